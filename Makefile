@@ -1,0 +1,53 @@
+# The two commands: `make book` and `make test`. Both set up everything they need and are safe to repeat.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CORES ?= 2
+
+.PHONY: help book test open full lint format lock clean
+.DELETE_ON_ERROR:
+
+help: ## say what there is
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+# An environment whose installation was interrupted has no $(READY) and is made anew.
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else \
+	  "Python 3.11 or 3.12 is needed, this is %d.%d: run make PYTHON=/path/to/python3.11" % v)'
+	@test -f $@ || { echo "Setting up $(VENV) (a few minutes, once)"; $(PYTHON) -m venv --clear $(VENV); }
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+book: $(READY) ## run every notebook and render the book (profile embedded)
+	@$(BIN)/radbook build --profile embedded --cores $(CORES)
+
+open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
+	@$(BIN)/radbook build --profile open --cores $(CORES)
+
+full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
+	@$(BIN)/radbook build --profile full --cores $(CORES)
+
+test: $(READY) ## lint, then all tests, those of the rendered book included
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest
+
+lint: $(READY) ## style and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+
+format: $(READY) ## put the code into the one format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: ## write requirements.lock anew: the newest versions that pyproject.toml allows
+	@rm -rf build/lock && $(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools '.[dev]'
+	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \
+	  build/lock/bin/python -m pip freeze --all --exclude pip --exclude radeval-lib | sed 's/+cpu$$//'; } > requirements.lock
+	@rm -rf build/lock
+
+clean: ## remove everything that can be made again, but not the environment
+	rm -rf build .snakemake .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,23 @@
+"""Where things stand in the repository; one home for every path that code needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MANIFESTS = ROOT / "data_manifests"
+PAPERS = MANIFESTS / "papers"
+PROFILES = MANIFESTS / "profiles"
+DATASETS = MANIFESTS / "datasets"
+LEDGER = MANIFESTS / "exhibits.yml"
+NOTEBOOKS = ROOT / "notebooks"
+BOOK = ROOT / "book"
+BUILD = ROOT / "build"
+
+
+def shown(path: Path) -> str:
+    """``path`` relative to the repository if it lies inside: what messages, results and pages may show."""
+    try:
+        return path.resolve().relative_to(ROOT).as_posix()
+    except ValueError:
+        return path.name

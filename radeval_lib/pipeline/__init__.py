@@ -1,0 +1,1 @@
+"""From jupytext sources to a rendered book: execution, staging and rendering, driven by the Snakefile."""

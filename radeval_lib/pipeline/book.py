@@ -1,0 +1,78 @@
+"""Render the staged book with Jupyter Book, warnings as errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from radeval_lib.data import catalog, guard
+from radeval_lib.errors import RadevalError
+from radeval_lib.paths import shown
+from radeval_lib.pipeline.execute import ANSI
+from radeval_lib.pipeline.staging import discard, stage
+
+
+class BookError(RadevalError):
+    """Jupyter Book gave a warning or failed."""
+
+
+def render(output_dir: Path, data_root: Path | None = None) -> Path:
+    """Stage and render the book of one profile.
+
+    Parameters
+    ----------
+    output_dir : ``build/<profile>``; holds ``executed/``, and gets ``book/`` (staged) and ``_build/html/``.
+    data_root : folder of data files that the notebooks may have read.
+
+    Returns
+    -------
+    Path
+        The rendered book's first page.
+
+    Raises
+    ------
+    BookError
+        Where Jupyter Book warned or failed; its log is kept.
+    LeakError
+        Where a page or result holds text of a restricted data set under ``data_root``; the pages are removed.
+    """
+    rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
+    if unfinished.exists():
+        # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
+        # incremental run would not repeat: start over.
+        discard(rendered)
+    unfinished.parent.mkdir(parents=True, exist_ok=True)
+    unfinished.touch()
+    stage(output_dir / "executed", output_dir / "book")
+    log = output_dir / "book.log"
+    command = [
+        sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
+        "build", str(output_dir / "book"), "--path-output", str(output_dir),
+        "--warningiserror", "--nitpick", "--keep-going", "--quiet",
+    ]  # fmt: skip
+    with log.open("w", encoding="utf-8") as stream:
+        status = subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode
+    index = rendered / "html" / "index.html"
+    if status or not index.is_file():
+        lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
+        told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
+        raise BookError(
+            "Jupyter Book stopped: "
+            + " | ".join(told[:5]).replace(str(output_dir.resolve()), shown(output_dir)),
+            shown(log),
+            "Mend the page that it names and run `radbook build` again.",
+        )
+    if data_root:
+        _guard(rendered, output_dir / "results", data_root)
+    unfinished.unlink()
+    return index
+
+
+def _guard(rendered: Path, results: Path, data_root: Path) -> None:
+    try:
+        for folder in (rendered / "html", results):
+            guard.scan_build(folder, catalog.restricted_texts(data_root))
+    except guard.LeakError:
+        discard(rendered)
+        raise

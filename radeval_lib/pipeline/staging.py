@@ -1,0 +1,114 @@
+"""Stage the book: prose pages, executed notebooks and static files, laid out as Jupyter Book wants them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import yaml
+
+from radeval_lib.errors import NotebookError
+from radeval_lib.paths import BOOK, ROOT, shown
+
+_MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
+
+
+def for_readers(executed: Path) -> str:
+    """An executed notebook as the book shows it: parameters hidden, code folded.
+
+    papermill's parameters are removed from the page (its provenance box tells them); every other code cell
+    gets ``hide-input`` unless it is tagged ``show-input``.
+    """
+    notebook = nbformat.read(executed, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if tags & {"parameters", "injected-parameters"}:
+            tags.add("remove-cell")
+        elif "show-input" not in tags:
+            tags.add("hide-input")
+        cell.metadata["tags"] = sorted(tags)
+    return str(nbformat.writes(notebook))
+
+
+def pages_of(toc: Path) -> list[str]:
+    """Every page that a table of contents names, without endings."""
+
+    def walk(node: object) -> Iterator[str]:
+        if isinstance(node, dict):
+            for key in ("root", "file"):
+                if key in node:
+                    yield str(node[key])
+            for value in node.values():
+                yield from walk(value)
+        elif isinstance(node, list):
+            for item in node:
+                yield from walk(item)
+
+    return list(walk(yaml.safe_load(toc.read_text(encoding="utf-8"))))
+
+
+def _mathjax() -> Iterator[tuple[Path, str]]:
+    """MathJax's own files, from the package that carries them: a hospital's network blocks other hosts."""
+    import mathjax
+
+    folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
+    for pattern in _MATHJAX:
+        for path in sorted(folder.glob(pattern)):
+            yield path, f"_extra/mathjax/{path.relative_to(folder).as_posix()}"
+
+
+def stage(executed_dir: Path, target: Path) -> list[str]:
+    """Bring ``target`` to what the book needs, touching only files that changed.
+
+    Parameters
+    ----------
+    executed_dir : holds ``<folder>/<name>.ipynb``.
+    target : folder of the staged book; files that do not belong to it are removed.
+
+    Returns
+    -------
+    list of str
+        The staged files, relative to ``target``.
+
+    Raises
+    ------
+    NotebookError
+        Where the table of contents names a page that neither ``book/`` nor an executed notebook gives.
+    """
+    wanted: dict[str, bytes] = {"_config.yml": (ROOT / "_config.yml").read_bytes()}
+    for path in sorted(BOOK.rglob("*")):
+        if path.is_file():
+            wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
+    for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
+        if not path.name.endswith(".failed.ipynb"):
+            wanted[f"notebooks/{path.relative_to(executed_dir).as_posix()}"] = for_readers(path).encode()
+    for path, name in _mathjax():
+        wanted[name] = path.read_bytes()
+    for page in pages_of(BOOK / "_toc.yml"):
+        if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
+            raise NotebookError(
+                f"page {page!r} does not exist",
+                shown(BOOK / "_toc.yml"),
+                "Mend the entry or run the notebook.",
+            )
+    for path in sorted(target.rglob("*"), reverse=True):
+        if path.is_file() and path.relative_to(target).as_posix() not in wanted:
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
+    for name, content in wanted.items():
+        path = target / name
+        if not path.is_file() or path.read_bytes() != content:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    return sorted(wanted)
+
+
+def discard(folder: Path) -> None:
+    """Remove a folder and what is in it, if it is there."""
+    if folder.exists():
+        shutil.rmtree(folder)

@@ -1,0 +1,55 @@
+"""The book's one style of figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import seaborn as sns
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
+VERDICT_COLOURS = {
+    "reproduced": "#0072B2",
+    "reproduced in part": "#7FB8DB",
+    "differs": "#D55E00",
+    "shape only": "#E0B84C",
+    "not attempted": "#D9D9D9",
+}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+WIDTH = 7.2  # inches: the width of the book's text column
+
+
+def use_style() -> None:
+    """Set seaborn's theme, the palette and reproducible vector output for every later figure."""
+    sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=0.9)
+    mpl.rcParams.update(
+        {
+            "figure.figsize": (WIDTH, 4.2),
+            "figure.dpi": 100,
+            "figure.constrained_layout.use": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlelocation": "left",
+            "axes.titlesize": "medium",
+            "legend.frameon": False,
+            "svg.hashsalt": "radeval",  # the same figure gives the same bytes
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+        }
+    )
+    try:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:  # outside a notebook there is nothing to display
+        return
+    set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
+    """A figure of the text's width with a grid of axes, each row ``height`` inches high.
+
+    ``settings`` go to :func:`matplotlib.pyplot.subplots`.
+    """
+    return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)

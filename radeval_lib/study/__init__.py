@@ -1,0 +1,40 @@
+"""The study: exhibits, printed numbers, checks, recorded results, provenance, audit and scorecard."""
+
+from radeval_lib.study.checks import Check, check_groups, check_statement, check_value
+from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
+from radeval_lib.study.exhibits import PAPERS, exhibit, ledger
+from radeval_lib.study.printed_numbers import Printed, cell, parse, printed, quoted, wide
+from radeval_lib.study.recording import Result, Run, begin, read_all, record
+from radeval_lib.study.rounding import Estimate, f1, rounding_range
+from radeval_lib.study.scorecards import audit, scorecard, totals
+
+__all__ = [
+    "PAPERS",
+    "Check",
+    "Estimate",
+    "Printed",
+    "Result",
+    "Run",
+    "audit",
+    "begin",
+    "cell",
+    "check_groups",
+    "check_statement",
+    "check_value",
+    "exhibit",
+    "f1",
+    "ledger",
+    "not_attempted",
+    "parse",
+    "printed",
+    "provenance",
+    "quote",
+    "quoted",
+    "read_all",
+    "record",
+    "rounding_range",
+    "scorecard",
+    "show_checks",
+    "totals",
+    "wide",
+]

@@ -1,0 +1,128 @@
+"""Checks: one printed number or claim against what follows, and whether the two agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from radeval_lib.study.printed_numbers import Printed, parse
+from radeval_lib.study.rounding import Estimate, FloatArray, rounding_range
+
+# Slack for binary floating point at the very edge of a rounding interval.
+_EDGE = 1e-9
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison.
+
+    Attributes
+    ----------
+    name : readable on its own, unique within its exhibit; the audit lists it.
+    printed : what the paper prints, digits or words.
+    computed : what follows, digits or words.
+    agrees : whether the two are compatible.
+    value, low, high : the computed number and its interval; None for statements.
+    """
+
+    name: str
+    printed: str
+    computed: str
+    agrees: bool
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+def _digits(value: float, decimals: int) -> str:
+    return f"{value:,.{decimals}f}"
+
+
+def check_value(
+    name: str, printed: Printed | str, computed: Estimate | float, decimals: int | None = None
+) -> Check:
+    """Compare a printed number with a computed one.
+
+    They agree where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
+    that round to the printed one.
+
+    Parameters
+    ----------
+    name : see :class:`Check`.
+    printed : the printed cell, or its digits.
+    computed : what follows from other numbers, in the printed unit.
+    decimals : digits shown of the computed value; default: one more than printed.
+
+    Raises
+    ------
+    ValueError
+        Where the printed cell is a dash or not legible: nothing can be checked against it.
+    """
+    cell = parse(printed) if isinstance(printed, str) else printed
+    if math.isnan(cell.value):
+        raise ValueError(
+            f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
+        )
+    estimate = computed if isinstance(computed, Estimate) else Estimate(*[float(computed)] * 3)
+    places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
+    low, high = (_digits(end, places) for end in (estimate.low, estimate.high))
+    words = _digits(estimate.value, places)
+    if low != high:
+        words += f" [{low}, {high}]"
+    agrees = estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE
+    return Check(name, cell.text, words, agrees, estimate.value, estimate.low, estimate.high)
+
+
+def check_statement(name: str, claim: str, finding: str, holds: bool) -> Check:
+    """Compare a claim in words with what was found.
+
+    Parameters
+    ----------
+    claim : what the paper says, in its words or close to them.
+    finding : what follows, in words that the caller made from computed values.
+    holds : whether the finding supports the claim; computed, never typed.
+    """
+    return Check(name, claim, finding, bool(holds))
+
+
+def check_groups(
+    frame: pd.DataFrame,
+    *,
+    by: str | list[str],
+    target: dict[str, str],
+    inputs: dict[str, Sequence[str]],
+    function: Callable[[FloatArray], float],
+    name: str,
+) -> list[Check]:
+    """Check one printed cell a group against a function of other cells of the same group.
+
+    Parameters
+    ----------
+    frame : a printed table.
+    by : key column, or columns, that define the groups; groups keep the table's order.
+    target : the column and value that single out the checked cell of a group.
+    inputs : the column and the values, in this order, whose cells the function takes.
+    function : maps the float64 inputs of shape (n,) to the target's value.
+    name : format string for the checks' names; may use the key columns, e.g. ``"F1, {model}"``.
+
+    Notes
+    -----
+    Groups whose target or inputs are not printed or not legible are left out.
+    """
+    keys = [by] if isinstance(by, str) else list(by)
+    ((target_column, target_value),) = target.items()
+    ((input_column, input_values),) = inputs.items()
+    checks = []
+    for key, group in frame.groupby(keys, sort=False):
+        goal = group[group[target_column] == target_value]
+        parts = group.set_index(input_column).reindex(list(input_values))
+        if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
+            continue
+        row = goal.iloc[0]
+        label = name.format(**dict(zip(keys, key, strict=True)))
+        cell = Printed(row["printed"], float(row["value"]), float(row["half_width"]))
+        checks.append(check_value(label, cell, rounding_range(function, parts)))
+    return checks

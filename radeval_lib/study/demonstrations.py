@@ -1,0 +1,154 @@
+"""Small re-statements of what released code does where it departs from its paper, for demonstrations.
+
+Each function does on toy input what the named code does, so that the difference can be counted. None is for
+use in an evaluation. Sources: the repositories named in each docstring, read at the commits of the page
+"Paper versus released code".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+Span = tuple[int, int, str]  # first and last token, both inclusive, and the type
+
+
+def decode_iob_released(labels: Sequence[str]) -> list[Span]:
+    """Spans as RaTEScore's ``post_process`` reads them; ``labels`` begin at [CLS] and end at [SEP].
+
+    An I- without an open B- is dropped; the type is the B-'s whatever the I- say; a span is closed by the
+    label after it, so that a wrong label of [SEP] can lose the last span.
+    """
+    spans: list[Span] = []
+    start: int | None = None
+    end: int | None = None
+    kind = ""
+    for place in range(1, len(labels) - 1):
+        label, after = labels[place], labels[place + 1]
+        if label.startswith("B-") and after.startswith("I-"):
+            start, kind = place, label[2:]
+        elif label.startswith("B-"):
+            start = end = place
+            spans.append((place, place, label[2:]))
+            if after.startswith("B-"):
+                kind = label[2:]
+            else:
+                start = end = None
+        elif label.startswith("I-") and not after.startswith("I-"):
+            end = place
+            if start is not None:
+                spans.append((start, end, kind))
+            if after.startswith("B-"):
+                start, kind = place, label[2:]
+            else:
+                start = end = None
+    if start is not None and end is None:
+        spans.append((start, len(labels) - 2, kind))
+    return spans
+
+
+def decode_iob(labels: Sequence[str]) -> list[Span]:
+    """Spans by the usual lenient rule: a B-, or an I- that continues no span of its type, opens one.
+
+    ``labels`` begin at [CLS] and end at [SEP], whose own labels are not read.
+    """
+    spans: list[Span] = []
+    for place in range(1, len(labels) - 1):
+        prefix, _, kind = labels[place].partition("-")
+        if prefix == "I" and spans and spans[-1][1] == place - 1 and spans[-1][2] == kind:
+            spans[-1] = (spans[-1][0], place, kind)
+        elif prefix in ("B", "I"):
+            spans.append((place, place, kind))
+    return spans
+
+
+def pair_as_released(
+    references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]
+) -> list[tuple[list[str], list[str]]]:
+    """How RaTEScore pairs texts, each given as its sentences: a text that keeps no sentence opens no list.
+
+    Sentences of fewer than three characters are dropped, the lists of both sides are zipped, and the longer
+    side is cut.
+    """
+
+    def lists(texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        kept = ([line.strip() for line in text if len(line.strip()) >= 3] for text in texts)
+        return [lines for lines in kept if lines]
+
+    return list(zip(lists(references), lists(candidates), strict=False))
+
+
+def indication(report: str, rule: Literal["released", "meant"]) -> str:
+    """The indication of a report whose heading INDICATION stands before COMPARISON.
+
+    ``released`` cuts at an end that was measured in the whole report, after the part before INDICATION is
+    gone (RaLEs, datasets/mimiciii_procedure_selection/create_dataset.py); ``meant`` cuts at COMPARISON.
+    """
+    start, end = report.find("INDICATION"), report.find("COMPARISON")
+    if start == -1:
+        raise ValueError("the report has no heading INDICATION")
+    if rule == "released":
+        return report[start:][:end]
+    return report[start:end] if end > start else report[start:]
+
+
+def findings_section(names: Sequence[str], texts: Sequence[str], rule: Literal["released", "meant"]) -> str:
+    """The text that goes with the heading ``findings``.
+
+    ``released`` removes "impression" from the headings but not from the texts, so that headings after it
+    point at the text before theirs (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
+    """
+    searched = list(names)
+    if rule == "released":
+        searched.remove("impression")
+    return texts[searched.index("findings")]
+
+
+def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
+    """Number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, from each k's silhouette.
+
+    The search goes right whenever the score improved and left otherwise, which finds a maximum only by
+    chance.
+    """
+    low, high, best, best_score = 0, sentences - 1, 1, -1.0
+    while low <= high:
+        middle = (low + high) // 2
+        if middle < 2:
+            break
+        if silhouette[middle] > best_score:
+            best, best_score, low = middle, silhouette[middle], middle + 1
+        else:
+            high = middle - 1
+    return best
+
+
+def labels_by_string(
+    text: str, entities: Sequence[tuple[int, int, str]], rule: Literal["released", "meant"]
+) -> list[str]:
+    """A label a word (``O`` outside entities) for entities given as (first word, last word, label).
+
+    ``released`` labels every word that equals the string of some entity (RaLEs,
+    datasets/convert_radgraph_to_json.py); ``meant`` labels the words of the entities.
+    """
+    words = text.split(" ")
+    if rule == "released":
+        of_string = {" ".join(words[first : last + 1]): label for first, last, label in entities}
+        return [of_string.get(word, "O") for word in words]
+    labels = ["O"] * len(words)
+    for first, last, label in entities:
+        labels[first : last + 1] = [label] * (last + 1 - first)
+    return labels
+
+
+def title_pieces(header: str, rule: Literal["released", "meant"]) -> list[str]:
+    """Procedure titles in a report's header: pieces that begin with CT and hold no digit.
+
+    ``released`` splits at ``\\s{2, 100}``, whose blank makes it match those characters literally, so it never
+    splits (RaLEs, create_dataset.py); ``meant`` splits at two or more blanks.
+    """
+    pattern = r"\s{2, 100}" if rule == "released" else r"\s{2,100}"
+    pieces = re.sub(pattern, ";", header.replace("\n", ";")).split(";")
+    return [
+        piece.strip() for piece in pieces if piece.strip().startswith("CT") and not re.search(r"\d", piece)
+    ]

@@ -1,0 +1,112 @@
+"""The ledger: every exhibit of the five papers, and the one notebook that rebuilds each.
+
+Source: ``data_manifests/exhibits.yml``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+from radeval_lib.errors import LedgerError
+from radeval_lib.paths import LEDGER, shown
+
+PAPERS = {
+    "ratescore": "RaTEScore",
+    "rales": "RaLEs",
+    "green": "GREEN",
+    "rrs": "MIMIC-RRS",
+    "facts": "Fact counting",
+}
+KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """One table, figure, worked example, definition, guideline or headline claim of a paper.
+
+    Attributes
+    ----------
+    id : ``<paper>.<name>``, e.g. ``rales.table3``.
+    paper : key of :data:`PAPERS`.
+    label : what the paper calls it, e.g. ``Table 3``.
+    title : what it shows, in our words.
+    kind : one of :data:`KINDS`.
+    legible : ``full``, ``partial`` or ``no``: whether our text of the paper shows its content.
+    needs : what rebuilding it takes (data sets, models, people).
+    from_print : whether, and how, the printed numbers alone determine it.
+    notebook : path below ``notebooks/`` without the ending, e.g. ``rales/nlu_scores``.
+    """
+
+    id: str
+    paper: str
+    label: str
+    title: str
+    kind: str
+    legible: str
+    needs: tuple[str, ...]
+    from_print: str
+    notebook: str
+
+    @property
+    def heading(self) -> str:
+        """What sentences call the exhibit: its label; where the paper gives none, its place and our title."""
+        place = self.label.removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
+        return self.label if place == self.label else f"{place}: {self.title}"
+
+    @property
+    def anchor(self) -> str:
+        """Name of the exhibit's target on its page."""
+        return self.id.replace(".", "-").replace("_", "-")
+
+
+def _read(path: Path) -> dict[str, Exhibit]:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    exhibits: dict[str, Exhibit] = {}
+    for number, row in enumerate(content["exhibits"], start=1):
+        where = f"{shown(path)}, exhibit {number} ({row.get('id', 'no id')})"
+        try:
+            exhibit = Exhibit(**{**row, "needs": tuple(row["needs"])})
+        except (TypeError, KeyError) as error:
+            raise LedgerError(f"wrong or missing key: {error}", where) from None
+        if exhibit.id in exhibits:
+            raise LedgerError("this id stands twice", where, "Give each exhibit an id of its own.")
+        if exhibit.paper not in PAPERS or not exhibit.id.startswith(exhibit.paper + "."):
+            raise LedgerError(f"unknown paper {exhibit.paper!r}", where, f"Papers: {', '.join(PAPERS)}.")
+        if exhibit.kind not in KINDS:
+            raise LedgerError(f"unknown kind {exhibit.kind!r}", where, f"Kinds: {', '.join(KINDS)}.")
+        exhibits[exhibit.id] = exhibit
+    return exhibits
+
+
+@lru_cache(maxsize=1)
+def ledger() -> dict[str, Exhibit]:
+    """Every exhibit by id, in the ledger's order."""
+    return _read(LEDGER)
+
+
+def exhibit(exhibit_id: str) -> Exhibit:
+    """The exhibit of that id.
+
+    Raises
+    ------
+    LedgerError
+        Where the ledger has no such exhibit.
+    """
+    found = ledger().get(exhibit_id)
+    if found is None:
+        near = get_close_matches(exhibit_id, ledger(), n=3)
+        hint = f"Near it: {', '.join(near)}; " if near else ""
+        raise LedgerError(
+            f"unknown exhibit {exhibit_id!r}", shown(LEDGER), f"{hint}`radbook exhibits` lists all."
+        )
+    return found
+
+
+def of_notebook(notebook: str) -> list[Exhibit]:
+    """The exhibits that ``notebook`` (``<folder>/<name>``) rebuilds, in the ledger's order."""
+    return [entry for entry in ledger().values() if entry.notebook == notebook]

@@ -1,0 +1,71 @@
+"""Where a result comes from: data, code, settings and package versions, without times or machine paths.
+
+A provenance holds nothing that changes between two runs on the same inputs, so that the same inputs give the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.paths import shown
+
+# Distribution names of the packages whose version can change a number, by the module that shows their use.
+_PACKAGES = {
+    "numpy": "numpy",
+    "pandas": "pandas",
+    "scipy": "scipy",
+    "pingouin": "pingouin",
+    "sklearn": "scikit-learn",
+    "seaborn": "seaborn",
+    "torch": "torch",
+    "transformers": "transformers",
+    "radeval_lib": "radeval-lib",
+}
+
+_used: dict[str, str] = {}
+
+
+def sha256(path: Path) -> str:
+    """Hexadecimal SHA-256 of a file's bytes."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def note_use(path: Path, name: str | None = None) -> None:
+    """Remember that this run read ``path``, which results call ``name`` (default: its path here)."""
+    _used[name or shown(path)] = sha256(path)
+
+
+def used_data() -> dict[str, str]:
+    """SHA-256 of every data file read so far, by name."""
+    return dict(sorted(_used.items()))
+
+
+def package_versions() -> dict[str, str]:
+    """Version of every package that is loaded and can change a number."""
+    return {name: version(name) for module, name in _PACKAGES.items() if module in sys.modules}
+
+
+def device() -> str:
+    """The device that models run on: the first CUDA device if torch is loaded and has one, else the CPU."""
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        if torch.cuda.is_available():
+            return str(torch.cuda.get_device_name(0))
+    return "cpu"
+
+
+def environment() -> dict[str, Any]:
+    """Interpreter, platform, device and package versions of this process."""
+    return {
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "device": device(),
+        "packages": package_versions(),
+    }

@@ -1,0 +1,186 @@
+"""The papers' printed numbers: tables as tidy frames, and numbers quoted from the prose.
+
+Source: ``data_manifests/papers/<paper>/``; transcribed to the printed digits. A printed number stands for
+every value that rounds to it, so each cell carries its half-unit of rounding.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from radeval_lib.errors import PrintedError
+from radeval_lib.paths import PAPERS, shown
+from radeval_lib.study.exhibits import exhibit
+from radeval_lib.study.origin import note_use
+
+NOT_LEGIBLE = "not legible"
+NOT_PRINTED = "-"
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as a paper prints it.
+
+    Attributes
+    ----------
+    text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
+    value : the number; NaN where the paper prints a dash or our text of it is not legible.
+    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts.
+    """
+
+    text: str
+    value: float
+    half_width: float
+
+    @property
+    def low(self) -> float:
+        return self.value - self.half_width
+
+    @property
+    def high(self) -> float:
+        return self.value + self.half_width
+
+    @property
+    def decimals(self) -> int:
+        return len(self.text.rstrip("%").partition(".")[2])
+
+
+def parse(text: str) -> Printed:
+    """The number that ``text`` prints.
+
+    Raises
+    ------
+    PrintedError
+        Where ``text`` is neither a number nor one of the marks ``-`` and ``not legible``.
+    """
+    stripped = text.strip()
+    if stripped in (NOT_LEGIBLE, NOT_PRINTED):
+        return Printed(stripped, float("nan"), float("nan"))
+    digits = stripped.removesuffix("%")
+    if not _NUMBER.fullmatch(digits) or not any(map(str.isdigit, digits)):
+        raise PrintedError(f"{text!r} is not a printed number", remedy="Write digits, '-' or 'not legible'.")
+    decimals = len(digits.partition(".")[2])
+    # A whole number is a count, not rounded; a percentage, or a number with decimals, stands for an interval.
+    rounded = decimals > 0 or stripped.endswith("%")
+    return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
+
+
+@cache
+def paper(key: str) -> dict[str, Any]:
+    """The description of a paper's printed numbers (``paper.yml``): tables, prose and known discrepancies."""
+    path = PAPERS / key / "paper.yml"
+    if not path.is_file():
+        known = sorted(folder.name for folder in PAPERS.iterdir() if (folder / "paper.yml").is_file())
+        raise PrintedError(
+            f"no printed numbers for paper {key!r}", shown(path), f"Papers: {', '.join(known)}."
+        )
+    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return content
+
+
+def table_path(exhibit_id: str) -> Path:
+    """The CSV that holds a printed table.
+
+    Raises
+    ------
+    PrintedError
+        Where nothing of that exhibit is transcribed.
+    """
+    key = exhibit_id.partition(".")[0]
+    tables = paper(key).get("tables") or {}
+    if exhibit_id not in tables:
+        exhibit(exhibit_id)  # an id that the ledger lacks gets the ledger's own error
+        raise PrintedError(
+            f"no printed table for {exhibit_id!r}",
+            shown(PAPERS / key / "paper.yml"),
+            f"Tables: {', '.join(tables)}.",
+        )
+    return PAPERS / key / str(tables[exhibit_id]["file"])
+
+
+def printed(exhibit_id: str) -> pd.DataFrame:
+    """A printed table, one printed value a row.
+
+    Returns
+    -------
+    DataFrame
+        The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64, NaN where nothing
+        legible is printed) and ``half_width`` (float64, half a unit of the last printed digit; 0 for counts).
+    """
+    path = table_path(exhibit_id)
+    note_use(path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    if frame.columns[-1] != "printed":
+        raise PrintedError("the last column must be 'printed'", shown(path))
+    cells = []
+    for row, text in enumerate(frame["printed"], start=2):
+        try:
+            cells.append(parse(text))
+        except PrintedError as error:
+            raise PrintedError(error.what, f"{shown(path)}, line {row}", error.remedy) from None
+    frame["value"] = np.array([cell.value for cell in cells], dtype=np.float64)
+    frame["half_width"] = np.array([cell.half_width for cell in cells], dtype=np.float64)
+    return frame
+
+
+def cell(frame: pd.DataFrame, **keys: str) -> Printed:
+    """The one cell of a printed table that ``keys`` (column = value) single out.
+
+    Raises
+    ------
+    PrintedError
+        Where no cell or more than one has those keys.
+    """
+    chosen = frame
+    for column, wanted in keys.items():
+        chosen = chosen[chosen[column] == wanted]
+    if len(chosen) != 1:
+        raise PrintedError(
+            f"{len(chosen)} printed cells have {keys}", remedy="Name every key column of the table."
+        )
+    row = chosen.iloc[0]
+    return Printed(row["printed"], float(row["value"]), float(row["half_width"]))
+
+
+def wide(
+    frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
+) -> pd.DataFrame:
+    """A tidy printed table laid out as the paper prints it, rows and columns in the paper's order."""
+    pivoted = frame.pivot(index=rows, columns=columns, values=values)
+    row_order = frame[rows].drop_duplicates()
+    column_order = frame[columns].drop_duplicates()
+    index = row_order.tolist() if isinstance(rows, str) else pd.MultiIndex.from_frame(row_order)
+    heads = column_order.tolist() if isinstance(columns, str) else pd.MultiIndex.from_frame(column_order)
+    return pivoted.reindex(index=index, columns=heads)
+
+
+def _prose(exhibit_id: str) -> list[dict[str, Any]]:
+    key = exhibit(exhibit_id).paper
+    note_use(PAPERS / key / "paper.yml")
+    quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
+    if not quotes:
+        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", shown(PAPERS / key / "paper.yml"))
+    return quotes
+
+
+def quoted(exhibit_id: str) -> dict[str, Printed]:
+    """The numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``."""
+    return {
+        name: parse(str(text))
+        for quote in _prose(exhibit_id)
+        for name, text in (quote.get("values") or {}).items()
+    }
+
+
+def quotations(exhibit_id: str) -> list[tuple[str, str]]:
+    """The paper's own words about an exhibit, as (where, quote)."""
+    return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]

@@ -1,0 +1,85 @@
+"""Profiles: what fills each role, and the sizes, seed and device of a run.
+
+Source: ``data_manifests/profiles/<name>.yml``; ``extends`` names a profile whose values are the defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+import yaml
+
+from radeval_lib.errors import ProfileError
+from radeval_lib.paths import PROFILES, shown
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The settings of a run.
+
+    Attributes
+    ----------
+    name : the file's name.
+    description : one sentence for the book.
+    seed : seed of every random choice unless a notebook is given another.
+    device : ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
+    resamples : bootstrap or permutation resamples.
+    needs_data_root : whether the profile makes no sense without data files.
+    roles : which data set or model fills each role of the notebooks.
+    sizes : named sizes (documents, pairs, epochs) that notebooks read.
+    """
+
+    name: str
+    description: str
+    seed: int
+    device: str
+    resamples: int
+    needs_data_root: bool = False
+    roles: dict[str, str] = field(default_factory=dict)
+    sizes: dict[str, int] = field(default_factory=dict)
+
+
+def names() -> list[str]:
+    """Every profile there is."""
+    return sorted(path.stem for path in PROFILES.glob("*.yml"))
+
+
+def _values(name: str) -> dict[str, Any]:
+    path = PROFILES / f"{name}.yml"
+    if not path.is_file():
+        raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
+    own: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    base = own.pop("extends", None)
+    if base is None:
+        return own
+    inherited = _values(base)
+    merged = {key: {**inherited.get(key, {}), **own.get(key, {})} for key in ("roles", "sizes")}
+    return {**inherited, **own, **merged}
+
+
+@cache
+def profile(name: str) -> Profile:
+    """The profile of that name.
+
+    Raises
+    ------
+    ProfileError
+        Where there is no such profile, or a key of it is unknown, missing or of the wrong type.
+    """
+    values = _values(name)
+    where = shown(PROFILES / f"{name}.yml")
+    known = {entry.name for entry in fields(Profile)} - {"name"}
+    if unknown := sorted(set(values) - known):
+        raise ProfileError(
+            f"unknown key {unknown[0]!r}", where, f"Keys: {', '.join(sorted(known))}, extends."
+        )
+    if missing := sorted({"description", "seed", "device", "resamples"} - set(values)):
+        raise ProfileError(f"missing key {missing[0]!r}", where)
+    for key in ("seed", "resamples"):
+        if not isinstance(values[key], int):
+            raise ProfileError(f"{key} must be a whole number, not {values[key]!r}", where)
+    if values["device"] not in ("auto", "cpu", "cuda"):
+        raise ProfileError(f"device must be auto, cpu or cuda, not {values['device']!r}", where)
+    return Profile(name=name, **values)

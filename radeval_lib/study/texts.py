@@ -1,0 +1,67 @@
+"""Wording that the papers print and the study uses as data: example reports, lists of names.
+
+Source: ``texts`` in ``data_manifests/papers/<paper>/paper.yml``; for numbers see
+:mod:`radeval_lib.study.printed_numbers`.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+from IPython.display import HTML
+
+from radeval_lib.errors import PrintedError
+from radeval_lib.paths import PAPERS, shown
+from radeval_lib.study.exhibits import PAPERS as PAPER_NAMES
+from radeval_lib.study.exhibits import exhibit
+from radeval_lib.study.origin import note_use
+from radeval_lib.study.printed_numbers import paper, quotations
+
+
+def texts(name: str) -> pd.DataFrame:
+    """A paper's wording as a frame, one piece of text a row.
+
+    Parameters
+    ----------
+    name : ``<paper>.<suffix>`` as in ``paper.yml``, e.g. ``ratescore.reports``.
+
+    Returns
+    -------
+    DataFrame
+        The columns that ``paper.yml`` names, all str.
+
+    Raises
+    ------
+    PrintedError
+        Where there is no such text, or its columns are not those of ``paper.yml``.
+    """
+    key = name.partition(".")[0]
+    known = paper(key).get("texts") or {}
+    if name not in known:
+        remedy = f"Texts: {', '.join(known) or 'none'}."
+        raise PrintedError(f"no text {name!r}", shown(PAPERS / key / "paper.yml"), remedy)
+    path = PAPERS / key / str(known[name]["file"])
+    note_use(path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    if list(frame.columns) != list(known[name]["columns"]):
+        raise PrintedError(f"columns {', '.join(frame.columns)}", shown(path), "Name them as paper.yml does.")
+    return frame
+
+
+def said(exhibit_id: str) -> HTML:
+    """Show the paper's words about an exhibit, the pieces from one place joined.
+
+    Our texts of two-column papers interleave the columns, so that long quotations come in pieces; an
+    ellipsis stands between pieces.
+    """
+    name = PAPER_NAMES[exhibit(exhibit_id).paper]
+    places: dict[str, list[str]] = {}
+    for where, words in quotations(exhibit_id):
+        places.setdefault(where, []).append(words)
+    items = [
+        f"<blockquote>“… {escape(' … '.join(pieces))} …” "
+        f"<footer>{name}, {escape(where)}</footer></blockquote>"
+        for where, pieces in places.items()
+    ]
+    return HTML(f'<div class="quotes">{"".join(items)}</div>')

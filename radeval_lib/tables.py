@@ -1,0 +1,66 @@
+"""The book's one style of table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from html import escape
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML
+
+Formatter = str | Callable[[Any], str]
+
+
+def table_html(
+    frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = ()
+) -> str:
+    """``frame`` as an HTML table that scrolls sideways on a narrow screen.
+
+    Parameters
+    ----------
+    caption : shown above the table; plain text.
+    index : whether to show the index.
+    raw : columns that hold HTML already; every other cell is escaped.
+    """
+    shown = frame.copy()
+    for position, column in enumerate(shown.columns):
+        if column not in raw:
+            shown.isetitem(position, [escape(str(value)) for value in shown.iloc[:, position]])
+    shown.columns.names = [None] * shown.columns.nlevels
+    body = shown.to_html(
+        index=index, index_names=False, border=0, classes="radeval", escape=False, na_rep="", justify="left"
+    )
+    for name in frame.index.names if index else ():
+        body = body.replace("<th></th>", f"<th>{escape(str(name or ''))} </th>", 1)
+    if caption:
+        body = body.replace("<thead>", f"<caption>{escape(caption)}</caption><thead>", 1)
+    label = escape(caption or "Table")
+    return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{label}">{body}</div>'
+
+
+def show(
+    frame: pd.DataFrame,
+    caption: str = "",
+    *,
+    formats: Mapping[str, Formatter] | Formatter | None = None,
+    missing: str = "–",
+    index: bool = True,
+    raw: tuple[str, ...] = (),
+) -> HTML:
+    """Display a table in the book's style.
+
+    Parameters
+    ----------
+    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column.
+    missing : what stands for a missing value.
+    """
+    shown = frame.copy().astype(object)
+    for position, column in enumerate(frame.columns):
+        numeric = pd.api.types.is_numeric_dtype(frame.iloc[:, position])
+        rule = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
+        write = rule.format if isinstance(rule, str) else (rule or str)
+        shown.isetitem(
+            position, [missing if pd.isna(value) else write(value) for value in frame.iloc[:, position]]
+        )
+    return HTML(table_html(shown, caption, index=index, raw=raw))

@@ -1,0 +1,32 @@
+"""Where tests find what the repository does not hold: public data and the papers' texts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.paths import ROOT
+
+# Beside a checkout there may be a folder `shared` with both.
+_BESIDE = ROOT.parent / "shared"
+
+
+def _folder(variable: str, name: str) -> Path:
+    path = Path(os.environ.get(variable) or _BESIDE / name)
+    if not path.is_dir():
+        pytest.skip(f"set {variable} to a folder that holds them")
+    return path
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    """Folder of public data files."""
+    return _folder("RADEVAL_DATA_ROOT", "data")
+
+
+@pytest.fixture(scope="session")
+def paper_texts() -> Path:
+    """Folder of the papers as extracted text."""
+    return _folder("RADEVAL_PAPER_TEXTS", "papers")

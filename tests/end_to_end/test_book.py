@@ -1,0 +1,144 @@
+"""The rendered book in a real browser, with the network off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from radeval_lib.paths import BOOK
+from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.study import ledger
+
+PAGES = pages_of(BOOK / "_toc.yml")
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without network that remembers what went wrong on it, as ``page.troubles``."""
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    troubles: list[str] = []
+    opened.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: (
+            troubles.append(f"asks for {request.url}")
+            if urlparse(request.url).scheme not in ("file", "data", "blob")
+            else None
+        ),
+    )
+    opened.troubles = troubles  # type: ignore[attr-defined]
+    yield opened
+    context.close()
+
+
+def _troubles(page: Page) -> list[str]:
+    return page.troubles  # type: ignore[attr-defined, no-any-return]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Page) -> None:
+    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    page.wait_for_timeout(300)
+    assert not _troubles(page)
+    broken = "images => images.filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
+    assert page.eval_on_selector_all("img", broken) == []
+    assert page.locator("h1").count() == 1
+    # Nothing but tables and code, which scroll by themselves, may be wider than the page.
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert "Traceback" not in page.inner_text("main")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page_fits_a_phone(name: str, html: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 800})
+    opened = context.new_page()
+    opened.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    wide = opened.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    context.close()
+    assert wide <= 0
+
+
+def test_every_internal_link_leads_somewhere(html: Path, page: Page) -> None:
+    links: dict[str, set[str]] = {}
+    anchors: dict[Path, set[str]] = {}
+    for name in PAGES:
+        path = (html / f"{name}.html").resolve()
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        anchors[path] = set(page.eval_on_selector_all("[id]", "found => found.map(e => e.id)"))
+        links[name] = set(page.eval_on_selector_all("a[href]", "found => found.map(a => a.href)"))
+    dead = []
+    for name, hrefs in links.items():
+        for href in hrefs:
+            address, anchor = urldefrag(href)
+            if urlparse(address).scheme != "file":
+                continue
+            target = Path(unquote(urlparse(address).path)).resolve()
+            if not target.exists() or (
+                anchor and unquote(anchor) not in anchors.get(target, {unquote(anchor)})
+            ):
+                dead.append(f"{name} -> {href.removeprefix(html.resolve().as_uri())}")
+    assert not dead
+
+
+def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/across/exhibits.html").as_uri())
+    rows = page.eval_on_selector_all(
+        "table.radeval tbody tr",
+        "rows => rows.map(r => [r.querySelector('a').getAttribute('href'),"
+        " r.querySelector('.verdict').innerText])",
+    )
+    expected = {f"../{entry.notebook}.html#{entry.anchor}" for entry in ledger().values()}
+    assert len(rows) == len(ledger())
+    assert {href for href, _ in rows} == expected
+    assert all(status.strip() for _, status in rows)
+
+
+def test_the_front_page_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:
+    page.goto((html / "index.html").as_uri())
+    page.wait_for_url("**/at_a_glance.html")
+    assert page.locator("a.tile").count() == len(ledger())
+    assert page.locator("a.tile[aria-label]").count() == len(ledger())
+
+
+def test_search_finds_a_page(html: Path, page: Page) -> None:
+    page.goto((html / "search.html").as_uri() + "?q=krippendorff")
+    page.wait_for_selector("#search-results li a", timeout=20_000)
+    found = page.eval_on_selector_all("#search-results li a", "links => links.map(a => a.href)")
+    assert any("fact_counting" in href for href in found)
+    assert not _troubles(page)
+
+
+def test_folded_code_opens(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/rales/nlu_scores.html").as_uri())
+    folded = page.locator("details.above-input").first
+    source = folded.locator("pre").first
+    assert not source.is_visible()
+    folded.locator("summary").click()
+    assert source.is_visible()
+    assert "study.begin" in source.inner_text()
+
+
+def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/rales/calibration.html").as_uri())
+    page.wait_for_selector("mjx-container", timeout=20_000)
+    assert page.locator("mjx-container").count() > 0
+    assert page.locator("mjx-merror").count() == 0
+    assert not _troubles(page)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("notebooks/")])
+def test_each_notebook_tells_its_provenance(name: str, html: Path, page: Page) -> None:
+    page.goto((html / f"{name}.html").as_uri())
+    box = page.locator("details.provenance")
+    assert box.count() == 1
+    box.locator("summary").click()
+    told = box.inner_text()
+    assert "smoke" in told
+    assert f"{name}.md" in told
+    assert "injected" not in page.inner_text("main").lower()

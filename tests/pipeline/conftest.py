@@ -1,0 +1,122 @@
+"""A tiny repository: the real library and pipeline, two notebooks, one prose page."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.paths import ROOT
+
+HEADER = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+# {title}
+
+```{{code-cell}} ipython3
+:tags: [parameters]
+
+profile = "embedded"
+seed = 0
+output_dir = ""
+data_root = ""
+```
+
+```{{code-cell}} ipython3
+from radeval_lib import study
+
+run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, data_root=data_root)
+```
+
+```{{code-cell}} ipython3
+{body}
+```
+"""
+
+RECORDS = """checks = [study.check_value("{exhibit}", "2", 1 + 1)]
+study.record(run, "{exhibit}", evidence="print", checks=checks)"""
+
+
+@dataclass(frozen=True)
+class TinyRepository:
+    """A repository in ``path``: notebooks facts/one and facts/two rebuild facts.table1 and facts.table2."""
+
+    path: Path
+
+    def write(self, name: str, body: str) -> None:
+        target = self.path / "notebooks" / f"{name}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(HEADER.format(title=name, name=name, body=body), encoding="utf-8")
+
+    @property
+    def build(self) -> Path:
+        return self.path / "build" / "embedded"
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
+        return {**kept, "PYTHONPATH": str(self.path), **(extra or {})}
+
+    def radbook(
+        self, *arguments: str, extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(arguments),
+            cwd=self.path,
+            env=self.environment(extra),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    @staticmethod
+    def command(arguments: Sequence[str]) -> list[str]:
+        return [sys.executable, "-m", "radeval_lib.cli", *arguments]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> TinyRepository:
+    """A fresh tiny repository."""
+    skip = shutil.ignore_patterns("__pycache__")
+    for folder in ("radeval_lib", "data_manifests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skip)
+    for name in ("Snakefile", "_config.yml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "index.md").write_text("# A tiny book\n", encoding="utf-8")
+    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book" / "references.bib")
+    (tmp_path / "book" / "_toc.yml").write_text(
+        "format: jb-book\nroot: index\nchapters:\n- file: notebooks/facts/one\n- file: notebooks/facts/two\n",
+        encoding="utf-8",
+    )
+    ledger = (tmp_path / "data_manifests" / "exhibits.yml").read_text(encoding="utf-8")
+    head, *blocks = ledger.split("\n  - id: ")
+    moved = {"facts.table1": "facts/one", "facts.table2": "facts/two"}
+    kept = [
+        "\n".join(
+            f"    notebook: {moved[b.splitlines()[0]]}" if "  notebook: " in line else line
+            for line in b.splitlines()
+        )
+        for b in blocks
+        if b.splitlines()[0] in moved
+    ]
+    (tmp_path / "data_manifests" / "exhibits.yml").write_text(
+        "\n  - id: ".join([head, *kept]) + "\n", encoding="utf-8"
+    )
+    repository = TinyRepository(tmp_path)
+    repository.write("facts/one", RECORDS.format(exhibit="facts.table1"))
+    repository.write("facts/two", RECORDS.format(exhibit="facts.table2"))
+    return repository

@@ -1,0 +1,75 @@
+"""When a printed number and a computed one agree."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from radeval_lib.study import Estimate, check_groups, check_statement, check_value, f1, parse
+
+
+@pytest.mark.parametrize(
+    ("printed", "computed", "agrees"),
+    [
+        ("0.57", 0.5651, True),  # rounds to 0.57
+        ("0.57", 0.575, True),  # the very edge: rounding half up or down, both are seen in print
+        ("0.57", 0.5761, False),
+        ("0.57", Estimate(0.58, 0.574, 0.586), True),  # what the inputs' rounding allows meets 0.565 .. 0.575
+        ("0.57", Estimate(0.58, 0.5755, 0.586), False),
+        ("207,782", 207782, True),
+        ("79,779", 79790, False),  # counts are exact
+        ("36%", 36.4, True),
+    ],
+)
+def test_agreement_is_a_matter_of_rounding(printed: str, computed: float | Estimate, agrees: bool) -> None:
+    assert check_value("name", printed, computed).agrees is agrees
+
+
+def test_a_check_tells_its_range() -> None:
+    check = check_value("gain", "0.030", Estimate(0.03, 0.029, 0.031))
+    assert check.computed == "0.0300 [0.0290, 0.0310]"
+    assert check_value("count", "5", 5).computed == "5"
+
+
+def test_nothing_is_checked_against_a_dash() -> None:
+    with pytest.raises(ValueError, match="nothing to check"):
+        check_value("name", parse("-"), 1.0)
+
+
+def test_statements_keep_their_words() -> None:
+    check = check_statement("size", "larger models are not better", "5 of 5 pairs", holds=True)
+    assert (check.printed, check.computed, check.agrees) == (
+        "larger models are not better",
+        "5 of 5 pairs",
+        True,
+    )
+
+
+def _table(f1_of_b: str) -> pd.DataFrame:
+    rows = [("a", "P", "0.50"), ("a", "R", "0.50"), ("a", "F", "0.50")]
+    rows += [
+        ("b", "P", "0.20"),
+        ("b", "R", "0.80"),
+        ("b", "F", f1_of_b),
+        ("c", "P", "0.20"),
+        ("c", "F", "0.3"),
+    ]
+    frame = pd.DataFrame(rows, columns=["model", "metric", "printed"])
+    frame["value"] = [parse(text).value for text in frame["printed"]]
+    frame["half_width"] = [parse(text).half_width for text in frame["printed"]]
+    return frame
+
+
+@pytest.mark.parametrize(("printed", "agrees"), [("0.32", True), ("0.40", False)])
+def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
+    # Harmonic mean of 0.20 and 0.80: 0.32. Group c lacks its recall and is left out.
+    checks = check_groups(
+        _table(printed),
+        by="model",
+        target={"metric": "F"},
+        inputs={"metric": ["P", "R"]},
+        function=f1,
+        name="F1, {model}",
+    )
+    assert [check.name for check in checks] == ["F1, a", "F1, b"]
+    assert [check.agrees for check in checks] == [True, agrees]

@@ -1,0 +1,151 @@
+"""Printed numbers: parsing, and the two guards on the transcription."""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.errors import LedgerError, PrintedError
+from radeval_lib.paths import PAPERS
+from radeval_lib.study import PAPERS as PAPER_NAMES
+from radeval_lib.study import cell, ledger, parse, printed, quoted, wide
+from radeval_lib.study.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, paper, table_path
+
+TABLES = [exhibit for key in PAPER_NAMES for exhibit in (paper(key).get("tables") or {})]
+QUOTES = [
+    (exhibit, number, quote)
+    for key in PAPER_NAMES
+    for exhibit, quotes in (paper(key).get("prose") or {}).items()
+    for number, quote in enumerate(quotes)
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "half_width", "decimals"),
+    [
+        (".238", 0.238, 0.0005, 3),
+        ("58,091", 58091.0, 0.0, 0),  # a count is exact
+        ("1.0", 1.0, 0.05, 1),  # printed to one digit
+        ("-0.89", -0.89, 0.005, 2),
+        ("36%", 36.0, 0.5, 0),  # a percentage without decimals was rounded
+        ("83.5%", 83.5, 0.05, 1),
+        ("0", 0.0, 0.0, 0),
+    ],
+)
+def test_parse_knows_value_and_rounding(text: str, value: float, half_width: float, decimals: int) -> None:
+    number = parse(text)
+    assert number.value == pytest.approx(value)
+    assert number.half_width == pytest.approx(half_width)
+    assert number.decimals == decimals
+
+
+@pytest.mark.parametrize("text", [NOT_LEGIBLE, NOT_PRINTED])
+def test_missing_cells_are_nan(text: str) -> None:
+    assert math.isnan(parse(text).value)
+
+
+@pytest.mark.parametrize("text", ["", "abc", "1.2.3", "12,34", "0.5 ± 0.1", "."])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(PrintedError, match="not a printed number"):
+        parse(text)
+
+
+def test_unknown_exhibits_and_cells_are_refused() -> None:
+    with pytest.raises(LedgerError, match=r"unknown exhibit 'rales\.table99'"):
+        printed("rales.table99")
+    with pytest.raises(PrintedError, match="no printed table"):
+        printed("rales.def_domain")
+    with pytest.raises(PrintedError, match="0 printed cells"):
+        cell(printed("facts.table1"), model="No such model")
+
+
+def test_wide_keeps_the_papers_order() -> None:
+    frame = printed("rales.table3")
+    table = wide(frame, "model", "task")
+    assert list(table.index) == list(dict.fromkeys(frame["model"]))
+    assert list(table.columns) == list(dict.fromkeys(frame["task"]))
+
+
+@pytest.mark.parametrize("exhibit", TABLES)
+def test_tables_are_tidy(exhibit: str) -> None:
+    frame = printed(exhibit)
+    keys = [column for column in frame.columns if column not in ("printed", "value", "half_width")]
+    described = paper(exhibit.partition(".")[0])["tables"][exhibit]["keys"]
+    assert keys == list(described)
+    assert not frame.duplicated(keys).any()
+    assert (frame[keys] != "").all(axis=None)
+    assert not frame.empty
+
+
+def test_every_csv_is_described() -> None:
+    described = {table_path(exhibit) for exhibit in TABLES}
+    assert set(PAPERS.glob("*/*.csv")) == described
+
+
+def test_every_exhibit_named_with_printed_numbers_is_in_the_ledger() -> None:
+    named = set(TABLES) | {exhibit for exhibit, _, _ in QUOTES}
+    assert named <= set(ledger())
+
+
+@pytest.mark.parametrize(("exhibit", "number", "quote"), QUOTES, ids=[f"{e}-{n}" for e, n, _ in QUOTES])
+def test_quoted_values_stand_in_their_quote(exhibit: str, number: int, quote: dict[str, object]) -> None:
+    for text in (quote.get("values") or {}).values():  # type: ignore[attr-defined]
+        assert str(text).rstrip("%") in str(quote["quote"])
+    assert set(quote.get("values") or {}) <= set(quoted(exhibit))  # type: ignore[arg-type]
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.fixture(scope="session")
+def squeezed_texts(paper_texts: Path) -> dict[str, str]:
+    """Each paper's text without white space, which extraction loses or adds."""
+    texts = {}
+    for key in PAPER_NAMES:
+        path = paper_texts / paper(key)["text"]
+        texts[key] = _squeezed(path.read_text(encoding="utf-8", errors="replace"))
+    return texts
+
+
+@pytest.mark.parametrize(("exhibit", "number", "quote"), QUOTES, ids=[f"{e}-{n}" for e, n, _ in QUOTES])
+def test_quotes_stand_in_the_paper(
+    exhibit: str, number: int, quote: dict[str, object], squeezed_texts: dict[str, str]
+) -> None:
+    assert _squeezed(str(quote["quote"])) in squeezed_texts[exhibit.partition(".")[0]]
+
+
+def _pair_in(first: str, second: str, text: str) -> bool:
+    """Whether two cells stand next to each other: nothing but words and signs, no digits, in between."""
+    pattern = rf"(?<![\d.]){re.escape(first)}(?![\d.]\d)[^\d]{{0,80}}?{re.escape(second)}(?!\d)"
+    return re.search(pattern, text) is not None
+
+
+@pytest.mark.parametrize("exhibit", TABLES)
+def test_cells_stand_in_the_paper_beside_their_neighbours(
+    exhibit: str, squeezed_texts: dict[str, str]
+) -> None:
+    """The second guard on the transcription; the first is the papers' own arithmetic, in the audit.
+
+    Every number must stand in the paper's text next to the number before or after it in our table. Cells that
+    the extraction garbled are listed in paper.yml, under ``garbled``, with the reason in ``notes``.
+    """
+    key = exhibit.partition(".")[0]
+    description = paper(key)["tables"][exhibit]
+    if description.get("source"):
+        pytest.skip(f"transcribed from {description['source']}, not from the paper")
+    text = squeezed_texts[key]
+    cells = [c for c in printed(exhibit)["printed"] if c not in (NOT_LEGIBLE, NOT_PRINTED)]
+    cells = [_squeezed(c).removesuffix("%") for c in cells]
+    beside = [_pair_in(first, second, text) for first, second in pairwise(cells)]
+    lonely = [
+        c
+        for place, c in enumerate(cells)
+        if not any(beside[max(place - 1, 0) : place + 1])
+        and c not in map(str, description.get("garbled", []))
+    ]
+    assert not lonely

@@ -1,0 +1,57 @@
+"""What follows from rounded numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.study import f1, rounding_range
+
+UNIT = st.floats(0.05, 0.95)
+
+
+def test_sums_and_means_have_exact_ranges() -> None:
+    # 0.1 ± 0.05 and 0.3 ± 0.05: their sum lies in 0.3 .. 0.5, their mean in 0.15 .. 0.25.
+    total = rounding_range(np.sum, [0.1, 0.3], 0.05)
+    assert (total.value, total.low, total.high) == pytest.approx((0.4, 0.3, 0.5))
+    mean = rounding_range(np.mean, [0.1, 0.3], 0.05)
+    assert (mean.low, mean.high) == pytest.approx((0.15, 0.25))
+
+
+def test_a_difference_moves_its_inputs_apart() -> None:
+    difference = rounding_range(lambda x: x[1] - x[0], [0.541, 0.571], 0.0005)
+    assert (difference.low, difference.high) == pytest.approx((0.029, 0.031))
+
+
+def test_counts_are_exact() -> None:
+    total = rounding_range(np.sum, [10588.0, 30005.0], [0.0, 0.0])
+    assert total.low == total.high == 40593.0
+
+
+def test_f1_by_hand() -> None:
+    # RaTEScore Table 7, R.+M.: 2 * 0.567 * 0.575 / (0.567 + 0.575) = 0.57097
+    assert f1(np.array([0.567, 0.575])) == pytest.approx(0.570972, abs=1e-6)
+    assert f1(np.array([0.0, 0.0])) == 0.0
+
+
+@given(UNIT, UNIT)
+def test_the_range_holds_every_input_that_rounds_to_the_printed_one(precision: float, recall: float) -> None:
+    printed = [round(precision, 2), round(recall, 2)]
+    followed = rounding_range(f1, printed, 0.005)
+    truth = f1(np.array([precision, recall]))
+    assert followed.low - 1e-12 <= truth <= followed.high + 1e-12
+
+
+@given(st.lists(UNIT, min_size=1, max_size=7))
+def test_the_mean_of_unrounded_values_lies_in_the_range(values: list[float]) -> None:
+    followed = rounding_range(np.mean, [round(value, 1) for value in values], 0.05)
+    assert followed.low - 1e-12 <= np.mean(values) <= followed.high + 1e-12
+
+
+def test_what_cannot_be_computed_is_refused() -> None:
+    with pytest.raises(ValueError, match="not legible"):
+        rounding_range(np.sum, [1.0, float("nan")], 0.5)
+    with pytest.raises(ValueError, match="half_widths"):
+        rounding_range(np.sum, [1.0, 2.0])

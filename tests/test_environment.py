@@ -1,0 +1,66 @@
+"""One set of versions: make, CI, conda and Binder install the lock, and the lock fits what pyproject.toml allows."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from radeval_lib.paths import ROOT
+
+LOCK = {
+    canonicalize_name(requirement.name): requirement
+    for line in (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    if line.strip() and not line.startswith("#")
+    for requirement in [Requirement(line)]
+}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WANTED = [Requirement(line) for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]]
+
+
+@pytest.mark.parametrize("requirement", LOCK.values(), ids=list(LOCK))
+def test_the_lock_names_exact_versions_that_are_installed(requirement: Requirement) -> None:
+    (pin,) = requirement.specifier
+    assert pin.operator == "=="
+    try:
+        installed = version(requirement.name)
+    except PackageNotFoundError:
+        pytest.fail(f"{requirement.name} is in requirements.lock but not installed: run make")
+    assert Version(installed).public == pin.version
+
+
+@pytest.mark.parametrize("requirement", WANTED, ids=[requirement.name for requirement in WANTED])
+def test_the_lock_has_what_the_project_wants(requirement: Requirement) -> None:
+    (pin,) = LOCK[canonicalize_name(requirement.name)].specifier
+    assert requirement.specifier.contains(pin.version)
+
+
+def test_conda_and_binder_install_the_lock() -> None:
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    python, pip, rest = environment["dependencies"]
+    assert (pip, rest) == ("pip", {"pip": ["-r requirements.lock", "-e ."]})
+    assert Version(python.partition("=")[2]) in Requirement(f"python{PROJECT['requires-python']}").specifier
+    # Binder takes environment.yml from the root unless one of these stands in its way.
+    assert not (ROOT / "binder").exists()
+    assert not (ROOT / ".binder").exists()
+
+
+def test_make_installs_the_lock_and_ci_calls_make() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(r"pip install .*--requirement requirements\.lock", makefile)
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("\nmake test")
+    assert ".ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert f"{sys.version_info.major}.{sys.version_info.minor}" in {"3.11", "3.12"}
+
+
+def test_the_readme_names_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make book" in readme
+    assert "make test" in readme
