@@ -72,7 +72,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
 def _guard(rendered: Path, results: Path, data_root: Path) -> None:
     try:
         for folder in (rendered / "html", results):
-            guard.scan_build(folder, catalog.restricted_texts(data_root))
+            guard.scan_build(folder, catalog.restricted_texts(data_root), catalog.public_texts(data_root))
     except guard.LeakError:
         discard(rendered)
         raise

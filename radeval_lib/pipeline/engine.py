@@ -13,7 +13,7 @@ from radeval_lib.paths import BUILD, ROOT, shown
 
 # Our own rules' messages and errors, and Snakemake's count of steps.
 _SHOWN = re.compile(
-    r"^(running |rendering |radbook: |\d+ of \d+ steps)|^(MissingInput|Syntax|Workflow)\w*(Exception|Error)"
+    r"^(running |rendering |radbook: |\d+ of \d+ steps)|^(MissingInput|Syntax)\w*(Exception|Error)"
 )
 
 

@@ -15,7 +15,9 @@ from typing import Any
 import nbformat
 import papermill as pm
 import yaml
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from traitlets.config import Config
 
 from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.paths import NOTEBOOKS, ROOT, shown
@@ -104,6 +106,14 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path) -> Noteb
     )
 
 
+def _sockets() -> tempfile.TemporaryDirectory[str]:
+    """A folder for a kernel's socket files: two kernels that start at once may pick the same TCP port.
+
+    It stands in the system's temporary folder because the length of a socket's path is limited.
+    """
+    return tempfile.TemporaryDirectory(prefix="radbook-")
+
+
 def run_notebook(
     given: str, output: Path, parameters: Mapping[str, str] | None = None, progress: bool = True
 ) -> Path:
@@ -129,7 +139,7 @@ def run_notebook(
     logging.getLogger("papermill").setLevel(logging.ERROR)
     kept = output.with_suffix(".failed.ipynb")
     kept.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".run-") as folder:
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".run-") as folder, _sockets() as sockets:
         source, executed = Path(folder) / "source.ipynb", Path(folder) / "executed.ipynb"
         nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
         values = parse_parameters(name, parameters or {}, source)
@@ -141,11 +151,17 @@ def run_notebook(
                 progress_bar=progress,
                 cwd=ROOT,
                 kernel_name="python3",
-                extra_arguments=["--IPKernelApp.log_level=ERROR"],  # it would warn of every local socket
+                config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
             )
         except PapermillExecutionError as error:
             shutil.copyfile(executed, kept)
             raise _failure(name, error, kept) from None
+        except (DeadKernelError, RuntimeError) as error:
+            raise NotebookError(
+                f"the kernel died: {error}",
+                f"notebooks/{name}.md",
+                "Memory may be short; run `radbook build` again.",
+            ) from None
         nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
         os.replace(executed, output)
     return output

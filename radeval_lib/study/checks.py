@@ -72,8 +72,8 @@ def check_value(
     words = _digits(estimate.value, places)
     if low != high:
         words += f" [{low}, {high}]"
-    agrees = estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE
-    return Check(name, cell.text, words, agrees, estimate.value, estimate.low, estimate.high)
+    agrees = bool(estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE)
+    return Check(name, cell.text, words, agrees, float(estimate.value), float(estimate.low), float(estimate.high))
 
 
 def check_statement(name: str, claim: str, finding: str, holds: bool) -> Check:

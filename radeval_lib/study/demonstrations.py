@@ -7,8 +7,10 @@ use in an evaluation. Sources: the repositories named in each docstring, read at
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 Span = tuple[int, int, str]  # first and last token, both inclusive, and the type
@@ -108,8 +110,8 @@ def findings_section(names: Sequence[str], texts: Sequence[str], rule: Literal["
 def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
     """Number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, from each k's silhouette.
 
-    The search goes right whenever the score improved and left otherwise, which finds a maximum only by
-    chance.
+    The search goes right whenever the score improved and left otherwise, which need not lead to the
+    maximum.
     """
     low, high, best, best_score = 0, sentences - 1, 1, -1.0
     while low <= high:
@@ -152,3 +154,43 @@ def title_pieces(header: str, rule: Literal["released", "meant"]) -> list[str]:
     return [
         piece.strip() for piece in pieces if piece.strip().startswith("CT") and not re.search(r"\d", piece)
     ]
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One quantity of one demonstration, as it is stated and as the released code has it.
+
+    Attributes
+    ----------
+    whose : the paper, or the metric, whose code it is.
+    difference : what differs, in a few words.
+    quantity : what was computed.
+    stated, released : its two values.
+    basis : what the stated value rests on, e.g. ``by the paper``, or a natural reading where it is silent.
+    scale : width of the range in which the quantity can lie; None where it is a count.
+    """
+
+    whose: str
+    difference: str
+    quantity: str
+    stated: float
+    released: float
+    basis: str = "by the paper"
+    scale: float | None = 1.0
+
+    @property
+    def share(self) -> float:
+        """Absolute difference as a share of ``scale``; NaN where there is none."""
+        return abs(self.released - self.stated) / self.scale if self.scale else math.nan
+
+    def shown(self, value: float) -> str:
+        """A value with the decimals of this contrast: none for counts, else three."""
+        return f"{value:,.0f}" if self.scale is None else f"{value:,.3f}"
+
+    def _repr_markdown_(self) -> str:
+        sign = "+" if self.released >= self.stated else "−"
+        change = self.shown(abs(self.released - self.stated))
+        return (
+            f"**{self.quantity}:** {self.shown(self.stated)} {self.basis}, "
+            f"{self.shown(self.released)} by the code ({sign}{change})."
+        )

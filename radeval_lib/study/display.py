@@ -62,21 +62,39 @@ def verdict_badge(status: str) -> str:
     return f'<span class="verdict {status.replace(" ", "-")}">{MARKS[status]} {status}</span>'
 
 
+def _told(check: Check) -> str:
+    return f"{check.name}: printed {check.printed}; follows {check.computed}"
+
+
+def _differences(result: Result) -> str:
+    """The differing checks as a list, those with the same cause together, all but the first three folded."""
+    groups: dict[tuple[str, str], list[Check]] = {}
+    for check in result.differing:
+        groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
+    items = []
+    for (cause, why), checks in groups.items():
+        lines = [f"{escape(_told(check))}" for check in checks]
+        folded = ""
+        if len(lines) > 3:
+            more = "<br>".join(lines[3:])
+            folded = f"<details><summary>and {len(lines) - 3} more</summary>{more}</details>"
+        reason = (
+            f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}"
+            if cause
+            else "<em>Cause not known.</em>"
+        )
+        items.append(f"<li>{'<br>'.join(lines[:3])}{folded}<br>{reason}</li>")
+    return f"<ul>{''.join(items)}</ul>" if items else ""
+
+
 def verdict_html(result: Result) -> str:
     """The verdict sentence in a box, with each differing check and its cause."""
     entry = exhibit(result.exhibit)
-    lines = []
-    for check in result.differing:
-        cause, why = result.causes.get(check.name, ("", ""))
-        reason = f"{CAUSE_WORDS[cause]}: {why}" if cause else "cause not known"
-        line = f"{check.name}: printed {check.printed}; follows {check.computed} ({reason})"
-        lines.append(f"<li>{escape(line)}</li>")
-    listed = f"<ul>{''.join(lines)}</ul>" if lines else ""
     status = standing(result)
     return (
         f'<div class="verdict-box {status.replace(" ", "-")}">{verdict_badge(status)} '
         f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-        f"{escape(verdict_sentence(result))}{listed}</div>"
+        f"{escape(verdict_sentence(result))}{_differences(result)}</div>"
     )
 
 
@@ -123,7 +141,7 @@ def not_attempted(run: Run) -> HTML:
             "exhibit": [f"{PAPERS[entry.paper]}, {entry.label}" for entry in rest],
             "what it shows": [entry.title for entry in rest],
             "legible in our text": [entry.legible for entry in rest],
-            "would need": [", ".join(entry.needs).replace("_", " ") for entry in rest],
+            "would need": [entry.would_need for entry in rest],
         }
     )
     return HTML(table_html(frame, "Not attempted in this build", index=False))

@@ -53,6 +53,13 @@ class Exhibit:
     notebook: str
 
     @property
+    def would_need(self) -> str:
+        """What rebuilding it takes beyond this repository, as a list in words."""
+        here = ("published_numbers", "synthetic_ok")
+        outside = [need.replace("_", " ") for need in self.needs if need not in here]
+        return ", ".join(outside) or "nothing from outside: synthetic data"
+
+    @property
     def heading(self) -> str:
         """What sentences call the exhibit: its label; where the paper gives none, its place and our title."""
         place = self.label.removeprefix("unnumbered, ").removeprefix("unnumbered list, ")

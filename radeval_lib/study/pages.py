@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.study.display import CAUSE_WORDS, MARKS, unbroken, verdict_badge
+from radeval_lib.study.display import MARKS, unbroken, verdict_badge
 from radeval_lib.study.exhibits import PAPERS
 from radeval_lib.study.recording import EVIDENCE
 from radeval_lib.study.scorecards import STATUSES
@@ -55,71 +56,88 @@ def by_evidence(card: pd.DataFrame) -> pd.DataFrame:
     return frame.reindex(order).dropna(how="all").astype(int).rename_axis(columns=None)
 
 
+def _muted(words: str) -> str:
+    return f'<div class="muted">{words}</div>' if words else ""
+
+
+def _status_cell(row: Any) -> str:
+    levels = [f"{level}: {getattr(row, level)}" for level in EVIDENCE if getattr(row, level)]
+    counted = f"{row.checks - row.differing} of {row.checks} checks agree" if row.checks else ""
+    return verdict_badge(row.status) + _muted("<br>".join([*levels, counted]))
+
+
+def _what_cell(row: Any) -> str:
+    if row.evidence:
+        rest = f"Not rebuilt: {escape(row.remaining)}" if row.remaining else ""
+    else:
+        rest = f"Would need: {escape(row.needs)}"
+    return escape(row.title) + _muted(rest)
+
+
 def index_table(card: pd.DataFrame, paper: str) -> HTML:
     """One paper's exhibits, each on its own row with its status at every level, linked to its place."""
-    rows = card[card["paper"] == paper]
+    rows = list(card[card["paper"] == paper].itertuples())
     frame = pd.DataFrame(
         {
-            "exhibit": [link(r.notebook, r.anchor, r.label) for r in rows.itertuples()],
-            "kind": rows["kind"],
-            "what it shows": rows["title"],
-            "status": [verdict_badge(status) for status in rows["status"]],
-            "evidence": [
-                "<br>".join(f"{level}: {getattr(r, level)}" for level in EVIDENCE if getattr(r, level))
-                for r in rows.itertuples()
-            ],
-            "checks": [
-                f"{r.checks - r.differing} of {r.checks} agree" if r.checks else "" for r in rows.itertuples()
-            ],
-            "what is missing, or needed": [
-                r.remaining or (r.needs if not r.evidence else "") for r in rows.itertuples()
-            ],
+            "exhibit": [link(r.notebook, r.anchor, r.label) + _muted(r.kind) for r in rows],
+            "what it shows": [_what_cell(r) for r in rows],
+            "status": [_status_cell(r) for r in rows],
         }
     )
-    return HTML(
-        table_html(
-            frame, f"{paper}: {len(frame)} exhibits", index=False, raw=("exhibit", "status", "evidence")
-        )
-    )
+    return HTML(table_html(frame, f"{paper}: {len(frame)} exhibits", index=False, raw=tuple(frame.columns)))
 
 
 def audit_table(checks: pd.DataFrame, caption: str) -> HTML:
-    """Checks on rows of their own: what was printed, what follows, the verdict, and why where it differs."""
-    why = [
-        ""
-        if row.agrees
-        else f"{CAUSE_WORDS[row.cause]}: {row.explanation}"
-        if row.cause
-        else "cause not known"
-        for row in checks.itertuples()
-    ]
+    """Checks on rows of their own: what was printed, what follows, and whether they agree."""
     frame = pd.DataFrame(
         {
             "exhibit": [link(r.notebook, r.anchor, r.label) for r in checks.itertuples()],
-            "check": checks["check"],
-            "evidence": checks["evidence"],
+            "check": [
+                r.check + ("" if r.evidence == "print" else f" ({r.evidence})") for r in checks.itertuples()
+            ],
             "printed": checks["printed"].map(unbroken),
             "what follows": checks["follows"].map(unbroken),
-            "verdict": ["✓ agrees" if agrees else "≠ differs" for agrees in checks["agrees"]],
-            "why": why,
+            "verdict": ["✓\u00a0agrees" if agrees else "≠\u00a0differs" for agrees in checks["agrees"]],
         }
     )
-    if not any(why):
-        frame = frame.drop(columns="why")
     return HTML(table_html(frame, caption, index=False, raw=("exhibit",)))
 
 
-def findings(checks: pd.DataFrame, cause: str) -> HTML:
-    """The differing checks that share a cause, one item an explanation, linked to the exhibit."""
+def _finding(group: pd.DataFrame) -> str:
+    """One explanation with its exhibit and the checks that it explains, all but the first folded."""
+    told = [
+        f"{escape(r.check)}: printed {escape(r.printed)}, follows {escape(r.follows)}"
+        for r in group.itertuples()
+    ]
+    first = group.iloc[0]
+    place = link(first["notebook"], first["anchor"], str(first["label"]).removeprefix("unnumbered, "))
+    rest = "<br>".join(told[1:])
+    more = f"<details><summary>{len(told) - 1} more like it</summary>{rest}</details>" if rest else ""
+    why = escape(first["explanation"]) or "Cause not known."
+    return f'<li><strong>{place}.</strong> {why}<div class="muted">{told[0]}{more}</div></li>'
+
+
+def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
+    """The differing checks that share a cause, by paper: the explanation, then the numbers.
+
+    Parameters
+    ----------
+    checks : see :func:`radeval_lib.study.audit`.
+    cause : one of the causes, or empty for those without a known one.
+    folded : whether each paper's list opens on a click.
+    """
     chosen = checks[~checks["agrees"] & (checks["cause"] == cause) & (checks["evidence"] != "synthetic")]
-    items = []
-    for (paper, label, why), group in chosen.groupby(["paper", "label", "explanation"], sort=False):
-        first = group.iloc[0]
-        example = f"{first['check']}: printed {first['printed']}, follows {first['follows']}"
-        more = f" (and {len(group) - 1} more)" if len(group) > 1 else ""
-        place = link(first["notebook"], first["anchor"], f"{paper}, {label}")
-        items.append(f"<li><strong>{place}.</strong> {escape(example)}{more}. {escape(why)}</li>")
-    return HTML(f"<ul>{''.join(items)}</ul>" if items else "<p>None.</p>")
+    blocks = []
+    for paper, rows in chosen.groupby("paper", sort=False):
+        items = [_finding(group) for _, group in rows.groupby(["exhibit", "explanation"], sort=False)]
+        listed = f'<ul class="findings">{"".join(items)}</ul>'
+        title = f"{escape(str(paper))}: {len(items)} {'finding' if len(items) == 1 else 'findings'}"
+        blocks.append(
+            f"<details><summary><strong>{title}</strong></summary>{listed}</details>"
+            if folded
+            else f"<p><strong>{title}</strong></p>{listed}"
+        )
+    return HTML("".join(blocks) or "<p>None in this build.</p>")
 
 
 def totals_table(counts: pd.DataFrame) -> HTML:

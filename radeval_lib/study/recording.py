@@ -54,6 +54,13 @@ class Run:
         key = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:4], "big")
         return np.random.default_rng([self.seed, key])
 
+    def find(self, dataset: str, file: str = "") -> Path | None:
+        """A verified file of a data set under the data root, noted as used; None where it is not there."""
+        path = data.find(dataset, self.data_root, file)
+        if path is not None and self.data_root is not None:
+            origin.note_use(path, path.relative_to(self.data_root).as_posix())
+        return path
+
     @property
     def results_dir(self) -> Path:
         return self.output_dir / "results" / self.notebook
@@ -253,7 +260,7 @@ def read(path: Path) -> Result:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         form, digest = content.pop("format"), content.pop("sha256")
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError):
+    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError, TypeError):
         raise ResultError("this results file is cut short or no results file", shown(path), remedy) from None
     if form != _FORMAT:
         raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted", shown(path), remedy)

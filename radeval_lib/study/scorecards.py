@@ -42,7 +42,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "kind": entry.kind.replace("_", " "),
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
-                "needs": ", ".join(entry.needs).replace("_", " "),
+                "needs": entry.would_need,
                 "status": standing(best) if best else "not attempted",
                 "evidence": best.evidence if best else "",
                 **{level: standing(levels[level]) if level in levels else "" for level in EVIDENCE},

@@ -1,0 +1,5 @@
+"""Metrics: one module each behind one small protocol; ``create(name, **settings)`` makes one by name."""
+
+from radeval_lib.metrics.base import Metric, MetricError, Scores, create, get, names, register, settings_of
+
+__all__ = ["Metric", "MetricError", "Scores", "create", "get", "names", "register", "settings_of"]

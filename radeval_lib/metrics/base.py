@@ -1,0 +1,246 @@
+"""What every metric is: ``score(references, candidates) -> Scores``, one finite value a pair, in the
+input's order.
+
+A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
+itself::
+
+    @register
+    class Rouge(Metric):
+        name = "rouge_l"
+        ...
+
+Modules of this package must be cheap to import (no torch, no transformers at the top), because looking a
+metric up by name imports all of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import types
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.errors import RadevalError
+
+
+class MetricError(RadevalError):
+    """Input that a metric cannot score, an unknown metric, or a setting that it does not have."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One value and one explanation per pair, in the input's order.
+
+    Attributes
+    ----------
+    values : float64, shape (n,); every one finite.
+    details : length n; what explains each value (its type is the metric's own).
+    """
+
+    values: NDArray[np.float64]
+    details: list[Any] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+class Metric(ABC):
+    """A metric of a candidate text against a reference text.
+
+    Class attributes
+    ----------------
+    name : what ``create`` and the command line call it.
+    range : (lowest, highest) value; ``inf`` where there is no bound.
+    higher_is_better : direction.
+    citation : BibTeX key of its source; may be empty.
+    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
+    """
+
+    name: ClassVar[str]
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    higher_is_better: ClassVar[bool] = True
+    citation: ClassVar[str] = ""
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
+        """Score each candidate against the reference of the same position.
+
+        Each distinct pair is scored once, in an order that depends on the texts alone: neither the order of
+        the input nor repetitions in it change a pair's score.
+
+        Parameters
+        ----------
+        references, candidates : equally long sequences of str.
+
+        Raises
+        ------
+        MetricError
+            If an argument is a single string, holds something that is not a string, or the lengths differ;
+            or if the metric's own ``_score_pairs`` returns something other than one finite value a pair.
+        """
+        pairs = checked_pairs(references, candidates)
+        distinct = sorted(set(pairs))
+        place = {pair: position for position, pair in enumerate(distinct)}
+        scored = list(self._score_pairs(distinct)) if distinct else []
+        if len(scored) != len(distinct):
+            raise MetricError(f"{len(scored)} scores for {len(distinct)} pairs", self.name)
+        for position, (value, _) in enumerate(scored):
+            if not math.isfinite(value):
+                shown = tuple(text[:40] for text in distinct[position])
+                raise MetricError(f"the score of the pair {shown!r} is {value}, not a finite number", self.name)
+        where = [place[pair] for pair in pairs]
+        values = np.array([scored[index][0] for index in where], dtype=np.float64)
+        return Scores(values, [scored[index][1] for index in where])
+
+    @abstractmethod
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        """(value, detail) for each distinct (reference, candidate), in the order given; never called with
+        none."""
+
+    def signature(self) -> str:
+        """How the scores were made, as one line to print beside them: the name and the settings."""
+        settings = "|".join(f"{key}:{value}" for key, value in sorted(self.settings().items()))
+        return f"{self.name}|{settings}" if settings else self.name
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in force; a subclass with settings returns them."""
+        return {}
+
+
+def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
+    """The (reference, candidate) pairs, after checking them.
+
+    Raises
+    ------
+    MetricError
+        As :meth:`Metric.score` says, naming the argument and the position.
+    """
+    for label, texts in (("references", references), ("candidates", candidates)):
+        if isinstance(texts, str | bytes):
+            raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one a pair.")
+        if not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
+            raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
+        for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise MetricError(
+                    f"item {position} is {text!r:.60} ({type(text).__name__}), not a text",
+                    label,
+                    "Use '' for a report that is empty.",
+                )
+    if len(references) != len(candidates):
+        raise MetricError(
+            f"{len(references)} references but {len(candidates)} candidates",
+            remedy="Candidates are matched to references by position, so there must be as many of each.",
+        )
+    return list(zip(references, candidates, strict=True))
+
+
+_REGISTRY: dict[str, type[Metric]] = {}
+M = TypeVar("M", bound=Metric)
+
+
+def register(metric: type[M]) -> type[M]:
+    """Class decorator: make a metric known by its ``name``."""
+    if (other := _REGISTRY.get(metric.name)) is not None and other.__qualname__ != metric.__qualname__:
+        raise MetricError(f"two metrics are called {metric.name!r}", f"{metric.__module__}.{metric.__qualname__}")
+    _REGISTRY[metric.name] = metric
+    return metric
+
+
+def _import_all() -> None:
+    package = import_module("radeval_lib.metrics")
+    for module in iter_modules(package.__path__):
+        import_module(f"radeval_lib.metrics.{module.name}")
+
+
+def names() -> list[str]:
+    """Every metric there is."""
+    _import_all()
+    return sorted(_REGISTRY)
+
+
+def get(name: str) -> type[Metric]:
+    """The metric class of that name.
+
+    Raises
+    ------
+    MetricError
+        If there is none, naming those that there are.
+    """
+    if name not in _REGISTRY:
+        _import_all()
+    if name not in _REGISTRY:
+        raise MetricError(f"unknown metric {name!r}", remedy=f"Metrics: {', '.join(sorted(_REGISTRY))}.")
+    return _REGISTRY[name]
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """The settings of a metric and their defaults: the keyword parameters of its constructor."""
+    parameters = inspect.signature(get(name)).parameters
+    return {key: parameter.default for key, parameter in parameters.items()}
+
+
+def create(name: str, /, **settings: Any) -> Metric:
+    """A metric ready to score.
+
+    Parameters
+    ----------
+    name : see :func:`names`.
+    settings : its constructor's parameters; texts, as a command line gives them, are turned into the
+        annotated type.
+
+    Raises
+    ------
+    MetricError
+        If there is no such metric or setting, or the value is not of the setting's type.
+    """
+    metric = get(name)
+    known = settings_of(name)
+    if unknown := sorted(set(settings) - set(known)):
+        listed = f"Settings: {', '.join(sorted(known))}." if known else f"{name} has no settings."
+        raise MetricError(f"unknown setting {unknown[0]!r}", name, listed)
+    hints = typing.get_type_hints(metric.__init__)
+    values = {key: _coerced(value, hints.get(key), f"{name}.{key}") for key, value in settings.items()}
+    missing = [key for key, default in known.items() if default is inspect.Parameter.empty and key not in values]
+    if missing:
+        raise MetricError(f"setting {missing[0]!r} must be given", name, f"For example {name}.{missing[0]}=VALUE.")
+    return metric(**values)
+
+
+def _coerced(value: Any, hint: Any, where: str) -> Any:
+    """``value`` as the annotated type where it is a text and the type is a plain one; otherwise as it is."""
+    options = typing.get_args(hint) if isinstance(hint, types.UnionType) or _is_union(hint) else (hint,)
+    if not isinstance(value, str) or str in options:
+        return value
+    if type(None) in options and value.lower() in ("", "none"):
+        return None
+    try:
+        if bool in options:
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
+        if int in options:
+            return int(value)
+        if float in options:
+            return float(value)
+    except (KeyError, ValueError):
+        wanted = next(option.__name__ for option in (bool, int, float) if option in options)
+        raise MetricError(f"{value!r} is not of type {wanted}", where) from None
+    return value
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) is typing.Union
+
+
+def typed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Of ``{"ratescore.preset": "released", "green.judge": ...}`` those of one metric, without the prefix."""
+    head = f"{prefix}."
+    return {key.removeprefix(head): value for key, value in settings.items() if key.startswith(head)}

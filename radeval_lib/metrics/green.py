@@ -1,0 +1,239 @@
+"""GREEN: from a judge's written analysis of a candidate report to error counts and the score.
+
+Source: Ostmeier et al. 2024, Section 3.2; layout of an analysis, its category names and the released parser's
+rules: GREEN repository at d72c195, ``green_score/green.py`` and ``green_score/utils.py``.
+
+An analysis has three sections: ``[Clinically Significant Errors]:`` and ``[Clinically Insignificant
+Errors]:``, each with lines ``(a) <category>: <count>. <errors>`` to ``(f)``, and ``[Matched Findings]:`` with
+``<count>. <findings>``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Mode = Literal["reference", "strict"]
+Counts = tuple[int, int, int, int, int, int]
+
+CATEGORIES = (
+    "False report of a finding in the candidate",
+    "Missing a finding present in the reference",
+    "Misidentification of a finding's anatomic location/position",
+    "Misassessment of the severity of a finding",
+    "Mentioning a comparison that isn't in the reference",
+    "Omitting a comparison detailing a change from a prior study",
+)
+SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
+    "Clinically Significant Errors",
+    "Clinically Insignificant Errors",
+    "Matched Findings",
+)
+_LETTERS, _DIGITS = "abcdef", "123456"
+_ZERO: Counts = (0, 0, 0, 0, 0, 0)
+
+_HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
+_ENTRY = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
+_MARK = re.compile(r"\(([a-f1-6])\)")
+_MATCHED = re.compile(r"(\d+)\.(?!\d)")
+_NONE = re.compile(r"No(?:ne)?\b")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was read from a judge's analysis.
+
+    Attributes
+    ----------
+    significant, insignificant : errors of categories (a) to (f); None where a strict reading found the
+        section malformed.
+    matched : matched findings; None likewise.
+    faults : what is malformed, one sentence each; empty in reference mode, which looks for none.
+    """
+
+    significant: Counts | None
+    insignificant: Counts | None
+    matched: int | None
+    faults: tuple[str, ...] = field(default=())
+
+    @property
+    def score(self) -> float | None:
+        """The GREEN score, without insignificant errors; None where a count that it needs is malformed."""
+        if self.significant is None or self.matched is None:
+            return None
+        return green_score(self.matched, sum(self.significant))
+
+
+def green_score(matched: int, significant_errors: int) -> float:
+    """Matched findings over matched findings plus clinically significant errors; 0 where nothing matches.
+
+    Parameters
+    ----------
+    matched, significant_errors : whole numbers from 0.
+
+    Returns
+    -------
+    float
+        From 0 (worst) to 1 (something matches and no significant error).
+
+    Raises
+    ------
+    ValueError
+        Where a count is negative.
+
+    Source: Ostmeier et al. 2024, Equation 1.
+    """
+    if matched < 0 or significant_errors < 0:
+        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
+    return matched / (matched + significant_errors) if matched else 0.0
+
+
+def parse(response: str, mode: Mode = "reference") -> Analysis:
+    """Read a judge's analysis.
+
+    Parameters
+    ----------
+    response : the analysis, after :func:`clean` where it comes straight from a model.
+    mode : ``"reference"`` returns what the released parser returns, flaws included: a section ends at the
+        first blank line, so an empty section takes over the next one; whatever does not have the expected
+        form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
+        ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+
+    Raises
+    ------
+    ValueError
+        Where the mode is unknown.
+    """
+    if mode == "reference":
+        return Analysis(
+            _reference_errors(response, SIGNIFICANT),
+            _reference_errors(response, INSIGNIFICANT),
+            _reference_matched(response),
+        )
+    if mode == "strict":
+        return _strict(response)
+    raise ValueError(f"unknown mode {mode!r}; modes: reference, strict")
+
+
+def clean(response: str) -> str:
+    """A model's raw output without prompt, explanation header and special tokens (as the released code)."""
+    assistant, explanation = "<|assistant|>", "[Explanation]:"
+    text = response.rpartition(assistant)[2]
+    if explanation in text:
+        # Where the layout with its placeholder is still there, the released code takes what follows it.
+        first = f"{explanation}\n    <Explanation>\n" in text
+        text = text.split(explanation)[1 if first else -1]
+    return text.replace("</s>", "").replace("<unk>", "")
+
+
+def render(
+    significant: Sequence[int], insignificant: Sequence[int], matched: int, explanation: str = ""
+) -> str:
+    """An analysis in the layout that the prompt asks for, with ``finding 1; finding 2`` for the errors."""
+
+    def listed(count: int) -> str:
+        return f"{count}. {'; '.join(f'finding {number}' for number in range(1, count + 1))}".strip()
+
+    def section(name: str, counts: Sequence[int]) -> str:
+        lines = [
+            f"({letter}) {category}: {listed(count)}"
+            for letter, category, count in zip(_LETTERS, CATEGORIES, counts, strict=True)
+        ]
+        return "\n".join([f"[{name}]:", *lines])
+
+    parts = [section(SIGNIFICANT, significant), section(INSIGNIFICANT, insignificant)]
+    return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{listed(matched)}"]).lstrip("\n")
+
+
+def _reference_section(text: str, name: str) -> str | None:
+    found = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
+    return found.group(1) if found else None
+
+
+def _reference_errors(text: str, name: str) -> Counts:
+    section = _reference_section(text, name)
+    if section is None or section.startswith("No"):
+        return _ZERO
+    marks = _LETTERS
+    lines = sorted(re.findall(r"\([a-f]\) .*", section))
+    if not lines:
+        marks = _DIGITS
+        lines = sorted(re.findall(r"\([1-6]\) .*", section))
+    counts = dict.fromkeys(marks, 0)
+    for line in lines:
+        if number := re.search(r"(?<=: )\b\d+\b(?=\.)", line):
+            counts[line[1]] = int(number.group())
+    a, b, c, d, e, f = counts.values()
+    return a, b, c, d, e, f
+
+
+def _reference_matched(text: str) -> int:
+    section = _reference_section(text, MATCHED)
+    if section is None or section.startswith("No"):
+        return 0
+    number = re.search(r"^\b\d+\b(?=\.)", section)
+    return int(number.group()) if number else 0
+
+
+def _strict(text: str) -> Analysis:
+    faults: list[str] = []
+    headers = list(_HEADER.finditer(text))
+    names = [header.group(1) for header in headers]
+    ends = [header.start() for header in headers[1:]] + [len(text)]
+    bodies: dict[str, str] = {}
+    for name in SECTIONS:
+        if names.count(name) == 1:
+            place = names.index(name)
+            bodies[name] = text[headers[place].end() : ends[place]].strip().strip("`").strip()
+        else:
+            faults.append(f"{name}: {'no such section' if name not in names else 'more than one section'}")
+    significant, insignificant = (
+        _strict_errors(bodies, name, faults) for name in (SIGNIFICANT, INSIGNIFICANT)
+    )
+    return Analysis(significant, insignificant, _strict_matched(bodies, faults), tuple(faults))
+
+
+def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Counts | None:
+    if name not in bodies:
+        return None
+    body = bodies[name]
+    if _NONE.match(body) and not _MARK.search(body):
+        return _ZERO
+    if not body:
+        faults.append(f"{name}: the section is empty")
+        return None
+    found: dict[int, int] = {}
+    before = len(faults)
+    for line in filter(None, map(str.strip, body.splitlines())):
+        entry = _ENTRY.match(line)
+        if entry is None:
+            faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
+            continue
+        mark, _, count = entry.groups()
+        position = _LETTERS.find(mark) if mark in _LETTERS else _DIGITS.find(mark)
+        if position in found:
+            faults.append(f"{name}: ({mark}) stands twice")
+        if other := _ENTRY.search(line, entry.end()):
+            faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
+        found[position] = int(count)
+    if len(faults) == before and (absent := [_LETTERS[k] for k in range(6) if k not in found]):
+        faults.append(f"{name}: no count for ({'), ('.join(absent)})")
+    if len(faults) > before:
+        return None
+    a, b, c, d, e, f = (found[position] for position in range(6))
+    return a, b, c, d, e, f
+
+
+def _strict_matched(bodies: dict[str, str], faults: list[str]) -> int | None:
+    if MATCHED not in bodies:
+        return None
+    body = bodies[MATCHED]
+    if number := _MATCHED.match(body):
+        return int(number.group(1))
+    if _NONE.match(body):
+        return 0
+    what = "the section is empty" if not body else f"not of the form 'count. findings': {body[:60]!r}"
+    faults.append(f"{MATCHED}: {what}")
+    return None

@@ -1,0 +1,232 @@
+"""F1-RadGraph: how well two reports' RadGraph annotations agree.
+
+An annotation is the ``entities`` dictionary that RadGraph writes for one text: entity id -> ``tokens`` (str),
+``label`` (str), ``start_ix`` and ``end_ix`` (inclusive word indices), ``relations`` (list of
+``[type, id of the other entity]``, outgoing).
+
+Sources: Chen et al. 2023 (MIMIC-RRS), Appendix A.2; the reward levels of the ``radgraph`` package, version
+0.1.18; ``radgraph_combined`` of CXR-Report-Metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = Literal["simple", "partial", "complete"]
+Case = Literal["reference", "keep", "fold"]
+BothEmpty = Literal["zero", "one"]
+Direction = Literal["outgoing", "either"]
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One entity of an annotation.
+
+    Attributes
+    ----------
+    tokens : the entity's words, parted by single spaces.
+    label : RadGraph's label, e.g. ``OBS-DP``.
+    relations : outgoing relations as (type, key of the other entity).
+    """
+
+    tokens: str
+    label: str
+    relations: tuple[tuple[str, str], ...] = ()
+
+
+Graph = Mapping[str, Entity]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Agreement of two sets of items, with the counts it rests on.
+
+    Attributes
+    ----------
+    common, candidate, reference : sizes of the intersection and of the two sets.
+    precision, recall, f1 : from 0 to 1.
+    """
+
+    common: int
+    candidate: int
+    reference: int
+    precision: float
+    recall: float
+    f1: float
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+
+
+def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, Entity]:
+    """Read RadGraph's ``entities`` dictionary of one text.
+
+    Raises
+    ------
+    ValueError
+        Where an entity lacks ``tokens`` or ``label``, or a relation points at an entity that is not there.
+    """
+    graph = {}
+    for key, entity in entities.items():
+        missing = [name for name in ("tokens", "label") if not isinstance(entity.get(name), str)]
+        if missing:
+            raise ValueError(f"RadGraph entity {key!r} has no text {missing[0]!r}; give RadGraph's own JSON")
+        relations = tuple((str(kind), str(other)) for kind, other in entity.get("relations", ()))
+        for kind, other in relations:
+            if other not in entities:
+                raise ValueError(
+                    f"relation {kind!r} of entity {key!r} points at {other!r}, which is not annotated"
+                )
+        graph[str(key)] = Entity(entity["tokens"], entity["label"], relations)
+    return graph
+
+
+def build_graph(
+    entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
+) -> dict[str, Entity]:
+    """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
+    outgoing: dict[int, list[tuple[str, str]]] = {}
+    for source, kind, target in relations:
+        if not (0 <= source < len(entities) and 0 <= target < len(entities)):
+            raise ValueError(
+                f"relation ({source}, {kind!r}, {target}) points outside the {len(entities)} entities"
+            )
+        outgoing.setdefault(source, []).append((kind, str(target + 1)))
+    return {
+        str(position + 1): Entity(tokens, label, tuple(outgoing.get(position, ())))
+        for position, (tokens, label) in enumerate(entities)
+    }
+
+
+def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str, str, int]]:
+    """The triplets (entity, label, has a relation) of MIMIC-RRS, Appendix A.2, in the annotation's order.
+
+    Parameters
+    ----------
+    direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
+        counts it for both of its ends.
+    """
+    _one_of("direction", direction, get_args(Direction))
+    related = {key for key, entity in graph.items() if entity.relations}
+    if direction == "either":
+        related |= {other for entity in graph.values() for _, other in entity.relations}
+    return [(entity.tokens, entity.label, int(key in related)) for key, entity in graph.items()]
+
+
+def items(graph: Graph, level: Level, case: Case = "reference") -> set[tuple[object, ...]]:
+    """The set of items of a graph that a reward level compares; duplicates collapse.
+
+    Parameters
+    ----------
+    level : ``simple``: (tokens, label). ``partial``: also whether the entity has an outgoing relation.
+        ``complete``: an entity without one gives (tokens, label), any other gives one
+        (tokens, label, type, tokens of the target) for each relation; the target's label is not compared.
+    case : ``reference`` lower-cases the words of complete's relation items alone, as the ``radgraph`` package
+        does; ``keep`` lower-cases nothing, ``fold`` everything.
+    """
+    _one_of("level", level, get_args(Level))
+    _one_of("case", case, get_args(Case))
+
+    def words(text: str, in_relation: bool = False) -> str:
+        return text.lower() if case == "fold" or (case == "reference" and in_relation) else text
+
+    found: set[tuple[object, ...]] = set()
+    for entity in graph.values():
+        if level == "simple" or not entity.relations:
+            found.add((words(entity.tokens), entity.label))
+        elif level == "partial":
+            found.add((words(entity.tokens), entity.label, True))
+        else:
+            for kind, other in entity.relations:
+                found.add((words(entity.tokens, True), entity.label, kind, words(graph[other].tokens, True)))
+    return found
+
+
+def _overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty) -> Overlap:
+    _one_of("both_empty", both_empty, get_args(BothEmpty))
+    if not candidate and not reference and both_empty == "one":
+        return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
+    common = len(candidate & reference)
+    precision = common / len(candidate) if candidate else 0.0
+    recall = common / len(reference) if reference else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if common else 0.0
+    return Overlap(common, len(candidate), len(reference), precision, recall, f1)
+
+
+def compare(
+    reference: Graph,
+    candidate: Graph,
+    level: Level = "partial",
+    case: Case = "reference",
+    both_empty: BothEmpty = "zero",
+) -> Overlap:
+    """F1-RadGraph of one pair, as an :class:`Overlap`.
+
+    Parameters
+    ----------
+    reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
+    level, case : see :func:`items`.
+    both_empty : value where neither side has an entity: ``zero`` as the reference code, or ``one``.
+
+    Notes
+    -----
+    MIMIC-RRS multiplies by 100; the code does not. The score is symmetric in the two graphs.
+    """
+    return _overlap(items(candidate, level, case), items(reference, level, case), both_empty)
+
+
+def f1_radgraph(
+    references: Sequence[Graph],
+    candidates: Sequence[Graph],
+    level: Level = "partial",
+    case: Case = "reference",
+    both_empty: BothEmpty = "zero",
+) -> NDArray[np.float64]:
+    """F1-RadGraph of each pair, from 0 to 1; the corpus value is the mean.
+
+    Returns
+    -------
+    ndarray
+        float64 of shape (n,), one value a pair, in order.
+
+    Raises
+    ------
+    ValueError
+        Where the two sequences differ in length.
+    """
+    if len(references) != len(candidates):
+        raise ValueError(
+            f"{len(references)} references for {len(candidates)} candidates; pair them one to one"
+        )
+    pairs = zip(references, candidates, strict=True)
+    return np.array([compare(ref, cand, level, case, both_empty).f1 for ref, cand in pairs], dtype=np.float64)
+
+
+def _relation_items(graph: Graph) -> set[tuple[object, ...]]:
+    return {
+        ((entity.tokens, entity.label), (graph[other].tokens, graph[other].label), kind)
+        for entity in graph.values()
+        for kind, other in entity.relations
+    }
+
+
+def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
+    """Mean of entity F1 and relation F1: the ``radgraph_combined`` of CXR-Report-Metric, from 0 to 1.
+
+    Entities are (tokens, label), relations (source, target, type) with both labels, all case-sensitive.
+
+    Parameters
+    ----------
+    both_empty : value of either F1 where neither side has an item. The reference code takes ``zero``, so
+        that two identical reports without relations score 0.5; ``one`` gives them 1.
+    """
+    entities = _overlap(items(candidate, "simple", "keep"), items(reference, "simple", "keep"), both_empty)
+    relations = _overlap(_relation_items(candidate), _relation_items(reference), both_empty)
+    return (entities.f1 + relations.f1) / 2

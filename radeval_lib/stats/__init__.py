@@ -1,0 +1,1 @@
+"""Statistics of the study: one module per topic."""

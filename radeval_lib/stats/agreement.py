@@ -1,0 +1,171 @@
+"""Agreement of raters who counted the same items.
+
+Every function takes ``counts`` of shape (items, raters), float, without missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+FloatArray = NDArray[np.float64]
+
+
+def checked_counts(counts: ArrayLike) -> FloatArray:
+    """``counts`` as a float64 array of shape (items, raters).
+
+    Raises
+    ------
+    ValueError
+        Where the shape is another, there are fewer than two raters, or a value is missing.
+    """
+    array = np.asarray(counts, dtype=np.float64)
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 2:
+        raise ValueError(f"counts has shape {array.shape}; give (items, raters) with at least two raters")
+    if not np.isfinite(array).all():
+        raise ValueError("counts holds a value that is missing or not finite; leave those items out")
+    return array
+
+
+def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
+    """Mean absolute difference of every two raters.
+
+    Returns
+    -------
+    ndarray
+        Symmetric, shape (raters, raters), in the unit of the counts; 0 on the diagonal.
+    """
+    array = checked_counts(counts)
+    result: FloatArray = np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
+    return result
+
+
+def kendall_matrix(counts: ArrayLike) -> FloatArray:
+    """Kendall's tau-b of every two raters; symmetric, shape (raters, raters), 1 on the diagonal.
+
+    NaN where a rater gives every item the same count.
+    """
+    array = checked_counts(counts)
+    raters = array.shape[1]
+    result = np.eye(raters)
+    for first, second in combinations(range(raters), 2):
+        tau = stats.kendalltau(array[:, first], array[:, second]).statistic
+        result[first, second] = result[second, first] = tau
+    return result
+
+
+def upper_triangle(matrix: ArrayLike) -> FloatArray:
+    """The entries above the diagonal of a symmetric matrix: one a pair of raters, row by row."""
+    array = np.asarray(matrix, dtype=np.float64)
+    return array[np.triu_indices(array.shape[0], k=1)]
+
+
+def means_of_pairs(matrix: ArrayLike) -> FloatArray:
+    """Each rater's mean over the pairs with every other rater; shape (raters,)."""
+    array = np.asarray(matrix, dtype=np.float64)
+    others = ~np.eye(array.shape[0], dtype=bool)
+    return array.mean(axis=1, where=others)
+
+
+def mean_of_others(counts: ArrayLike) -> FloatArray:
+    """For each rater the mean count of all other raters; shape (items, raters)."""
+    array = checked_counts(counts)
+    result: FloatArray = (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
+    return result
+
+
+def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
+    """Kendall's tau-b of each rater with a reference; shape (raters,).
+
+    Parameters
+    ----------
+    reference : shape (items,), the same for all raters, or (items, raters), one a rater.
+    """
+    array = checked_counts(counts)
+    against = np.asarray(reference, dtype=np.float64)
+    columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
+    return np.array(
+        [stats.kendalltau(array[:, rater], columns[:, rater]).statistic for rater in range(array.shape[1])]
+    )
+
+
+def signed_rank_statistic(differences: ArrayLike) -> float:
+    """Wilcoxon's W: the smaller rank sum of the positive and the negative differences, zeros left out."""
+    array = np.asarray(differences, dtype=np.float64)
+    array = array[array != 0]
+    ranks = stats.rankdata(np.abs(array))
+    positive = float(ranks[array > 0].sum())
+    return min(positive, float(ranks.sum()) - positive)
+
+
+def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
+    """Wilcoxon signed-rank test of each rater against the mean of all raters.
+
+    Parameters
+    ----------
+    counts : whole numbers.
+    names : one a rater.
+
+    Returns
+    -------
+    DataFrame
+        One row a rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
+        ``w`` and two-sided ``p`` (normal approximation) in exact arithmetic.
+
+    Notes
+    -----
+    The differences are multiplied by the number of raters, which makes them whole numbers: no rounding error
+    of a mean such as 1/3 then decides whether a difference is zero or two are tied.
+    """
+    array = checked_counts(counts)
+    exact = np.rint(array * array.shape[1] - array.sum(axis=1, keepdims=True))
+    rows = []
+    for position, name in enumerate(names):
+        differences = exact[:, position]
+        test = stats.wilcoxon(differences, zero_method="wilcox", method="approx")
+        rows.append(
+            {
+                "rater": name,
+                "difference": float(differences.mean() / array.shape[1]),
+                "n": int(np.count_nonzero(differences)),
+                "w": float(test.statistic),
+                "p": float(test.pvalue),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.DataFrame:
+    """Wilcoxon's W of each rater against the mean of all, over ways to add the mean up in floating point.
+
+    A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
+    digits. That turns zero differences into tiny ones and breaks ties, and so moves W.
+
+    Parameters
+    ----------
+    parts : arrays of shape (items, raters) whose sum are the counts, for example of two kinds of error.
+    orders : the first so many orders of the raters are tried.
+
+    Returns
+    -------
+    DataFrame
+        One row a rater: ``low`` and ``high``, the smallest and largest W over the orders.
+    """
+    arrays = [checked_counts(part) for part in parts]
+    counts = np.sum(arrays, axis=0)
+    raters = counts.shape[1]
+    found = []
+    for order, _ in zip(permutations(range(raters)), range(orders), strict=False):
+        mean = np.zeros(len(counts))
+        for array in arrays:
+            inner = np.zeros(len(counts))
+            for rater in order:
+                inner = inner + array[:, rater] / raters
+            mean = mean + inner
+        found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
+    return pd.DataFrame({"low": np.min(found, axis=0), "high": np.max(found, axis=0)})

@@ -1,0 +1,103 @@
+"""Agreement of raters: hand-computed values, and scipy and pingouin as references."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pingouin as pg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from radeval_lib.stats import agreement
+
+COUNTS = arrays(np.int64, st.tuples(st.integers(8, 20), st.integers(2, 5)), elements=st.integers(0, 4))
+
+
+def test_mean_absolute_differences_by_hand() -> None:
+    counts = [[0, 1, 3], [2, 2, 0]]
+    # |0-1|, |2-2| -> 0.5; |0-3|, |2-0| -> 2.5; |1-3|, |2-0| -> 2
+    expected = [[0, 0.5, 2.5], [0.5, 0, 2], [2.5, 2, 0]]
+    matrix = agreement.mean_absolute_differences(counts)
+    np.testing.assert_allclose(matrix, expected)
+    np.testing.assert_allclose(agreement.upper_triangle(matrix), [0.5, 2.5, 2])
+    np.testing.assert_allclose(agreement.means_of_pairs(matrix), [1.5, 1.25, 2.25])
+
+
+@given(COUNTS)
+def test_mean_of_all_pairs_is_the_mean_of_the_raters_means(counts) -> None:
+    matrix = agreement.mean_absolute_differences(counts)
+    assert agreement.upper_triangle(matrix).mean() == pytest.approx(agreement.means_of_pairs(matrix).mean())
+
+
+@given(COUNTS)
+def test_mean_of_others_leaves_one_out(counts) -> None:
+    others = agreement.mean_of_others(counts)
+    for rater in range(counts.shape[1]):
+        np.testing.assert_allclose(others[:, rater], np.delete(counts, rater, axis=1).mean(axis=1))
+
+
+def test_kendall_matches_pingouin() -> None:
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(2, (60, 3))
+    matrix = agreement.kendall_matrix(counts)
+    expected = pd.DataFrame(counts).corr(method="kendall").to_numpy()
+    np.testing.assert_allclose(matrix, expected)
+    first = pg.corr(counts[:, 0], counts[:, 1], method="kendall")["r"].iloc[0]
+    assert agreement.kendall_with(counts, counts[:, 0])[1] == pytest.approx(first, abs=5e-6)
+    loo = agreement.kendall_with(counts, agreement.mean_of_others(counts))
+    assert loo[2] == pytest.approx(stats.kendalltau(counts[:, 2], counts[:, :2].mean(axis=1)).statistic)
+
+
+def test_kendall_of_a_constant_rater_is_nan() -> None:
+    assert np.isnan(agreement.kendall_matrix([[1, 0], [1, 2], [1, 3]])[0, 1])
+
+
+def test_signed_rank_by_hand() -> None:
+    # |d| 1, 2, 2, 4 -> ranks 1, 2.5, 2.5, 4; negative: 1 + 2.5
+    assert agreement.signed_rank_statistic([-1, 2, -2, 4, 0]) == 3.5
+
+
+@given(COUNTS)
+def test_signed_rank_matches_scipy(counts) -> None:
+    differences = counts[:, 0] - counts[:, 1]
+    if not differences.any():
+        return
+    expected = stats.wilcoxon(differences, method="approx").statistic
+    assert agreement.signed_rank_statistic(differences) == expected
+
+
+def test_wilcoxon_with_mean_is_exact_where_sixths_are_not() -> None:
+    rng = np.random.default_rng(5)
+    counts = rng.poisson(1.2, (200, 6))
+    frame = agreement.wilcoxon_with_mean(counts, list("abcdef"))
+    scaled = 6 * counts - counts.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(frame["w"], [agreement.signed_rank_statistic(column) for column in scaled.T])
+    np.testing.assert_allclose(
+        frame["difference"], (counts - counts.mean(axis=1, keepdims=True)).mean(axis=0)
+    )
+    assert (frame["n"] == (scaled != 0).sum(axis=0)).all()
+    # Leaving the rater out of the mean scales every difference by 6/5: ranks, W and p stay.
+    loo = counts - agreement.mean_of_others(counts)
+    np.testing.assert_allclose(frame["w"], [agreement.signed_rank_statistic(np.rint(5 * d)) for d in loo.T])
+
+
+def test_adding_up_sixths_moves_w() -> None:
+    rng = np.random.default_rng(5)
+    first, second = rng.poisson(1.2, (200, 6)), rng.poisson(0.4, (200, 6))
+    spread = agreement.wilcoxon_float_range([first, second], orders=50)
+    assert (spread["low"] < spread["high"]).all()
+    halves = agreement.wilcoxon_float_range([first[:, :2], second[:, :2]])  # halves are exact in binary
+    exact = agreement.wilcoxon_with_mean((first + second)[:, :2], ["a", "b"])["w"]
+    np.testing.assert_allclose(halves, np.column_stack([exact, exact]))
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [([1, 2], r"shape \(2,\)"), ([[1], [2]], "at least two raters"), ([[1, np.nan]], "missing")],
+)
+def test_bad_counts(counts, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        agreement.mean_absolute_differences(counts)

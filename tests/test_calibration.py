@@ -1,0 +1,184 @@
+"""Calibration statistics against hand-computed values, known bounds and a loop written from the formulas."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from radeval_lib.stats import calibration
+
+# Four samples, three classes. Confidences .8, .7, .55, .9 (bins 8, 7, 6, 9); right, wrong, right, right.
+HAND = np.array([[0.80, 0.15, 0.05], [0.70, 0.20, 0.10], [0.25, 0.55, 0.20], [0.05, 0.05, 0.90]])
+HAND_LABELS = np.array([0, 1, 1, 2])
+
+METRICS = [
+    calibration.expected_calibration_error,
+    calibration.maximum_calibration_error,
+    calibration.largest_weighted_gap,
+    calibration.static_calibration_error,
+    calibration.weighted_model_confidence,
+]
+
+
+@st.composite
+def classified(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities with some exact zeros, and labels."""
+    samples, classes = draw(st.integers(1, 12)), draw(st.integers(2, 6))
+    weights = draw(arrays(np.int64, (samples, classes), elements=st.integers(0, 9)))
+    weights[:, draw(st.integers(0, classes - 1))] += 1  # no row is all zero
+    labels = draw(arrays(np.int64, samples, elements=st.integers(0, classes - 1)))
+    return weights / weights.sum(axis=1, keepdims=True), labels
+
+
+def test_ece_by_hand() -> None:
+    # |1 - .8| + |0 - .7| + |1 - .55| + |1 - .9| over 4 samples, each alone in its bin
+    assert calibration.expected_calibration_error(HAND, HAND_LABELS) == pytest.approx(
+        (0.2 + 0.7 + 0.45 + 0.1) / 4
+    )
+
+
+def test_mce_and_weighted_gap_by_hand() -> None:
+    assert calibration.maximum_calibration_error(HAND, HAND_LABELS) == pytest.approx(0.7)
+    assert calibration.largest_weighted_gap(HAND, HAND_LABELS) == pytest.approx(0.7 / 4)
+
+
+def test_wmc_by_hand() -> None:
+    assert calibration.weighted_model_confidence(HAND, HAND_LABELS) == pytest.approx(
+        (0.8 - 0.7 + 0.55 + 0.9) / 4
+    )
+
+
+def test_sce_by_hand() -> None:
+    # Bins (0, .5] and (.5, 1]. Class 0 has .6 and .7 in the upper bin, one of them true: |1 - 1.3|.
+    # Class 1 has .4 and .3 in the lower bin, one of them true: |1 - .7|. Divided by 2 samples * 2 classes.
+    probabilities, labels = [[0.6, 0.4], [0.7, 0.3]], [0, 1]
+    assert calibration.static_calibration_error(probabilities, labels, bins=2) == pytest.approx(0.15)
+
+
+def test_entropy_by_hand() -> None:
+    # a certain prediction has entropy 0, a fair coin log 2
+    assert calibration.average_predictive_entropy([[1.0, 0.0], [0.5, 0.5]]) == pytest.approx(math.log(2) / 2)
+
+
+def test_two_directions_of_kl_by_hand() -> None:
+    p = [[0.8, 0.2]]
+    assert calibration.average_kl_to_uniform(p) == pytest.approx(0.8 * math.log(1.6) + 0.2 * math.log(0.4))
+    assert calibration.average_kl_from_uniform(p) == pytest.approx(
+        0.5 * math.log(0.5 / 0.8) + 0.5 * math.log(0.5 / 0.2)
+    )
+
+
+def test_a_zero_probability_makes_only_one_direction_infinite() -> None:
+    assert calibration.average_kl_to_uniform([[1.0, 0.0]]) == pytest.approx(math.log(2))
+    assert calibration.average_kl_from_uniform([[1.0, 0.0]]) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("confidence", "row"),
+    [(0.6, 5), (0.61, 6), (1.0, 9), (0.5, 4)],  # bins are (lo, hi]: an edge belongs to the bin below
+)
+def test_bins_are_half_open(confidence: float, row: int) -> None:
+    frame = calibration.reliability([[confidence, 1 - confidence]], [0])
+    assert frame["count"].to_numpy().nonzero()[0].tolist() == [row]
+
+
+def test_an_exact_zero_goes_to_the_first_bin_or_is_dropped() -> None:
+    # class 1 has probability 0 and is the truth: a gap of 1 in the first bin, or nothing
+    p, labels = [[1.0, 0.0]], [1]
+    assert calibration.static_calibration_error(p, labels) == pytest.approx((1 + 1) / 2)
+    assert calibration.static_calibration_error(p, labels, zeros="dropped") == pytest.approx(1 / 2)
+
+
+def test_perfect_calibration_is_zero() -> None:
+    # ten samples at confidence .8, eight of them right
+    p = np.tile([0.8, 0.2], (10, 1))
+    labels = np.array([0] * 8 + [1] * 2)
+    for metric in METRICS[:4]:
+        assert metric(p, labels) == pytest.approx(0, abs=1e-12)
+
+
+@settings(deadline=None, max_examples=60)
+@given(classified())
+def test_ranges(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    p, labels = sample
+    ece, mce, share, sce, wmc = (metric(p, labels) for metric in METRICS)
+    for value in (ece, mce, share, sce):
+        assert -1e-12 <= value <= 1 + 1e-12
+    assert share <= ece + 1e-12
+    assert ece <= mce + 1e-12
+    assert -1 <= wmc <= 1
+
+
+@settings(deadline=None, max_examples=60)
+@given(classified())
+def test_kl_to_uniform_is_log_k_minus_entropy(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    p, _ = sample
+    log_k = math.log(p.shape[1])
+    assert calibration.average_kl_to_uniform(p) == pytest.approx(
+        log_k - calibration.average_predictive_entropy(p)
+    )
+    assert -1e-12 <= calibration.average_kl_to_uniform(p) <= log_k + 1e-12
+    assert calibration.average_kl_from_uniform(p) >= -1e-12
+
+
+@settings(deadline=None, max_examples=60)
+@given(classified())
+def test_order_of_samples_does_not_matter(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    p, labels = sample
+    for metric in METRICS:
+        assert metric(p[::-1], labels[::-1]) == pytest.approx(metric(p, labels))
+
+
+@settings(deadline=None, max_examples=60)
+@given(classified(), st.integers(1, 12))
+def test_against_loops_written_from_the_formulas(sample: tuple[np.ndarray, np.ndarray], bins: int) -> None:
+    p, labels = sample
+    samples, classes = p.shape
+    edges = np.linspace(0, 1, bins + 1)
+
+    def gaps(values: np.ndarray, hits: np.ndarray) -> float:
+        total = 0.0
+        for number in range(bins):
+            inside = (values > edges[number]) & (values <= edges[number + 1])
+            if number == 0:
+                inside |= values == 0
+            if inside.any():
+                total += inside.sum() * abs(hits[inside].mean() - values[inside].mean())
+        return total
+
+    correct = p.argmax(axis=1) == labels
+    assert calibration.expected_calibration_error(p, labels, bins=bins) == pytest.approx(
+        gaps(p.max(axis=1), correct) / samples, abs=1e-12
+    )
+    by_class = sum(gaps(p[:, k], labels == k) for k in range(classes))
+    assert calibration.static_calibration_error(p, labels, bins=bins) == pytest.approx(
+        by_class / (samples * classes), abs=1e-12
+    )
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "labels", "message"),
+    [
+        ([0.5, 0.5], [0], "shape"),
+        (np.empty((0, 2)), [], "non-empty"),
+        ([[2.0, -1.0]], [0], "softmax"),
+        ([[math.nan, 1.0]], [0], "softmax"),
+        ([[0.5, 0.4]], [0], "row 0"),
+        ([[0.5, 0.5]], [0, 1], "one label for each"),
+        ([[0.5, 0.5]], [2], "classes run from 0 to 1"),
+        ([[0.5, 0.5]], [0.0], "whole numbers"),
+    ],
+)
+def test_bad_input_is_named(probabilities: object, labels: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        calibration.expected_calibration_error(probabilities, labels)  # type: ignore[arg-type]
+
+
+def test_at_least_one_bin() -> None:
+    with pytest.raises(ValueError, match="bins is 0"):
+        calibration.expected_calibration_error(HAND, HAND_LABELS, bins=0)

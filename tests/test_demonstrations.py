@@ -1,0 +1,101 @@
+"""Released code restated on toy input. Values marked with a repository come from running that code."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from radeval_lib.study import demonstrations as demo
+
+
+@pytest.mark.parametrize(
+    ("labels", "released", "usual"),
+    [
+        # RaTEScore a970406, utils.post_process, with [CLS] first and [SEP] last.
+        ("O B-X I-X O O", [(1, 2, "X")], [(1, 2, "X")]),
+        ("O I-X O O", [], [(1, 1, "X")]),  # an orphan I- is dropped
+        ("O I-X B-Y O", [(2, 2, "Y")], [(1, 1, "X"), (2, 2, "Y")]),
+        ("O B-X I-Y I-Z O", [(1, 3, "X")], [(1, 1, "X"), (2, 2, "Y"), (3, 3, "Z")]),
+        ("O B-X B-Y I-Y O", [(1, 1, "X"), (2, 3, "Y")], [(1, 1, "X"), (2, 3, "Y")]),
+        ("O B-X B-Y I-Y I-Y", [(1, 1, "X")], [(1, 1, "X"), (2, 3, "Y")]),  # [SEP] labelled I-: last span lost
+        ("O B-Y I-Y I-Y", [(1, 2, "Y")], [(1, 2, "Y")]),  # no earlier span: it survives
+    ],
+)
+def test_iob_decoders(labels: str, released: list[demo.Span], usual: list[demo.Span]) -> None:
+    assert demo.decode_iob_released(labels.split()) == released
+    assert demo.decode_iob(labels.split()) == usual
+
+
+def test_pairs_shift_where_a_text_keeps_no_sentence() -> None:
+    references = [["Normal heart."], ["Clear lungs."], ["No effusion."]]
+    candidates = [["Normal heart."], ["OK"], ["No effusion."]]
+    assert demo.pair_as_released(references, candidates) == [
+        (["Normal heart."], ["Normal heart."]),
+        (["Clear lungs."], ["No effusion."]),
+    ]
+
+
+def test_indication() -> None:
+    report = "HEAD CT. INDICATION: fall. COMPARISON: none. FINDINGS: no bleed."
+    assert demo.indication(report, "meant") == "INDICATION: fall. "
+    # RaLEs 5cc18ce: nine characters too many, since the end was measured before "HEAD CT. " was cut off.
+    assert demo.indication(report, "released") == "INDICATION: fall. COMPARISO"
+    assert demo.indication("INDICATION: fall.", "released") == "INDICATION: fall"  # no COMPARISON: end -1
+    assert demo.indication("INDICATION: fall.", "meant") == "INDICATION: fall."
+    with pytest.raises(ValueError, match="no heading INDICATION"):
+        demo.indication("FINDINGS: none", "meant")
+
+
+def test_findings_after_the_impression_are_shifted() -> None:
+    names, texts = (
+        ["impression", "findings", "addendum"],
+        ["no bleed", "the ventricles are normal", "called at 5"],
+    )
+    assert demo.findings_section(names, texts, "meant") == "the ventricles are normal"
+    assert demo.findings_section(names, texts, "released") == "no bleed"
+    before = ["findings", "impression"]
+    assert demo.findings_section(before, texts, "released") == demo.findings_section(before, texts, "meant")
+
+
+def test_cluster_search() -> None:
+    # n = 9: middle of 0..8 is 4; each k right of it must beat it.
+    falling = {k: 1 / k for k in range(2, 9)}
+    assert demo.search_clusters_released(falling, 9) == 4  # the best is 2
+    peak_left = {2: 0.9, 3: 0.1, 4: 0.2, 5: 0.3, 6: 0.4, 7: 0.1, 8: 0.1}
+    assert demo.search_clusters_released(peak_left, 9) == 6
+    for sentences in range(1, 5):
+        assert demo.search_clusters_released(falling, sentences) == 1
+
+
+def test_labels_by_string() -> None:
+    # RaLEs 5cc18ce, convert_dict_to_small_dict: "pleural effusion" is no word, the second "left" no entity.
+    text, entities = "left pleural effusion , unchanged on left view", [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
+    assert demo.labels_by_string(text, entities, "meant") == [
+        "ANAT-DP",
+        "OBS-DP",
+        "OBS-DP",
+        "O",
+        "O",
+        "O",
+        "O",
+        "O",
+    ]
+    released = demo.labels_by_string(text, entities, "released")
+    assert released == ["ANAT-DP", "O", "O", "O", "O", "O", "ANAT-DP", "O"]
+
+
+def test_title_pieces() -> None:
+    header = "CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST"
+    assert demo.title_pieces(header, "meant") == ["CT HEAD W/O CONTRAST", "CT CHEST W/CONTRAST"]
+    assert demo.title_pieces(header, "released") == [header]
+    assert demo.title_pieces("CT HEAD   CT 3D RECON", "released") == []  # one digit loses the whole header
+
+
+def test_contrast_shows_both_values_and_its_share_of_the_scale() -> None:
+    score = demo.Contrast("GREEN", "blank line", "score", stated=0.4, released=0.8)
+    assert score.share == pytest.approx(0.4)
+    assert score._repr_markdown_() == "**score:** 0.400 by the paper, 0.800 by the code (+0.400)."
+    count = demo.Contrast("RaTEScore", "pairs", "pairs", stated=5, released=4, basis="given", scale=None)
+    assert math.isnan(count.share)
+    assert count._repr_markdown_() == "**pairs:** 5 given, 4 by the code (−1)."

@@ -1,0 +1,72 @@
+"""Fact counting: Figure 3's task (Moramarco et al. 2021) by hand, edge cases, and the bound on mean F."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.metrics.facts import FactCounts, mean_coherence
+
+
+def test_figure_3() -> None:
+    # R = 6, G = 4, R&G = 2, C = 3, as printed: 2/4, 2/6, 2 (1/2)(1/3)/(5/6), 3/4.
+    task = FactCounts(reference=6, generated=4, common=2, correct=3)
+    assert (task.precision, task.recall, task.accuracy) == (0.5, pytest.approx(1 / 3), 0.75)
+    assert task.f_score == pytest.approx(0.4)
+
+
+def test_no_common_fact_and_no_fact() -> None:
+    assert FactCounts(3, 2, 0, 2).f_score == 0
+    silent = FactCounts(3, 0, 0, 0)
+    assert math.isnan(silent.precision)
+    assert math.isnan(silent.accuracy)
+    assert math.isnan(silent.f_score)
+    assert silent.recall == 0
+    assert math.isnan(FactCounts(0, 2, 0, 2).recall)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ((6, 4, 5, 3), "common = 5 exceeds generated = 4"),
+        ((3, 4, 4, 3), "common = 4 exceeds reference = 3"),
+        ((6, 4, 2, 5), "correct = 5 exceeds generated = 4"),
+        ((-1, 4, 0, 3), "reference must be a whole number"),
+        ((6, 4.0, 2, 3), "generated must be a whole number"),
+        ((True, 4, 1, 3), "reference must be a whole number"),
+    ],
+)
+def test_impossible_counts(counts: tuple[int, int, int, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FactCounts(*counts)
+
+
+def test_coherence_codes() -> None:
+    # Section 5: Coherent = 1.0, Minor Errors = 0.5, Major Errors = 0.0.
+    assert mean_coherence(["Coherent", "Coherent", "Minor Errors", "Major Errors"]) == 0.625
+    with pytest.raises(ValueError, match="unknown coherence rating 'Fluent'"):
+        mean_coherence(["Fluent"])
+    with pytest.raises(ValueError, match="no coherence rating"):
+        mean_coherence([])
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> FactCounts:
+    reference, generated = draw(st.integers(1, 12)), draw(st.integers(1, 12))
+    common = draw(st.integers(0, min(reference, generated)))
+    return FactCounts(reference, generated, common, draw(st.integers(0, generated)))
+
+
+@given(st.lists(tasks(), min_size=1, max_size=10))
+def test_mean_f_is_at_most_the_harmonic_mean_of_the_means(chosen: list[FactCounts]) -> None:
+    # The harmonic mean is concave in (precision, recall): Jensen's inequality.
+    precision, recall, f_score = (
+        float(np.mean([getattr(task, name) for task in chosen]))
+        for name in ("precision", "recall", "f_score")
+    )
+    bound = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    assert f_score <= bound + 1e-12

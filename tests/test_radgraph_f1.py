@@ -1,0 +1,158 @@
+"""F1-RadGraph from annotations: MIMIC-RRS A.2, hand-computed pairs, and values of the reference code.
+
+The values marked "rewards.py" come from running radgraph 0.1.18's rewards.py (as vendored in RadEval 2.2.0)
+on the same annotations, those marked "compute_f1" from CXR-Report-Metric 9c9ecad.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.metrics import radgraph
+
+# Appendix A.2: V with labels in V's order, E as (source, type, target); E's types are not printed.
+A2_ENTITIES = [
+    ("mild", "obs-dp"),
+    ("fluid", "obs-dp"),
+    ("overload", "obs-dp"),
+    ("overt", "obs-da"),
+    ("pulmonary", "anat-dp"),
+    ("edema", "obs-da"),
+]
+A2 = radgraph.build_graph(A2_ENTITIES, [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)])
+
+
+def test_a2_triplets_as_printed() -> None:
+    flags = [flag for _, _, flag in radgraph.triplets(A2)]
+    assert [pair[:2] for pair in radgraph.triplets(A2)] == A2_ENTITIES
+    assert flags == [1, 0, 1, 0, 0, 1]  # the printed T
+
+
+def test_a2_triplets_if_either_end_counted() -> None:
+    # By hand: fluid and pulmonary are targets; overt stands alone.
+    assert [flag for _, _, flag in radgraph.triplets(A2, "either")] == [1, 1, 1, 0, 1, 1]
+
+
+def test_levels_by_hand() -> None:
+    # Candidate: "Mild" in capitals, edema without its relation, no "overt".
+    # simple: 4 of 5 items common with 6 -> P 4/5, R 4/6, F1 8/11.
+    # partial: fluid, overload (with), pulmonary common: edema lost its flag -> P 3/5, R 3/6, F1 6/11.
+    # complete: mild-overload (lower-cased), overload-fluid, fluid, pulmonary -> P 4/5, R 4/6, F1 8/11.
+    entities = [
+        ("Mild", "obs-dp"),
+        ("fluid", "obs-dp"),
+        ("overload", "obs-dp"),
+        ("pulmonary", "anat-dp"),
+        ("edema", "obs-da"),
+    ]
+    candidate = radgraph.build_graph(entities, [(0, "modify", 2), (2, "modify", 1)])
+    assert radgraph.compare(A2, candidate, "simple").f1 == pytest.approx(8 / 11)
+    assert radgraph.compare(A2, candidate, "partial").f1 == pytest.approx(6 / 11)
+    assert radgraph.compare(A2, candidate, "complete").f1 == pytest.approx(8 / 11)
+    # Folding case brings "Mild" back: simple P 1, R 5/6; partial P 4/5, R 4/6.
+    assert radgraph.compare(A2, candidate, "simple", case="fold").f1 == pytest.approx(10 / 11)
+    assert radgraph.compare(A2, candidate, "partial", case="fold").f1 == pytest.approx(8 / 11)
+    # Keeping it loses the relation item of complete: P 3/5, R 3/6.
+    assert radgraph.compare(A2, candidate, "complete", case="keep").f1 == pytest.approx(6 / 11)
+
+
+def test_reference_code_value() -> None:
+    reference = radgraph.build_graph(
+        [("Mild", "OBS-DP"), ("edema", "OBS-DP"), ("Edema", "OBS-DA")], [(2, "located_at", 2)]
+    )
+    candidate = radgraph.build_graph(
+        [("edema", "OBS-DP"), ("mild", "ANAT-DP"), ("edema", "OBS-DA")],
+        [(0, "suggestive_of", 2), (0, "located_at", 0)],
+    )
+    values = [radgraph.compare(reference, candidate, level).f1 for level in ("simple", "partial", "complete")]
+    assert values == pytest.approx([1 / 3, 0, 0])  # rewards.py
+    assert radgraph.radgraph_combined(reference, candidate) == pytest.approx(1 / 6)  # compute_f1
+
+
+def test_duplicates_collapse_and_tail_label_is_not_compared() -> None:
+    once = radgraph.build_graph([("opacity", "OBS-DP"), ("left", "ANAT-DP")], [(0, "located_at", 1)])
+    twice = radgraph.build_graph(
+        [("opacity", "OBS-DP"), ("left", "ANAT-DP"), ("opacity", "OBS-DP")],
+        [(0, "located_at", 1), (2, "located_at", 1)],
+    )
+    assert radgraph.compare(once, twice, "complete").f1 == 1
+    other_tail = radgraph.build_graph([("opacity", "OBS-DP"), ("left", "OBS-DP")], [(0, "located_at", 1)])
+    assert radgraph.items(once, "complete") - radgraph.items(other_tail, "complete") == {("left", "ANAT-DP")}
+
+
+@pytest.mark.parametrize("level", ["simple", "partial", "complete"])
+def test_empty_sides(level: radgraph.Level) -> None:
+    empty = radgraph.build_graph([])
+    assert radgraph.compare(empty, empty, level).f1 == 0  # the reference code's convention
+    assert radgraph.compare(empty, empty, level, both_empty="one").f1 == 1
+    for pair in ((A2, empty), (empty, A2)):
+        assert radgraph.compare(*pair, level, both_empty="one").f1 == 0
+
+
+def test_combined_of_identical_reports_without_relations() -> None:
+    graph = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
+    assert radgraph.radgraph_combined(graph, graph) == 0.5  # compute_f1: F1 of two empty sets is 0
+    assert radgraph.radgraph_combined(graph, graph, both_empty="one") == 1
+    assert radgraph.radgraph_combined(A2, A2) == 1
+
+
+def test_parse_reads_radgraph_json_and_refuses_what_is_broken() -> None:
+    entities = {
+        "1": {
+            "tokens": "mild",
+            "label": "OBS-DP",
+            "start_ix": 0,
+            "end_ix": 0,
+            "relations": [["modify", "2"]],
+        },
+        "2": {"tokens": "edema", "label": "OBS-DP", "start_ix": 1, "end_ix": 1, "relations": []},
+    }
+    assert radgraph.parse_graph(entities) == radgraph.build_graph(
+        [("mild", "OBS-DP"), ("edema", "OBS-DP")], [(0, "modify", 1)]
+    )
+    with pytest.raises(ValueError, match="points at '3'"):
+        radgraph.parse_graph({"1": {**entities["1"], "relations": [["modify", "3"]]}})
+    with pytest.raises(ValueError, match="no text 'label'"):
+        radgraph.parse_graph({"1": {"tokens": "mild"}})
+    with pytest.raises(ValueError, match="outside the 1 entities"):
+        radgraph.build_graph([("mild", "OBS-DP")], [(0, "modify", 1)])
+
+
+def test_bad_options_and_unequal_lengths() -> None:
+    with pytest.raises(ValueError, match="level must be one of simple, partial, complete"):
+        radgraph.compare(A2, A2, "strict")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="1 references for 2 candidates"):
+        radgraph.f1_radgraph([A2], [A2, A2])
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> dict[str, radgraph.Entity]:
+    words = st.sampled_from(["Mild", "mild", "edema", "lung"])
+    entities = draw(st.lists(st.tuples(words, st.sampled_from(["OBS-DP", "OBS-DA"])), max_size=5))
+    if not entities:
+        return {}
+    place = st.integers(0, len(entities) - 1)
+    relations = draw(st.lists(st.tuples(place, st.sampled_from(["modify", "located_at"]), place), max_size=4))
+    return radgraph.build_graph(entities, relations)
+
+
+@given(graphs(), graphs(), st.sampled_from(["simple", "partial", "complete"]))
+def test_symmetric_bounded_and_one_for_identical(
+    left: dict[str, radgraph.Entity], right: dict[str, radgraph.Entity], level: radgraph.Level
+) -> None:
+    values = radgraph.f1_radgraph([left, right, left], [right, left, left], level)
+    assert values[0] == values[1]
+    assert np.all((values >= 0) & (values <= 1))
+    assert values[2] == (1 if left else 0)
+
+
+@given(graphs(), graphs())
+def test_a_partial_match_is_also_a_simple_match(
+    left: dict[str, radgraph.Entity], right: dict[str, radgraph.Entity]
+) -> None:
+    # Each partial item carries its simple item.
+    simple, partial = (radgraph.compare(left, right, level) for level in ("simple", "partial"))
+    assert not partial.common or simple.common

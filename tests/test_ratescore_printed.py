@@ -1,0 +1,42 @@
+"""The transcription of the RaTEScore paper against sums that the paper prints, and its wording as data."""
+
+import pytest
+
+from radeval_lib.errors import PrintedError
+from radeval_lib.study.printed_numbers import quotations
+from radeval_lib.study.texts import said, texts
+
+
+def test_lists_have_the_lengths_that_the_paper_states() -> None:
+    # Section 3: "9 imaging modalities and 22 anatomies"
+    items = texts("ratescore.guide_lists").groupby("list")["item"]
+    assert items.nunique().to_dict() == {"anatomy": 22, "modality": 9}
+    assert items.size().equals(items.nunique())
+
+
+def test_lists_hold_what_is_quoted() -> None:
+    joined = {
+        kind: ", ".join(items) for kind, items in texts("ratescore.guide_lists").groupby("list")["item"]
+    }
+    for _, words in quotations("ratescore.guide_lists"):
+        bare = words.partition("List: ")[2] or words
+        assert any(bare.strip(",.") in listed for listed in joined.values()), words
+
+
+@pytest.mark.parametrize("role", ["reference", "synonym rewrite", "opposite rewrite"])
+def test_appendix_a5_is_a_triple(role: str) -> None:
+    reports = texts("ratescore.reports")
+    assert len(reports[(reports["exhibit"] == "ratescore.example_a5") & (reports["role"] == role)]) == 1
+
+
+def test_unknown_text_is_one_clear_line() -> None:
+    with pytest.raises(PrintedError, match=r"no text 'ratescore\.poems'. Texts: ratescore\.guide_lists"):
+        texts("ratescore.poems")
+    with pytest.raises(PrintedError, match="Texts: none"):
+        texts("rales.poems")
+
+
+def test_pieces_of_one_place_are_one_quotation() -> None:
+    shown = said("ratescore.claim_data").data
+    assert shown.count("<blockquote>") == 1
+    assert "with an increase of 0.030 in F1 … and 0.010 in ACC." in shown

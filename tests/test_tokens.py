@@ -1,0 +1,59 @@
+"""Tokens, lengths and ROUGE-L against hand-computed values."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.stats import tokens
+
+TEXT = "No acute findings. T2-weighted: 1.9 x 3.5 cm, ____."
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    # white space: No acute findings. T2-weighted: 1.9 x 3.5 cm, ____.
+    # words: no acute findings t2 weighted 1 9 x 3 5 cm
+    # signs: those 11, the mask (a run of word characters), and . - : . . , .
+    [("white space", 9), ("words", 11), ("words and signs", 11 + 1 + 7)],
+)
+def test_counts_by_hand(name: str, count: int) -> None:
+    assert len(tokens.TOKENIZERS[name](TEXT)) == count
+
+
+def test_length_statistics_by_hand() -> None:
+    # lengths 1, 2, 6: mean 3, variance (4 + 1 + 9) / 2 = 7
+    found = tokens.length_statistics(["a", "b c", "d e f g h i"], tokens.whitespace)
+    assert found == pytest.approx(
+        {"texts": 3, "min": 1, "max": 6, "average": 3, "standard deviation": 7**0.5}
+    )
+
+
+def test_one_text_has_no_standard_deviation() -> None:
+    with pytest.raises(ValueError, match="at least two"):
+        tokens.length_statistics(["a"], tokens.whitespace)
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "expected"),
+    [
+        ("", "", 0.0),
+        ("a", "", 0.0),
+        ("a b c", "a b c", 1.0),
+        ("a b c", "c b a", 1 / 3),  # one token in order
+        ("a b c d", "a c", 2 * 2 / 6),
+        # RaLEs, Table 16, third example: no, acute, process; printed 0.67
+        ("no acute radiographic cardiopulmonary process", "no acute pulmonary process", 2 * 3 / 9),
+    ],
+)
+def test_rouge_l_by_hand(reference: str, candidate: str, expected: float) -> None:
+    assert tokens.rouge_l(reference.split(), candidate.split()) == pytest.approx(expected)
+
+
+@given(st.text("abc", max_size=8), st.text("abc", max_size=8))
+def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
+    value = tokens.rouge_l(list(first), list(second))
+    assert value == tokens.rouge_l(list(second), list(first))
+    assert 0 <= value <= 1
+    assert (value == 1) == (first == second != "")
