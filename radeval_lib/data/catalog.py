@@ -1,0 +1,307 @@
+"""Every data set by name: its records from a data root, its counts, and the texts that the guard watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.data import (
+    green_training,
+    mediqa,
+    mimic_cxr,
+    mtsamples,
+    openi,
+    procedure,
+    radgraph,
+    radpref,
+    radsprl,
+    rate_eval,
+    rate_ner,
+    rexval,
+    rexval_reports,
+    rrs_lines,
+    stanza_radiology,
+)
+from radeval_lib.data.construction import notes, rrs
+from radeval_lib.data.counts import CountCheck, check_counts
+from radeval_lib.data.manifests import find, load_manifest, names
+from radeval_lib.data.restricted import RestrictedText, Text
+from radeval_lib.paths import PAPERS
+
+Records = list[Any]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a data set is read: ``load(root)`` gives records, ``count(records)`` counts named as printed."""
+
+    load: Callable[[Path], Records]
+    count: Callable[[Records], dict[str, int]]
+
+
+def _each(name: str, root: Path, load: Callable[[Path, str], Records], *files: str) -> Records:
+    """Records of those files of a data set that are there; ``load`` gets the path and the file's name."""
+    found = ((find(name, root, file), file) for file in files)
+    return [record for path, file in found if path is not None for record in load(path, file)]
+
+
+def _split(file: str) -> str:
+    return Path(file).name.split("_")[0].split(".")[0]
+
+
+def _by_split(records: Sequence[Any]) -> dict[str, int]:
+    splits = [record.split for record in records]
+    return {split: splits.count(split) for split in sorted(set(splits))}
+
+
+def _rate_ner(root: Path) -> Records:
+    """Span files, which need no list of labels; the IOB files hold the same sentences."""
+    files = [file.path for file in load_manifest("rate_ner").files if file.path.endswith("_span.json")]
+    return _each(
+        "rate_ner",
+        root,
+        lambda path, file: rate_ner.load_span(path, rate_ner.SOURCES[Path(file).parts[1]], _split(file)),
+        *files,
+    )
+
+
+def _rate_eval_pairs(path: Path, file: str) -> Records:
+    split = path.stem.removeprefix("rate_")
+    return list(rate_eval.load_pairs(path, group=Path(file).parts[1], split=split))
+
+
+def _rate_eval(root: Path) -> Records:
+    tables = [file.path for file in load_manifest("rate_eval").files if file.path.endswith(".csv")]
+    pairs = _each("rate_eval", root, _rate_eval_pairs, *tables)
+    return pairs + _each("rate_eval", root, lambda path, _: rate_eval.load_triads(path), "triads.json")
+
+
+def _rate_eval_counts(records: Records) -> dict[str, int]:
+    tasks = {"Task1_sentence_rate": "sentence level", "Task2_paragraph_rate": "paragraph level"}
+    of_part = [tasks.get(getattr(record, "group", ""), "simulated reports") for record in records]
+    return {part: of_part.count(part) for part in sorted(set(of_part))}
+
+
+def _radgraph_counts(records: Records) -> dict[str, int]:
+    reports = {(record.id.partition("/labeler_")[0], record.split) for record in records}
+    splits = [split for _, split in reports]
+    return {split: splits.count(split) for split in sorted(set(splits))} | {"reports": len(reports)}
+
+
+def _radsum(root: Path) -> Records:
+    records: Records = []
+    names_in_paper = {"validate": "dev"}
+    for file in load_manifest("radsum23").files:
+        if not file.path.endswith(".findings.tok"):
+            continue
+        first = find("radsum23", root, file.path)
+        second = find("radsum23", root, file.path.replace(".findings.", ".impression."))
+        if first and second:
+            _, group, name = file.path.split("/")
+            split = names_in_paper.get(_split(name), _split(name))
+            records += rrs_lines.load(
+                first, second, source="radsum23", group=group, split=split, skip_empty=True
+            )
+    return records
+
+
+def _mimic_cxr(root: Path) -> Records:
+    sections, splits = (
+        find("mimic_cxr_rrs", root, file.path) for file in load_manifest("mimic_cxr_rrs").files
+    )
+    if not (sections and splits):
+        return []
+    return mimic_cxr.pairs(mimic_cxr.load_sections(sections), mimic_cxr.load_splits(splits))
+
+
+def _mimic3_rrs(root: Path) -> Records:
+    path, listed = (find("mimic3_rrs", root, file.path) for file in load_manifest("mimic3_rrs").files)
+    if path is None:
+        return []
+    rules = rrs.load_rules(listed) if listed else rrs.PatternRules()
+    return rrs.report_split(rrs.build(notes.radiology_notes(path), rules).pairs)
+
+
+def _mtsamples(root: Path) -> Records:
+    whole = find("mtsamples", root)
+    if whole is not None:
+        return list(mtsamples.load(whole))
+    return _each("mtsamples", root, lambda path, _: mtsamples.load(path, partial=True), "mtsamples_part.csv")
+
+
+def _radpref(root: Path) -> Records:
+    cases = _each("radpref", root, lambda path, _: radpref.load_cases(path), "preference_data.json")
+    users = [f"user_{number}.json" for number in (1, 2, 3)]
+    ratings = _each("radpref", root, lambda path, _: radpref.load_ratings(path), *users)
+    return radpref.rated_pairs(cases, ratings) if cases else []
+
+
+def _procedure(root: Path) -> Records:
+    return _each("mimic3_procedure", root, lambda path, _: procedure.load(path), "annotated_dataset.csv")
+
+
+READERS = {
+    "green_training": Reader(
+        lambda root: _each("green_training", root, lambda path, _: green_training.load(path), "train.json"),
+        lambda records: {"pairs": len(records)},
+    ),
+    "mediqa2021": Reader(
+        lambda root: _each("mediqa2021", root, lambda path, _: mediqa.load(path), "indiana_dev.json"),
+        lambda records: {},  # the paper prints only the sum with MIMIC-CXR's half
+    ),
+    "mediqa2021_mimic_cxr": Reader(
+        lambda root: _each(
+            "mediqa2021_mimic_cxr",
+            root,
+            lambda path, file: mediqa.load(path, group="MIMIC-CXR", split=_split(file), restricted=True),
+            "train.json",
+            "dev.json",
+        ),
+        lambda records: {key: count for key, count in _by_split(records).items() if key == "train"},
+    ),
+    "mimic3_procedure": Reader(
+        _procedure,
+        lambda records: {
+            key: count for key, count in procedure.counts(records).items() if key in ("documents", "classes")
+        },
+    ),
+    "mimic3_rrs": Reader(
+        _mimic3_rrs,
+        lambda records: {
+            "reports": len(records),
+            "pairs of modality and anatomy": len({record.group for record in records}),
+        },
+    ),
+    "mimic_cxr_rrs": Reader(_mimic_cxr, lambda records: {"reports": len(records)}),
+    "mtsamples": Reader(_mtsamples, mtsamples.counts),
+    "openi": Reader(
+        lambda root: _each("openi", root, lambda path, _: openi.load(path), "indiana_reports.csv"),
+        lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
+    ),
+    "radgraph": Reader(
+        lambda root: _each(
+            "radgraph",
+            root,
+            lambda path, file: radgraph.load(path, _split(file)),
+            "train.json",
+            "dev.json",
+            "test.json",
+        ),
+        _radgraph_counts,
+    ),
+    "radpref": Reader(_radpref, lambda records: {}),
+    "radsprl": Reader(
+        lambda root: _each("radsprl", root, lambda path, _: radsprl.load(path), "Rad-SpRL.xml"),
+        lambda records: {"reports": len(records)},
+    ),
+    "radsum23": Reader(_radsum, rrs_lines.counts),
+    "rate_eval": Reader(_rate_eval, _rate_eval_counts),
+    "rate_ner": Reader(_rate_ner, rate_ner.counts),
+    "rexval": Reader(
+        lambda root: _each(
+            "rexval",
+            root,
+            lambda path, _: rexval_reports.load_reports(path),
+            "50_samples_gt_and_candidates.csv",
+        ),
+        lambda records: {"pairs": len(records)},
+    ),
+    "rexval_counts": Reader(
+        lambda root: _each(
+            "rexval_counts",
+            root,
+            lambda path, _: list(rexval.load(path)),
+            load_manifest("rexval_counts").file().path,
+        ),
+        lambda records: {
+            "pairs": len({(record.study, record.origin) for record in records}),
+            "raters": len({record.rater for record in records}),
+        },
+    ),
+    "stanza_radiology": Reader(
+        lambda root: _each(
+            "stanza_radiology",
+            root,
+            lambda path, file: stanza_radiology.load(path, _split(file)),
+            "train.json",
+            "dev.json",
+            "test.json",
+        ),
+        _by_split,
+    ),
+}
+
+
+def load(name: str, root: Path) -> Records:
+    """Records of a data set; empty where the data root does not hold it.
+
+    Raises
+    ------
+    ManifestError, ChecksumError, FormatError
+        Where the data set is unknown, or a file of it is not what its manifest or its format says.
+    """
+    load_manifest(name)
+    return READERS[name].load(root)
+
+
+def check(name: str, root: Path) -> list[CountCheck]:
+    """The printed counts of a data set against what the data root holds; empty where it holds nothing.
+
+    Where it holds only a part of the set, nothing is compared.
+    """
+    manifest, records = load_manifest(name), load(name, root)
+    if not records:
+        return []
+    present = [file for file in manifest.files if (root / file.path).is_file()]
+    whole = not all(file.partial for file in present)
+    return check_counts(manifest, READERS[name].count(records) if whole else {})
+
+
+def texts(record: Any) -> Iterator[RestrictedText]:
+    """The restricted texts of a record; a sequence of words is one text."""
+    if not is_dataclass(record):
+        return
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if isinstance(value, RestrictedText):
+            yield value
+        elif isinstance(value, tuple) and value and all(isinstance(item, RestrictedText) for item in value):
+            yield RestrictedText(" ".join(item.reveal() for item in value), value[0].source)
+
+
+def restricted_texts(root: Path, chosen: Iterable[str] | None = None) -> dict[str, Iterator[Text]]:
+    """Texts of the restricted data sets that a data root holds, streamed, for the guard.
+
+    Parameters
+    ----------
+    root : data root.
+    chosen : names of the data sets that a run used; None: every restricted one.
+    """
+    wanted = [name for name in (chosen or names()) if not load_manifest(name).redistributable]
+    return {name: _stream(name, root) for name in wanted if _present(name, root)}
+
+
+def _present(name: str, root: Path) -> bool:
+    return any((root / file.path).is_file() for file in load_manifest(name).files)
+
+
+def _stream(name: str, root: Path) -> Iterator[Text]:
+    events = next((file for file in load_manifest(name).files if "NOTEEVENTS" in file.path), None)
+    path = find(name, root, events.path) if events else None
+    if path is not None:  # whole notes hold more than the sections that records keep
+        yield from (note.text for note in notes.radiology_notes(path))
+    for record in READERS[name].load(root) if path is None else []:
+        yield from texts(record)
+
+
+def public_texts(root: Path | None) -> Iterator[str]:
+    """Texts that are no leak anywhere: what the papers print, and the open data sets of a data root."""
+    for path in sorted(PAPERS.rglob("*.*")):
+        if path.suffix in (".yml", ".csv"):
+            yield path.read_text(encoding="utf-8")
+    for name in names() if root is not None else []:
+        if root is not None and not load_manifest(name).restricted:
+            for record in load(name, root):
+                yield from (value for value in vars(record).values() if isinstance(value, str))

@@ -1,0 +1,94 @@
+"""What papers print about a data set against what was loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from radeval_lib.data.errors import ManifestError
+from radeval_lib.data.manifests import Manifest
+
+
+@dataclass(frozen=True)
+class CountCheck:
+    """One printed count (``printed``: the digits) and the same count of the data that were loaded.
+
+    ``loaded`` is None where it was not counted.
+    """
+
+    name: str
+    exhibit: str
+    printed: str
+    loaded: int | None
+    note: str = ""
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether both are the same; None where nothing was counted."""
+        return None if self.loaded is None else int(self.printed.replace(",", "")) == self.loaded
+
+
+def printed_counts(manifest: Manifest) -> list[CountCheck]:
+    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order.
+
+    Raises
+    ------
+    ManifestError
+        Where the manifest names a column or a quoted number that the transcription lacks, or two counts share
+        a name.
+    PrintedError
+        Where nothing of an exhibit is transcribed.
+    """
+    # Imported here: the study package itself imports this one for its data root.
+    from radeval_lib import study
+
+    found = []
+    for count in manifest.counts:
+        if count.quoted:
+            numbers = study.quoted(count.exhibit)
+            if count.quoted not in numbers:
+                raise ManifestError(
+                    f"nothing called {count.quoted!r} is quoted for {count.exhibit}", manifest.name
+                )
+            text = numbers[count.quoted].text
+            found.append(CountCheck(count.name, count.exhibit, text, None, count.note))
+            continue
+        rows = study.printed(count.exhibit)
+        for column, allowed in count.where.items():
+            if column not in rows:
+                raise ManifestError(f"{count.exhibit} has no column {column!r}", manifest.name)
+            rows = rows[rows[column].isin(allowed)]
+        for row in rows[rows["value"].notna()].to_dict("records"):
+            try:
+                name = count.name.format(**row)
+            except KeyError as error:
+                raise ManifestError(
+                    f"{count.exhibit} has no column {error.args[0]!r}", manifest.name
+                ) from None
+            found.append(CountCheck(name, count.exhibit, row["printed"], None, count.note))
+    names = [check.name for check in found]
+    if doubled := sorted({name for name in names if names.count(name) > 1}):
+        raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name)
+    return found
+
+
+def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountCheck]:
+    """Compare the printed counts of a data set with ``loaded``, counts of the data by the same names.
+
+    Counts that are printed but were not loaded stay, with ``agrees`` None.
+
+    Raises
+    ------
+    ManifestError
+        Where ``loaded`` names a count that no paper prints, which a misspelt name would otherwise hide.
+    """
+    checks = printed_counts(manifest)
+    names = [check.name for check in checks]
+    if unknown := sorted(set(loaded) - set(names)):
+        raise ManifestError(
+            f"no paper prints a count {unknown[0]!r}", manifest.name, f"Printed: {', '.join(names)}."
+        )
+    return [
+        CountCheck(check.name, check.exhibit, check.printed, loaded.get(check.name), check.note)
+        for check in checks
+    ]

@@ -1,0 +1,36 @@
+"""Errors of the data layer; each says what is wrong, in which file and row, and what to do about it."""
+
+from __future__ import annotations
+
+from radeval_lib.errors import RadevalError
+
+
+class DataError(RadevalError):
+    """Base of every error about data sets."""
+
+
+class DataRootError(DataError):
+    """A data root that does not exist or is not a folder."""
+
+
+class ManifestError(DataError):
+    """An unknown data set, or a manifest that is not of its format."""
+
+
+class ChecksumError(DataError):
+    """A file whose size or SHA-256 is not the one that its manifest states."""
+
+
+class FormatError(DataError):
+    """A data file that is not of the format that its loader reads; names the file and the row."""
+
+
+class FetchError(DataError):
+    """A file that could not be fetched, unpacked or registered."""
+
+
+class RestrictedTextError(DataError, TypeError):
+    """Text from data that may not be redistributed was about to be shown or exported.
+
+    Also a ``TypeError``, the error by which JSON writers refuse what they may not write.
+    """

@@ -1,0 +1,355 @@
+"""Getting and checking data files: status, fetch, verify, add.
+
+Open files come through pooch's downloader, hub sets through huggingface_hub at a pinned revision. A file
+takes its place under the data root only after it was checked, by one rename; a mismatch leaves nothing
+behind. A download that was interrupted goes on where it stopped, if the server can. Credentialed files are
+copied from where the user has them. No credentials are asked for, stored or shown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+import requests
+
+from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError
+from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names, sha256
+
+RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
+TIMEOUT = 60  # seconds without a byte
+STATES = ("verified", "recorded", "unrecorded", "missing", "mismatch")
+Say = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class FileStatus:
+    """A file of a data set under a data root.
+
+    ``state``: ``verified`` (as the manifest states it), ``recorded`` (as it was when it first came),
+    ``unrecorded`` (there, with nothing to compare it with), ``missing``, or ``mismatch``.
+    """
+
+    dataset: str
+    path: str
+    state: str
+    access: str
+    detail: str = ""
+
+
+def _root(root: Path | None) -> Path:
+    if root is None:
+        raise DataRootError(
+            "no data root",
+            remedy="Give --data-root FOLDER, or set the environment variable RADEVAL_DATA_ROOT.",
+        )
+    return root
+
+
+def _recorded(root: Path) -> dict[str, str]:
+    path = root / RECORD
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, UnicodeDecodeError):
+        content = None
+    if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
+        raise FetchError("not a record of checksums", RECORD, "Remove it; checksums are recorded again.")
+    return content
+
+
+def _record(root: Path, path: str, digest: str) -> None:
+    content = _recorded(root) | {path: digest}
+    with _temporary(root) as folder:
+        new = folder / RECORD
+        new.write_text(json.dumps(dict(sorted(content.items())), indent=2) + "\n", encoding="utf-8")
+        os.replace(new, root / RECORD)
+
+
+@contextmanager
+def _temporary(root: Path) -> Iterator[Path]:
+    """A folder on the data root's own file system, so that a finished file is moved by one rename."""
+    folder = Path(tempfile.mkdtemp(prefix=".incoming-", dir=root))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _expected(entry: DataFile, root: Path) -> DataFile:
+    """The manifest's entry, with the checksum that was recorded where the manifest states none."""
+    return entry if entry.sha256 else replace(entry, sha256=_recorded(root).get(entry.path))
+
+
+def _install(incoming: Path, entry: DataFile, root: Path) -> None:
+    """Check a file and move it to its place; what does not match never gets there."""
+    check_file(incoming, _expected(entry, root))
+    target = root / entry.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest = sha256(incoming)
+    os.replace(incoming, target)
+    if entry.sha256 is None:
+        _record(root, entry.path, digest)
+
+
+def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
+    """State of every file of one data set, or of all.
+
+    Raises
+    ------
+    ManifestError, DataRootError
+        Where the data set is unknown, or there is no data root.
+    """
+    folder = _root(root)
+    chosen = [load_manifest(name) for name in ([dataset] if dataset else names())]
+    return [_file_status(manifest, entry, folder) for manifest in chosen for entry in manifest.files]
+
+
+def _file_status(manifest: Manifest, entry: DataFile, root: Path) -> FileStatus:
+    path = root / entry.path
+    if not path.is_file():
+        return FileStatus(manifest.name, entry.path, "missing", manifest.access)
+    expected = _expected(entry, root)
+    try:
+        check_file(path, expected)
+    except ChecksumError as error:
+        return FileStatus(manifest.name, entry.path, "mismatch", manifest.access, error.what)
+    state = "verified" if entry.sha256 else "recorded" if expected.sha256 else "unrecorded"
+    return FileStatus(manifest.name, entry.path, state, manifest.access)
+
+
+def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
+    """Check every file that is there; a file with no checksum to compare gets its own recorded.
+
+    Raises
+    ------
+    ChecksumError
+        Naming the files that do not match, after all were checked. They are left where they are, for they are
+        the user's.
+    """
+    folder = _root(root)
+    found = status(folder, dataset)
+    for one in found:
+        if one.state == "unrecorded":
+            _record(folder, one.path, sha256(folder / one.path))
+        if one.state != "missing":
+            say(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
+    if bad := [one.path for one in found if one.state == "mismatch"]:
+        raise ChecksumError(
+            f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy="Remove them and get them again."
+        )
+    return status(folder, dataset)
+
+
+def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
+    """Download the files of an open or hub data set that are missing or do not match.
+
+    Returns
+    -------
+    list of Path
+        The files of the set that are now in place.
+
+    Raises
+    ------
+    FetchError
+        Where the set is not for download (naming the steps to get it), or a download failed.
+    ChecksumError
+        Where what came is not what the manifest states; nothing of it is kept.
+    """
+    folder, manifest = _root(root), load_manifest(dataset)
+    wanted = [
+        entry
+        for entry in manifest.files
+        if _file_status(manifest, entry, folder).state in ("missing", "mismatch") and not entry.partial
+    ]
+    if not wanted:
+        say(f"{dataset}: every file is in place")
+    elif manifest.access == "hub" and manifest.revision:
+        for entry in wanted:
+            say(f"fetching {entry.path} from the hub, {manifest.hub} at {manifest.revision[:7]}")
+            _fetch_hub(manifest, entry, folder)
+    elif missing := [entry.path for entry in wanted if not entry.url]:
+        raise FetchError(
+            f"{missing[0]} is not for download", dataset, "To get it: " + " ".join(_numbered(manifest.steps))
+        )
+    else:
+        for entry in wanted:
+            say(f"fetching {entry.path} from {entry.url}")
+            _fetch_url(entry, folder, progress)
+    return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
+
+
+def _numbered(steps: Sequence[str]) -> list[str]:
+    return [f"({number}) {step}" for number, step in enumerate(steps, start=1)]
+
+
+def _fetch_url(entry: DataFile, root: Path, progress: bool) -> None:
+    # Kept between runs, for a download to go on; its name is that of what it becomes.
+    partial = root / ".partial" / hashlib.sha256(entry.url.encode()).hexdigest()[:16]
+    partial.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _download(entry.url, partial, progress)
+    except (requests.RequestException, OSError, ValueError) as error:
+        raise FetchError(
+            f"download failed ({' '.join(str(error).split())})", entry.url, "Run the command again to go on."
+        ) from None
+    try:
+        with _temporary(root) as folder:
+            incoming = folder / PurePosixPath(entry.member or entry.path).name
+            if entry.member:
+                extract(partial, folder / "unpacked")
+                member = folder / "unpacked" / entry.member
+                if not member.is_file():
+                    raise FetchError(f"the archive holds no {entry.member!r}", entry.url)
+                os.replace(member, incoming)
+            else:
+                os.replace(partial, incoming)
+            _install(incoming, entry, root)
+    finally:
+        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # another download may be under way
+            partial.parent.rmdir()
+
+
+def _download(url: str, partial: Path, progress: bool) -> None:
+    """Download ``url`` to ``partial``, going on behind what is there where the server can send the rest."""
+    import pooch  # here, because it sets up progress bars, which the state of files does not need
+
+    have = partial.stat().st_size if partial.is_file() else 0
+    # The file's own bytes: sizes and ranges of a compressed transfer are others.
+    headers = {"Accept-Encoding": "identity"}
+    if have:
+        offered = requests.head(url, allow_redirects=True, timeout=TIMEOUT, headers=headers).headers
+        whole = int(offered.get("Content-Length", -1))
+        if have == whole:
+            return
+        if offered.get("Accept-Ranges") == "bytes" and have < whole:
+            headers["Range"] = f"bytes={have}-"
+    with partial.open("ab" if "Range" in headers else "wb") as stream:
+        pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT, headers=headers)(url, stream, None)
+
+
+def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
+    import huggingface_hub
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    within = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
+    with _temporary(root) as folder:
+        try:
+            path = huggingface_hub.hf_hub_download(
+                manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
+            )
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise FetchError(
+                f"the hub gave no {within!r} ({reason})",
+                manifest.hub,
+                "Log in with the hub's own command, accept the set's conditions on its page, and try again.",
+            ) from None
+        _install(Path(path), entry, root)
+
+
+def extract(archive: Path, folder: Path) -> None:
+    """Unpack a zip or tar archive into ``folder``, all of it or nothing.
+
+    Raises
+    ------
+    FetchError
+        Where it is no such archive, is damaged, or holds a path outside its folder, a link or a special file.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with _temporary(folder.parent) as incoming:
+        try:
+            if zipfile.is_zipfile(archive):
+                with zipfile.ZipFile(archive) as opened:
+                    for info in opened.infolist():
+                        # Zip keeps Unix links as file modes in the upper half of its attributes.
+                        _refuse_escape(info.filename, stat.S_ISLNK(info.external_attr >> 16), archive)
+                    opened.extractall(incoming)
+            elif tarfile.is_tarfile(archive):
+                with tarfile.open(archive) as bundle:
+                    for member in bundle.getmembers():
+                        _refuse_escape(member.name, not (member.isfile() or member.isdir()), archive)
+                    bundle.extractall(incoming, filter="data")
+            else:
+                raise FetchError("neither a zip nor a tar archive", archive.name)
+        except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+            raise FetchError(f"damaged archive ({error})", archive.name, "Fetch it again.") from None
+        if folder.exists():
+            raise FetchError("folder exists already", folder.name, "Remove it first.")
+        os.replace(incoming, folder)
+
+
+def _refuse_escape(name: str, special: bool, archive: Path) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0] or special:
+        kind = "a link or special file" if special else "a path outside the archive's folder"
+        raise FetchError(f"holds {kind}: {name!r}", archive.name, "The archive is not unpacked.")
+
+
+def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
+    """Copy files that the user obtained to their places under the data root, after checking them.
+
+    A file is known by its name, or, where several files of the set share it, by the end of its path, such as
+    ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
+
+    Raises
+    ------
+    FetchError
+        Where a file does not exist, or is none of the data set's.
+    ChecksumError
+        Where it is not the file that the manifest states, or that was recorded before.
+    """
+    folder, manifest = _root(root), load_manifest(dataset)
+    chosen = [(path, _entry_for(path, manifest)) for path in paths]
+    installed = []
+    for path, entry in chosen:
+        with _temporary(folder) as incoming:
+            copy = incoming / "copy"
+            try:
+                shutil.copyfile(path, copy)
+            except OSError as error:
+                raise FetchError(f"not copied ({error.strerror})", path.name) from None
+            _install(copy, entry, folder)
+        say(f"added      {entry.path}")
+        installed.append(folder / entry.path)
+    return installed
+
+
+def _entry_for(path: Path, manifest: Manifest) -> DataFile:
+    if not path.is_file():
+        raise FetchError("file does not exist", str(path))
+    ending = path.resolve().parts[1:]
+    scores = {entry.path: _shared_ending(ending, PurePosixPath(entry.path).parts) for entry in manifest.files}
+    best = max(scores.values())
+    matches = [entry for entry in manifest.files if scores[entry.path] == best]
+    if best == 0:
+        known = ", ".join(entry.path for entry in manifest.files)
+        raise FetchError(f"{path.name!r} is no file of {manifest.name!r}", remedy=f"Files: {known}.")
+    if len(matches) > 1:
+        listed = ", ".join(entry.path for entry in matches)
+        raise FetchError(
+            f"{path.name!r} may be any of {listed}",
+            remedy="Put it into a folder with the name that stands there.",
+        )
+    return matches[0]
+
+
+def _shared_ending(one: Sequence[str], other: Sequence[str]) -> int:
+    count = 0
+    for left, right in zip(reversed(one), reversed(other), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,99 @@
+"""MIMIC-CXR findings and impressions: the sectioned table and the official split (Johnson et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import Text, mark
+
+NAME = "mimic_cxr_rrs"
+SECTION_COLUMNS = ("study", "impression", "findings")
+SPLIT_COLUMNS = ("study_id", "subject_id", "split")
+SPLITS = ("train", "validate", "test")
+
+
+@dataclass(frozen=True)
+class Study:
+    """The sections of one study; either may be empty. ``id`` is ``s`` and the study's number."""
+
+    id: str
+    findings: Text
+    impression: Text
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The patient of a study and the official split it belongs to."""
+
+    study: str
+    patient: str
+    split: str
+
+
+def load_sections(path: Path) -> list[Study]:
+    """Studies of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line: missing column, a study that is not ``s`` and a number, cut short, wrong
+        encoding, duplicate study.
+    """
+    return reading.unique(_studies(path), lambda study: study.id, "study")
+
+
+def _studies(path: Path) -> Iterator[tuple[str, Study]]:
+    for line, row in reading.read_csv(path, SECTION_COLUMNS):
+        where = f"{path.name}, line {line}"
+        if not row["study"].startswith("s"):
+            raise FormatError(f"study {reading.brief(row['study'])} is not 's' and a number", where)
+        number = reading.whole(row["study"][1:], "study", where)
+        findings, impression = (
+            mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression")
+        )
+        yield where, Study(f"s{number}", findings, impression)
+
+
+def load_splits(path: Path) -> dict[str, Assignment]:
+    """Assignments of ``mimic-cxr-2.0.0-split.csv`` (one row an image), by study.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line: missing column, wrong type, unknown split, a study in two splits or of two
+        patients, cut short, wrong encoding.
+    """
+    result: dict[str, Assignment] = {}
+    for line, row in reading.read_csv(path, SPLIT_COLUMNS):
+        where = f"{path.name}, line {line}"
+        if row["split"] not in SPLITS:
+            raise FormatError(
+                f"unknown split {reading.brief(row['split'])}", where, f"Splits: {', '.join(SPLITS)}."
+            )
+        study = f"s{reading.whole(row['study_id'], 'study_id', where)}"
+        patient = str(reading.whole(row["subject_id"], "subject_id", where))
+        assignment = Assignment(study, patient, row["split"])
+        if result.setdefault(study, assignment) != assignment:
+            raise FormatError(f"study {study} stands in two splits or with two patients", where)
+    return result
+
+
+def pairs(studies: Sequence[Study], splits: dict[str, Assignment]) -> list[ReportPair]:
+    """Pairs of the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
+    return [
+        ReportPair(
+            id=study.id,
+            findings=study.findings,
+            impression=study.impression,
+            patient=splits[study.id].patient,
+            group="X-ray chest",
+            split=splits[study.id].split,
+        )
+        for study in studies
+        if len(study.findings) and len(study.impression) and study.id in splits
+    ]

@@ -1,0 +1,87 @@
+"""RadGraph: chest X-ray reports with entities and relations (Jain et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
+from radeval_lib.data.restricted import mark
+
+NAME = "radgraph"
+ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
+RELATION_LABELS = ("modify", "located_at", "suggestive_of")
+LABELERS = ("labeler_1", "labeler_2")
+
+
+def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
+    """Reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
+
+    The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
+    ``group`` is the institution (MIMIC-CXR or CheXpert).
+
+    Raises
+    ------
+    FormatError
+        Naming file and report: missing key, wrong type, unknown label, words that are not the entity's, a
+        relation to a missing entity, cut short, wrong encoding, duplicate report.
+    """
+    return [
+        record
+        for key, item in reading.read_json(path, dict).items()
+        for record in _records(path, key, item, split)
+    ]
+
+
+def _records(path: Path, key: str, item: Any, split: str) -> Iterator[AnnotatedSentence]:
+    where = f"{path.name}, report {key}"
+    if not isinstance(item, dict):
+        raise FormatError(f"must be an object, not {type(item).__name__}", where)
+    words = reading.take(item, "text", str, where).split()
+    group = reading.take(item, "data_source", str, where)
+    labelers = [name for name in LABELERS if name in item]
+    for labeler in labelers or [""]:
+        holder = reading.take(item, labeler, dict, where) if labeler else item
+        place = f"{where}, {labeler}" if labeler else where
+        entities, relations = _graph(reading.take(holder, "entities", dict, place), words, place)
+        yield reading.make(
+            AnnotatedSentence,
+            place,
+            id=f"{key}/{labeler}" if labeler else key,
+            tokens=tuple(mark(word, NAME, True) for word in words),
+            entities=entities,
+            relations=relations,
+            group=group,
+            split=split,
+        )
+
+
+def _graph(
+    content: dict[str, Any], words: list[str], where: str
+) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
+    """Entities and relations; RadGraph's ends are inclusive and its relations stand with their head."""
+    index = {key: position for position, key in enumerate(content)}
+    entities, relations = [], []
+    for key, item in content.items():
+        place = f"{where}, entity {key}"
+        if not isinstance(item, dict):
+            raise FormatError(f"must be an object, not {type(item).__name__}", place)
+        start, end = (reading.take(item, name, int, place) for name in ("start_ix", "end_ix"))
+        label = reading.take(item, "label", str, place)
+        if label not in ENTITY_LABELS:
+            raise FormatError(
+                f"unknown label {reading.brief(label)}", place, f"Labels: {', '.join(ENTITY_LABELS)}."
+            )
+        if words[start : end + 1] != reading.take(item, "tokens", str, place).split():
+            raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", place)
+        entities.append(reading.make(Entity, place, start=start, end=end + 1, label=label))
+        for relation in reading.take(item, "relations", list, place):
+            if not (isinstance(relation, list) and len(relation) == 2 and relation[0] in RELATION_LABELS):
+                raise FormatError(f"relation {reading.brief(relation)} is not [type, entity]", place)
+            if relation[1] not in index:
+                raise FormatError(f"relation to missing entity {reading.brief(relation[1])}", place)
+            relations.append(Relation(index[key], index[relation[1]], relation[0]))
+    return tuple(entities), tuple(relations)

@@ -1,0 +1,126 @@
+"""RaTE-NER: sentences with five entity types, as IOB tags and as spans (Zhao et al. 2024, Section 2.2).
+
+The files were not seen when this was written: it reads the columns that public code reads from them, and an
+error lists what it found instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from radeval_lib.data import iob, reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.restricted import mark, reveal
+
+NAME = "rate_ner"
+TYPES = ("Anatomy", "Abnormality", "Non-Abnormality", "Disease", "Non-Disease")
+SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
+SPLITS = ("train", "dev", "test")
+
+
+def canonical(label: str, where: str) -> str:
+    """The paper's name of an entity type, whatever case and separator the file writes it with.
+
+    Raises
+    ------
+    FormatError
+        Where it is none of the five.
+    """
+    for name in TYPES:
+        if label.lower().replace("_", "-") == name.lower():
+            return name
+    raise FormatError(f"unknown entity type {reading.brief(label)}", where, f"Types: {', '.join(TYPES)}.")
+
+
+def load_labels(path: Path) -> list[str]:
+    """Tags by index, from ``idx2label.json``."""
+    content = reading.read_json(path, dict)
+    indices = sorted(reading.whole(str(key), "index", path.name) for key in content)
+    if indices != list(range(len(indices))):
+        raise FormatError("indices must run from 0 without a gap", path.name)
+    return [reading.take(content, str(index), str, path.name) for index in indices]
+
+
+def load_iob(
+    path: Path, labels: Sequence[str] = (), group: str = "", split: str = ""
+) -> list[AnnotatedSentence]:
+    """Sentences of ``<split>_IOB.json``; numbered tags need ``labels`` (:func:`load_labels`)."""
+    sentences = iob.load(path, source=NAME, restricted=True, labels=labels, group=group, split=split)
+    return [_with_canonical_types(sentence, path.name) for sentence in sentences]
+
+
+def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSentence]:
+    """Sentences of ``<split>_span.json``: objects with ``sentences`` and ``ner`` (spans with inclusive ends).
+
+    Raises
+    ------
+    FormatError
+        Naming file and record: missing key, wrong type, cut short, wrong encoding, duplicate doc_key.
+    """
+    return reading.unique(_spans(path, group, split), lambda sentence: sentence.id, "doc_key")
+
+
+def _with_canonical_types(sentence: AnnotatedSentence, where: str) -> AnnotatedSentence:
+    entities = tuple(
+        Entity(entity.start, entity.end, canonical(entity.label, f"{where}, sentence {sentence.id}"))
+        for entity in sentence.entities
+    )
+    return AnnotatedSentence(
+        sentence.id, sentence.tokens, entities, group=sentence.group, split=sentence.split
+    )
+
+
+def _spans(path: Path, group: str, split: str) -> Iterator[tuple[str, AnnotatedSentence]]:
+    for position, item in reading.read_objects(path):
+        where = f"{path.name}, record {position}"
+        key = str(item.get("doc_key", f"{path.stem}-{position}"))
+        sentences, annotated = (reading.take(item, name, list, where) for name in ("sentences", "ner"))
+        if len(sentences) != len(annotated):
+            raise FormatError(f"{len(sentences)} sentences but {len(annotated)} lists of entities", where)
+        offset = 0
+        for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
+            if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+                raise FormatError("a sentence must be a list of words", where)
+            yield (
+                where,
+                reading.make(
+                    AnnotatedSentence,
+                    where,
+                    id=key if len(sentences) == 1 else f"{key}-{number}",
+                    tokens=tuple(mark(token, NAME, True) for token in tokens),
+                    entities=tuple(_entity(span, offset, where) for span in spans),
+                    group=group,
+                    split=split,
+                ),
+            )
+            offset += len(tokens)
+
+
+def _entity(span: object, offset: int, where: str) -> Entity:
+    """An entity from [start, end, type] with document-level indices and an inclusive end."""
+    if not (
+        isinstance(span, list) and len(span) >= 3 and [type(part) for part in span[:3]] == [int, int, str]
+    ):
+        raise FormatError(f"a span must be [start, end, type], not {reading.brief(span)}", where)
+    label = canonical(span[2], where)
+    return reading.make(Entity, where, start=span[0] - offset, end=span[1] - offset + 1, label=label)
+
+
+def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
+    """Sentences and entities by source, type and split, named as in the manifest's printed counts.
+
+    Distinct entities are distinct pairs of words and type within a source and split.
+    """
+    result: Counter[str] = Counter()
+    distinct: dict[str, set[str]] = {}
+    for sentence in sentences:
+        result[f"sentences, {sentence.group}, {sentence.split}"] += 1
+        for entity in sentence.entities:
+            name = f"entities, {sentence.group}, {entity.label}, {sentence.split}"
+            result[f"{name}, all"] += 1
+            words = " ".join(reveal(token) for token in sentence.tokens[entity.start : entity.end])
+            distinct.setdefault(f"{name}, distinct", set()).add(words)
+    return dict(result) | {name: len(words) for name, words in distinct.items()}

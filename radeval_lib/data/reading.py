@@ -1,0 +1,267 @@
+"""Reading tables, JSON and XML strictly: every error names the file and the row; used by all loaders."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import math
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from radeval_lib.data.errors import FormatError
+
+T = TypeVar("T")
+Row = dict[str, str]
+
+# Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
+csv.field_size_limit(2**27)
+
+CUT_SHORT = "Is the file cut short?"
+SAVE_AS_UTF8 = "Save the file as UTF-8."
+
+
+def read_text(path: Path) -> str:
+    """The whole file as UTF-8 text (a leading byte-order mark is dropped).
+
+    Raises
+    ------
+    FormatError
+        Where the file is missing, empty or not UTF-8; names the line of the first bad byte.
+    """
+    if not path.is_file():
+        raise FormatError("file does not exist", path.name)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(
+            "not UTF-8 text", f"{path.name}, line {_line_of_bad_byte(path)}", SAVE_AS_UTF8
+        ) from None
+    if not text.strip():
+        raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
+    return text
+
+
+def read_csv(path: Path, columns: Sequence[str], *, partial: bool = False) -> Iterator[tuple[int, Row]]:
+    """Rows of a CSV file with a header, as (line on which the row begins, row); memory stays constant.
+
+    Parameters
+    ----------
+    path : a UTF-8 CSV file, or one compressed with gzip (``.gz``).
+    columns : columns that it must have; others are kept.
+    partial : whether the file may be cut off in its last row, which is then left out.
+
+    Raises
+    ------
+    FormatError
+        Where a column is missing, a row is too short or too long, or the file ends inside a quotation.
+    """
+    rows = _cells(path, partial)
+    header = next(rows, (1, []))[1]
+    if not header:
+        raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
+    require_columns(header, columns, path.name)
+    if doubled := [name for name in columns if header.count(name) > 1]:
+        raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line 1")
+    following = next(rows, None)
+    while following is not None:
+        (line, cells), following = following, next(rows, None)
+        if partial and following is None and (len(cells) != len(header) or not _ends_with_newline(path)):
+            return
+        if len(cells) != len(header):
+            raise FormatError(
+                f"{len(cells)} cells instead of {len(header)}", f"{path.name}, line {line}", CUT_SHORT
+            )
+        yield line, dict(zip(header, cells, strict=True))
+
+
+def _ends_with_newline(path: Path) -> bool:
+    with path.open("rb") as stream:
+        stream.seek(-1, 2)
+        return stream.read(1) in b"\r\n"
+
+
+def _cells(path: Path, partial: bool) -> Iterator[tuple[int, list[str]]]:
+    """(line, cells) of each row that is not blank; what the reader cannot read becomes a FormatError."""
+    if not path.is_file():
+        raise FormatError("file does not exist", path.name)
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
+        reader = csv.reader(stream, strict=True)
+        while True:
+            begin = reader.line_num + 1
+            where = f"{path.name}, line {begin}"
+            try:
+                cells = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                if partial and "unexpected end of data" in str(error):
+                    yield begin, []  # the row that was cut off
+                    return
+                raise FormatError(f"not a CSV row ({error})", where, CUT_SHORT) from None
+            except UnicodeDecodeError:
+                # The decoder works in blocks, so the line is only where reading stopped.
+                line = _line_of_bad_byte(path) or begin
+                raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
+            except (EOFError, OSError, zlib.error) as error:
+                raise FormatError(f"not readable ({error})", where, CUT_SHORT) from None
+            if cells:
+                yield begin, cells
+
+
+def _line_of_bad_byte(path: Path) -> int:
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                return number
+    return 0
+
+
+def require_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> None:
+    """Raise :class:`FormatError` listing what was found where a wanted column is missing."""
+    if missing := [name for name in wanted if name not in found]:
+        listed = ", ".join(map(repr, found)) or "none"
+        raise FormatError(f"missing column {missing[0]!r}; found {listed}", f"{where}, line 1")
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """The content of a JSON file, which must be of type ``kind`` (list or dict).
+
+    Raises
+    ------
+    FormatError
+        Where it is not JSON (a file that is cut short is not) or of another type.
+    """
+    return decode_json(read_text(path), kind, path.name, line=0)
+
+
+def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
+    """``text`` as JSON of type ``kind``; ``line`` is its line in the file, 0 where it is the whole file."""
+    try:
+        content = json.loads(text, object_pairs_hook=_without_duplicates)
+    except json.JSONDecodeError as error:
+        place = f"{where}, line {line or error.lineno}, column {error.colno}"
+        raise FormatError(f"not JSON ({error.msg})", place, CUT_SHORT) from None
+    except _DuplicateKeyError as error:
+        raise FormatError(f"key {error.args[0]!r} stands twice in one object", where) from None
+    if not isinstance(content, kind):
+        place = f"{where}, line {line}" if line else where
+        raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", place)
+    return content
+
+
+class _DuplicateKeyError(ValueError):
+    pass
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _DuplicateKeyError(next(key for key in keys if keys.count(key) > 1))
+    return content
+
+
+def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Objects of a JSON list, as (1-based number, object), or of JSON lines, as (line, object)."""
+    text = read_text(path)
+    if not text.lstrip().startswith("["):
+        for line, row in enumerate(text.split("\n"), start=1):
+            if row.strip():
+                yield line, decode_json(row, dict, path.name, line=line)
+        return
+    for number, item in enumerate(decode_json(text, list, path.name, line=0), start=1):
+        if not isinstance(item, dict):
+            raise FormatError(
+                f"must be an object, not {type(item).__name__}", f"{path.name}, record {number}"
+            )
+        yield number, item
+
+
+def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
+    """The value of ``key``, which must be there and of type ``kind``.
+
+    Raises
+    ------
+    FormatError
+        Listing the keys that were found, or the type.
+    """
+    if key not in item:
+        raise FormatError(f"missing key {key!r}; found {', '.join(map(repr, item)) or 'none'}", where)
+    value = item[key]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", where)
+    return value
+
+
+def text_list(item: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """The value of ``key``, which must be a list of strings."""
+    values = take(item, key, list, where)
+    if not all(isinstance(value, str) for value in values):
+        raise FormatError(f"{key} must hold text only", where)
+    return tuple(values)
+
+
+def brief(text: object, longest: int = 20) -> str:
+    """What a message shows of a wrong value: little, for it may be a report in the wrong column."""
+    shown = repr(text)
+    return shown if len(shown) <= longest + 2 else f"{shown[:longest]}...{shown[0]}"
+
+
+def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
+    """``text`` as a finite number of [low, high].
+
+    Raises
+    ------
+    FormatError
+        Where it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        raise FormatError(f"{name} must be a number, not {brief(text)}", where) from None
+    if not low <= value <= high:  # also false for a NaN
+        raise FormatError(f"{name} must lie from {low:g} to {high:g}, not {brief(text)}", where)
+    return value
+
+
+def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = None) -> int:
+    """``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through floats."""
+    value = number(text, name, where, low=low, high=math.inf if high is None else high)
+    if not math.isfinite(value) or value != int(value):
+        raise FormatError(f"{name} must be a whole number, not {brief(text)}", where)
+    return int(value)
+
+
+def unique(records: Iterator[tuple[str, T]], key: Callable[[T], Any], name: str = "id") -> list[T]:
+    """The records of (where, record) pairs, none of which may share ``key``.
+
+    Raises
+    ------
+    FormatError
+        Naming the place of the second record with the same key.
+    """
+    seen: dict[Any, str] = {}
+    result = []
+    for where, record in records:
+        value = key(record)
+        if value in seen:
+            # A key made of several values may hold restricted text.
+            what = f"{name} {value!r}" if isinstance(value, str | int) else f"the same {name}"
+            raise FormatError(f"{what} already stands at {seen[value]}", where)
+        seen[value] = where
+        result.append(record)
+    return result
+
+
+def make(kind: Callable[..., T], where: str, **values: Any) -> T:
+    """``kind(**values)``; what the record's own check refuses becomes a :class:`FormatError` at ``where``."""
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise FormatError(str(error), where) from None

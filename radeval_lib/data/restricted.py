@@ -1,0 +1,71 @@
+"""Text that may be computed on but not shown: the mark that records from restricted data carry."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from radeval_lib.data.errors import RestrictedTextError
+
+
+class RestrictedText:
+    """Text from a data set that may not be redistributed.
+
+    It can be compared, hashed and measured. Printing, formatting, pickling or exporting it raises
+    :class:`RestrictedTextError`; :meth:`reveal` gives the text to code that computes on it.
+
+    Parameters
+    ----------
+    text : the text.
+    source : name of the data set's manifest.
+    """
+
+    __slots__ = ("_text", "source")
+
+    def __init__(self, text: str, source: str) -> None:
+        self._text = text
+        self.source = source
+
+    def reveal(self) -> str:
+        """The text itself, for computation whose result must not carry it on to a page or a file."""
+        return self._text
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise RestrictedTextError(
+            f"text of {self.source!r} may not be redistributed, so it is not shown or exported",
+            remedy="Show numbers computed from it; code that computes on the text calls .reveal().",
+        )
+
+    __str__ = __repr__ = __format__ = __bytes__ = __fspath__ = _refuse
+    __iter__ = __getitem__ = __add__ = __radd__ = __reduce_ex__ = __copy__ = __deepcopy__ = _refuse
+    _repr_html_ = _repr_mimebundle_ = _repr_pretty_ = _ipython_display_ = _refuse
+
+    def __len__(self) -> int:
+        return len(self._text)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, RestrictedText):
+            return self._text == other._text
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((RestrictedText, self._text))
+
+
+Text = str | RestrictedText
+
+
+def reveal(text: Text) -> str:
+    """The plain text of ``text``, whether it is restricted or not, for computation."""
+    return text.reveal() if isinstance(text, RestrictedText) else text
+
+
+def mark(text: str, source: str, restricted: bool) -> Text:
+    """``text`` marked as restricted where ``restricted`` holds."""
+    return RestrictedText(text, source) if restricted else text
+
+
+def refuse_restricted(value: Any) -> NoReturn:
+    """``default`` hook for :func:`json.dumps`: says why restricted text is refused, else the usual error."""
+    if isinstance(value, RestrictedText):
+        value._refuse()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

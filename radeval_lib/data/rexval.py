@@ -1,0 +1,178 @@
+"""Error counts of six radiologists on ReXVal's 200 report pairs, numbers only (Yu et al. 2023).
+
+Reads ``total_mean_error_radiologist_categories.csv`` of the public GREEN repository (Ostmeier et al. 2024): a
+row for each pair and error category, with the six radiologists' counts of significant errors, their mean, the
+six counts of insignificant errors, their mean, and the sum of both means. The columns ``0`` to ``5`` stand
+twice, so the file is read by position: a reader by name, such as ``csv.DictReader``, keeps the second group
+only.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import ERROR_CATEGORIES, ErrorCount
+
+RATERS = tuple(f"Expert {number}" for number in range(6))
+ORIGINS = ("radgraph", "bertscore", "s_emb", "bleu")
+PAIRS = 200
+Kind = Literal["significant", "insignificant", "total"]
+
+_GROUP = tuple("012345")
+_HEADER = (
+    "study_number", "origin", "error_category",
+    *_GROUP, "sig_mean_errors", *_GROUP, "insig_mean_errors", "total_mean_errors",
+)  # fmt: skip
+# How pandas writes the second group when it has read the file and saved it again.
+_HEADER_PANDAS = tuple(
+    f"{name}.1" if position > 9 and name in _GROUP else name for position, name in enumerate(_HEADER)
+)
+# The means were written with all their digits; only their last binary digit may be off.
+_TOLERANCE = 1e-9
+
+
+def load(path: Path, *, pairs: int | None = PAIRS) -> list[ErrorCount]:
+    """Every count of the file, 12 a row, in the file's order: significant counts first.
+
+    Parameters
+    ----------
+    path : the CSV file.
+    pairs : how many report pairs it must hold; None: any number.
+
+    Returns
+    -------
+    list of ErrorCount
+        Raters are called ``Expert 0`` to ``Expert 5``, as in the paper's appendix. Counts are whole numbers.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line: missing, additional or reordered column, a cell of the wrong type, a printed
+        mean that is not the mean of its counts, the same row twice, a pair without all six categories, fewer
+        pairs than ``pairs`` (a file cut short), text that is not UTF-8.
+    """
+    seen: dict[tuple[int, str, int], int] = {}
+    records: list[ErrorCount] = []
+    for line, cells in _rows(path):
+        where = f"{path.name}, line {line}"
+        study = reading.whole(cells[0], "study_number", where)
+        if cells[1] not in ORIGINS:
+            raise FormatError(f"unknown origin {cells[1]!r}", where, f"Origins: {', '.join(ORIGINS)}.")
+        category = reading.whole(cells[2], "error_category", where, low=1, high=len(ERROR_CATEGORIES))
+        key = (study, cells[1], category)
+        if key in seen:
+            raise FormatError(
+                f"study {study}, {cells[1]}, category {category} already stands in line {seen[key]}", where
+            )
+        seen[key] = line
+        for significant, counts in zip((True, False), _counts(cells, where), strict=True):
+            records += [
+                reading.make(
+                    ErrorCount, where, study=study, origin=cells[1], category=category, rater=rater,
+                    significant=significant, count=float(count),
+                )
+                for rater, count in zip(RATERS, counts, strict=True)
+            ]  # fmt: skip
+    _check_complete(seen, path, pairs)
+    return records
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    text = reading.read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = tuple(next(reader))
+        if header not in (_HEADER, _HEADER_PANDAS):
+            raise FormatError(
+                _header_fault(header), f"{path.name}, line 1", f"Columns: {', '.join(_HEADER)}."
+            )
+        for cells in reader:
+            if len(cells) != len(_HEADER):
+                raise FormatError(
+                    f"{len(cells)} cells instead of {len(_HEADER)}",
+                    f"{path.name}, line {reader.line_num}",
+                    "Is the file cut short?",
+                )
+            yield reader.line_num, cells
+    except csv.Error as error:
+        place = f"{path.name}, line {reader.line_num}"
+        raise FormatError(f"not a CSV row ({error})", place, "Is the file cut short?") from None
+
+
+def _header_fault(header: tuple[str, ...]) -> str:
+    missing = list(_HEADER)
+    for name in header:
+        if name in missing:
+            missing.remove(name)
+    if missing:
+        return f"missing column {missing[0]!r}; found {', '.join(map(repr, header))}"
+    if len(header) > len(_HEADER):
+        return f"{len(header)} columns instead of {len(_HEADER)}; found {', '.join(map(repr, header))}"
+    return f"columns in another order; found {', '.join(map(repr, header))}"
+
+
+def _counts(cells: list[str], where: str) -> tuple[list[int], list[int]]:
+    """Significant and insignificant counts of a row, checked against the means that the row prints."""
+    groups, means = [], []
+    for start, mean_at, kind in ((3, 9, "significant"), (10, 16, "insignificant")):
+        counts = [
+            reading.whole(cells[start + position], f"{kind} count of {rater}", where)
+            for position, rater in enumerate(RATERS)
+        ]
+        mean = sum(counts) / len(counts)
+        _check_mean(cells[mean_at], _HEADER[mean_at], mean, f"mean of the {kind} counts", where)
+        groups.append(counts)
+        means.append(mean)
+    _check_mean(cells[17], _HEADER[17], sum(means), "sum of the two means", where)
+    return groups[0], groups[1]
+
+
+def _check_mean(text: str, name: str, expected: float, what: str, where: str) -> None:
+    if abs(reading.number(text, name, where) - expected) > _TOLERANCE:
+        raise FormatError(f"{name} is {text}, but the {what} is {expected:.6g}", where)
+
+
+def _check_complete(seen: dict[tuple[int, str, int], int], path: Path, pairs: int | None) -> None:
+    found: dict[tuple[int, str], set[int]] = {}
+    for study, origin, category in seen:
+        found.setdefault((study, origin), set()).add(category)
+    for (study, origin), categories in found.items():
+        if absent := sorted(set(range(1, len(ERROR_CATEGORIES) + 1)) - categories):
+            raise FormatError(
+                f"study {study}, {origin} has no row for category {absent[0]}",
+                path.name,
+                "Is the file cut short?",
+            )
+    if pairs is not None and len(found) != pairs:
+        raise FormatError(
+            f"{len(found)} report pairs instead of {pairs}", path.name, "Is the file cut short?"
+        )
+
+
+def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
+    """Counts as an array.
+
+    Parameters
+    ----------
+    records : what :func:`load` returned, in any order.
+    kind : which errors; ``total`` adds significant and insignificant ones.
+
+    Returns
+    -------
+    ndarray
+        float64 of shape (pairs, 6 categories, 6 raters); pairs sorted by study and origin.
+    """
+    frame = pd.DataFrame(records)
+    if kind != "total":
+        frame = frame[frame["significant"] == (kind == "significant")]
+    sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
+    return sums.to_numpy(dtype=np.float64).reshape(-1, len(ERROR_CATEGORIES), len(RATERS))

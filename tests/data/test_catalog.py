@@ -1,0 +1,120 @@
+"""Every data set by name, from a data root that holds the samples at the manifests' own paths."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import data
+from radeval_lib.data import catalog, manifests, rexval
+from tests.data import samples
+from tests.data.test_construction import HEAD
+
+_HEAD_NOTE = ["9", "70", "", "", "Radiology", "CT HEAD W/O CONTRAST", "", HEAD]
+FILES: dict[str, bytes] = {
+    "openi/indiana_reports.csv": samples.csv_bytes(samples.OPENI),
+    "mediqa2021/indiana_dev.json": samples.json_bytes(samples.MEDIQA),
+    "mediqa2021/train.json": samples.json_bytes(samples.MEDIQA),
+    "mtsamples/mtsamples.csv": samples.csv_bytes(samples.MTSAMPLES),
+    "radpref/preference_data.json": samples.json_bytes(samples.CASES),
+    "radpref/radiologist_annotations/user_1.json": samples.json_bytes(samples.USER),
+    "rate_ner/MIMIC_IV/train_span.json": samples.lines_bytes(samples.SPAN),
+    "rate_ner/Radiopaedia/test_span.json": samples.lines_bytes(samples.SPAN),
+    "rate_eval/Task1_sentence_rate/rate_train.csv": samples.csv_bytes(samples.TASK2),
+    "rate_eval/Task2_paragraph_rate/rate_test.csv": samples.csv_bytes(samples.TASK2),
+    "rate_eval/Task3_synthetic_rate/triads.json": samples.json_bytes(samples.TRIADS),
+    "rexval/50_samples_gt_and_candidates.csv": samples.csv_bytes(samples.REXVAL_REPORTS),
+    "radgraph/train.json": samples.json_bytes(samples.RADGRAPH),
+    "radgraph/test.json": samples.json_bytes(samples.RADGRAPH_TEST),
+    "radsprl/Rad-SpRL.xml": samples.RADSPRL.encode(),
+    "stanza_radiology/dev.json": samples.json_bytes(samples.STANZA),
+    "mimic3/NOTEEVENTS.csv.gz": gzip.compress(samples.csv_bytes([*samples.NOTES, _HEAD_NOTE])),
+    "mimic3_procedure/annotated_dataset.csv": samples.csv_bytes(samples.PROCEDURE),
+    "mimic_cxr/mimic_cxr_sectioned.csv": samples.csv_bytes(samples.SECTIONS),
+    "mimic_cxr/mimic-cxr-2.0.0-split.csv": samples.csv_bytes(samples.SPLITS),
+    "radsum23/CT_head/validate.findings.tok": b"the lungs\nare clear\n",
+    "radsum23/CT_head/validate.impression.tok": b"clear\n\n",
+    "green_training/train.json": samples.json_bytes(samples.GREEN),
+}
+
+# By hand from the samples: records, and some counts by the names that the papers' counts have.
+EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
+    "green_training": (2, {"pairs": 2}),
+    "mediqa2021": (2, {}),
+    "mediqa2021_mimic_cxr": (2, {"train": 2}),
+    "mimic3_procedure": (3, {"documents": 3, "classes": 2}),
+    "mimic3_rrs": (1, {"reports": 1, "pairs of modality and anatomy": 1}),
+    "mimic_cxr_rrs": (1, {"reports": 1}),
+    "mtsamples": (3, {"reports": 3, "specialties": 2, "reports kept": 1}),
+    "openi": (3, {"pairs with findings and impression": 1}),
+    "radgraph": (3, {"train": 1, "test": 1, "reports": 2}),
+    "radpref": (4, {}),
+    "radsprl": (2, {"reports": 2}),
+    "radsum23": (1, {"reports": 1, "CT Head, dev": 1, "CT Head, total": 1}),
+    "rate_eval": (8, {"sentence level": 3, "paragraph level": 3, "simulated reports": 2}),
+    "rate_ner": (4, {"sentences, MIMIC-IV, train": 2, "entities, Radiopaedia, Abnormality, test, all": 1}),
+    "rexval": (8, {"pairs": 8}),
+    "stanza_radiology": (2, {"dev": 2}),
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, content in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    # The samples stand in for public files whose checksums the manifests state.
+    monkeypatch.setattr(manifests, "check_file", lambda path, entry: None)
+    return tmp_path
+
+
+def test_every_sample_is_a_file_of_its_manifest() -> None:
+    known = {file.path for name in data.names() for file in data.load_manifest(name).files}
+    assert set(FILES) <= known
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_load_and_check(name: str, root: Path) -> None:
+    records, expected = EXPECTED[name]
+    assert len(catalog.load(name, root)) == records
+    checks = {check.name: check for check in catalog.check(name, root)}
+    assert {key: checks[key].loaded for key in expected} == expected
+    assert all(check.agrees in (None, False) for check in checks.values()), "no sample is a whole data set"
+
+
+@pytest.mark.parametrize("name", sorted(catalog.READERS))
+def test_empty_data_root(name: str, tmp_path: Path) -> None:
+    assert catalog.load(name, tmp_path) == []
+    assert catalog.check(name, tmp_path) == []
+
+
+def test_a_part_of_a_set_is_loaded_but_not_compared(root: Path) -> None:
+    (root / "mtsamples/mtsamples.csv").rename(root / "mtsamples/mtsamples_part.csv")
+    assert len(catalog.load("mtsamples", root)) == 3
+    assert {check.agrees for check in catalog.check("mtsamples", root)} == {None}
+
+
+def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
+    for name in EXPECTED:
+        manifest = data.load_manifest(name)
+        marked = [text for record in catalog.load(name, root) for text in catalog.texts(record)]
+        assert bool(marked) is not manifest.redistributable, name
+        assert {text.source for text in marked} <= {name}, name
+
+
+def test_rexval_counts_name_pairs_and_raters(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:
+    from radeval_lib.data.records import ErrorCount
+
+    counts = [ErrorCount(0, origin, 1, rater, True, 1) for origin in ("bleu", "s_emb") for rater in "ab"]
+    assert catalog.READERS["rexval_counts"].count(counts) == {"pairs": 2, "raters": 2}
+    assert rexval.PAIRS == 200
+
+
+def test_public_data_root(data_root: Path) -> None:
+    """Open-i as redistributed has other counts than the paper prints; the check says so."""
+    (check,) = catalog.check("openi", data_root)
+    assert (check.printed, check.loaded, check.agrees) == ("3,268", 3331, False)
+    assert len(catalog.load("radpref", data_root)) == 600

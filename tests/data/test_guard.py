@@ -1,0 +1,166 @@
+"""The guard finds planted leaks of a restricted corpus in pages and results, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radeval_lib.data import RestrictedText, catalog, guard
+from radeval_lib.data.guard import LeakError, scan, scan_build
+from tests.data import samples
+
+SECRET = (
+    "There is a faint nodular opacity beneath the seventh left rib. It was not seen in March and may be "
+    "a vessel. Old clips lie near the spleen."
+)
+SHORT = "Faint opacity beneath seventh rib."  # five words, which count whole
+CORPORA = {"mimic3_rrs": [RestrictedText(SECRET, "mimic3_rrs"), RestrictedText(SHORT, "mimic3_rrs")]}
+PUBLIC_PAGE = "<html><body><p>The score is 0.54. There is a faint hope that opacity fades.</p></body></html>"
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    (tmp_path / "rales").mkdir()
+    (tmp_path / "index.html").write_text(PUBLIC_PAGE)
+    (tmp_path / "rales" / "scores.html").write_text(PUBLIC_PAGE)
+    (tmp_path / "results.json").write_text(json.dumps({"value": 0.5, "note": "faint opacity"}))
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG" + SECRET.encode())
+    return tmp_path
+
+
+def test_clean_build_passes(build: Path) -> None:
+    scan_build(build, CORPORA)
+
+
+LEAKS = {
+    "plain": f"<p>{SECRET}</p>",
+    "eight words of the middle": "<p>it was not seen in March and may</p>",
+    "other case and punctuation": "<p>IT WAS -- not seen (in March), and may</p>",
+    "over lines": "<p>It was\nnot seen in\n  March and may</p>",
+    "inline markup": "<p>It was <b>no</b>t seen in <i>March</i> and may</p>",
+    "cells of a table": "<tr><td>It</td><td>was</td><td>not seen</td><td>in March</td><td>and may</td></tr>",
+    "entities": "<p>It was not seen in&nbsp;March &#97;nd may</p>",
+    "description of a picture": '<img alt="It was not seen in March and may" src="x.png">',
+    "comment": "<!-- It was not seen in March and may -->",
+    "script": '<script>var rows = ["It was not seen in March and may"];</script>',
+    "short text, whole": f"<p>{SHORT}</p>",
+}
+
+
+@pytest.mark.parametrize("way", LEAKS)
+def test_planted_leak_in_a_page(build: Path, way: str) -> None:
+    page = build / "rales" / "scores.html"
+    page.write_text(PUBLIC_PAGE.replace("</body>", f"{LEAKS[way]}</body>"))
+    with pytest.raises(LeakError) as caught:
+        scan_build(build, CORPORA)
+    message = str(caught.value)
+    assert "rales/scores.html" in message
+    assert "mimic3_rrs" in message
+    assert "index.html" not in message
+    for word in ("nodular", "March", "seventh"):
+        assert word not in message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"rows": [{"text": SECRET}]},
+        {SECRET: 1},
+        {"tokens": SECRET.split()},
+        {"html": f"<td>{SECRET.replace(' ', '</td><td>')}</td>"},
+        {"lines": ["It was not", "seen in March and may be"]},
+    ],
+    ids=["text", "key", "words", "markup", "lines"],
+)
+def test_planted_leak_in_a_result(build: Path, content: object) -> None:
+    (build / "results.json").write_text(json.dumps(content))
+    assert [(leak.page, leak.corpus) for leak in scan(build, CORPORA)] == [("results.json", "mimic3_rrs")]
+
+
+@pytest.mark.parametrize("name", ["searchindex.js", "notebook.ipynb", "scores.csv", "figure.svg", "page.md"])
+def test_other_files_are_scanned(build: Path, name: str) -> None:
+    content = json.dumps({"cells": [{"source": [SECRET]}]}) if name.endswith("ipynb") else f"<x>{SECRET}</x>"
+    (build / name).write_text(content)
+    assert [leak.page for leak in scan(build, CORPORA)] == [name]
+
+
+def test_json_that_is_cut_short_is_scanned_as_text(build: Path) -> None:
+    (build / "results.json").write_text('{"text": "' + SECRET)
+    assert scan(build, CORPORA)
+
+
+def test_seven_words_are_no_leak(build: Path) -> None:
+    (build / "index.html").write_text("<p>It was not seen in March and</p>")
+    assert not scan(build, CORPORA)
+
+
+def test_phrases_of_public_text_are_no_leak(build: Path) -> None:
+    (build / "index.html").write_text("<p>It was not seen in March and may be</p>")
+    assert len(scan(build, CORPORA)) == 1
+    assert not scan(build, CORPORA, public=["Lucky: it was not seen in March and may be."])
+    scan_build(build, CORPORA, public=[SECRET])
+
+
+def test_every_page_and_corpus_is_named(build: Path) -> None:
+    for page in ("index.html", "rales/scores.html"):
+        (build / page).write_text(f"<p>{SECRET}</p>")
+    corpora = {"a": [SECRET], "b": ["nothing of it is here, whatever else there may be"], "c": iter([SECRET])}
+    found = {(leak.corpus, leak.page) for leak in scan(build, corpora)}
+    assert found == {(name, page) for name in "ac" for page in ("index.html", "rales/scores.html")}
+
+
+def test_no_corpus_no_work(tmp_path: Path) -> None:
+    scan_build(tmp_path, {})
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from(["lung", "clear", "mass", "left", "no"]), min_size=5, max_size=20), st.data())
+def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObject) -> None:
+    length = min(guard.WORDS, len(tokens))
+    start = draw.draw(st.integers(0, len(tokens) - length))
+    pages = guard.Pages(files=["p.html"])
+    for size in range(guard.FEWEST_WORDS, guard.WORDS + 1):
+        for sequence in guard._sequences(tokens[start : start + length], size):
+            pages.holders[sequence] = 1
+    assert pages.leaks("x", [" ".join(tokens)])
+
+
+def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
+    """From the files of a data root to a leak on a page, words of annotated sentences included."""
+    root, pages = tmp_path / "root", tmp_path / "pages"
+    for path, content in {
+        "rate_eval/Task2_paragraph_rate/rate_test.csv": samples.csv_bytes(
+            [samples.TASK2[0], [SECRET, "Small effusion.", "1"]]
+        ),
+        "rate_ner/MIMIC_IV/dev_span.json": samples.json_bytes(
+            [{"sentences": [["a", "vessel", "runs", "below", "the", "old", "clips", "here"]], "ner": [[]]}]
+        ),
+        "mimic3/NOTEEVENTS.csv.gz": gzip.compress(samples.csv_bytes(samples.NOTES)),
+        "openi/indiana_reports.csv": b"",
+    }.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content)
+    pages.mkdir()
+    (pages / "a.html").write_text(f"<p>{SECRET}</p>")
+    (pages / "b.html").write_text("<p>A vessel runs below the old clips here.</p>")
+    corpora = catalog.restricted_texts(root)
+    assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs", "mimic3_procedure"}
+    assert [(leak.corpus, leak.page) for leak in scan(pages, corpora)] == [
+        ("rate_eval", "a.html"),
+        ("rate_ner", "b.html"),
+    ]
+    assert set(catalog.restricted_texts(root, ["rate_ner", "openi", "rexval"])) == {"rate_ner"}
+
+
+def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Path) -> None:
+    """GREEN prints a report of its appendix A.2, which a restricted set may hold too."""
+    printed = "faint infiltrates in the upper middle right field and doubtful retrocardiac"
+    (tmp_path / "openi").mkdir()
+    (tmp_path / "a.html").write_text(f"<p>{printed}</p>")
+    assert scan(tmp_path, {"green_training": [printed]})
+    assert not scan(tmp_path, {"green_training": [printed]}, catalog.public_texts(None))

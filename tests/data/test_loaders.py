@@ -1,0 +1,256 @@
+"""Every loader on a file of its exact format, and on spoiled ones, each of which must name file and place."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.data import (
+    mediqa,
+    mimic_cxr,
+    mtsamples,
+    openi,
+    radgraph,
+    radpref,
+    radsprl,
+    rate_eval,
+    rate_ner,
+    rexval_reports,
+    rrs_lines,
+)
+from radeval_lib.data.construction import notes
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import Entity, Relation
+from radeval_lib.data.restricted import RestrictedText, reveal
+from tests.data import samples
+from tests.data.samples import SAMPLES, Sample
+
+SPOILED = [
+    pytest.param(sample, content, place, id=f"{sample.name}-{way}")
+    for sample in SAMPLES
+    for way, (content, place) in sample.spoiled.items()
+]
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_good_file(sample: Sample, tmp_path: Path) -> None:
+    path = tmp_path / sample.file
+    path.write_bytes(sample.good)
+    assert len(sample.load(path)) == sample.records
+
+
+@pytest.mark.parametrize(("sample", "content", "place"), SPOILED)
+def test_spoiled_file(sample: Sample, content: bytes, place: str, tmp_path: Path) -> None:
+    path = tmp_path / sample.file
+    path.write_bytes(content)
+    with pytest.raises(FormatError) as caught:
+        sample.load(path)
+    message = str(caught.value)
+    assert sample.file in message
+    assert place in message
+    assert "\n" not in message
+    assert str(tmp_path) not in message
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_at_least_five_ways_to_spoil(sample: Sample) -> None:
+    assert len(sample.spoiled) >= 5
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_missing_file(sample: Sample, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="does not exist"):
+        sample.load(tmp_path / sample.file)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_byte_order_mark_is_dropped(sample: Sample, tmp_path: Path) -> None:
+    if sample.file.endswith(".tok"):
+        pytest.skip("a line file has no header that a mark could hide")
+    path = tmp_path / sample.file
+    path.write_bytes(b"\xef\xbb\xbf" + sample.good)
+    assert len(sample.load(path)) == sample.records
+
+
+def _write(tmp_path: Path, name: str, content: bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return path
+
+
+def test_openi_fields(tmp_path: Path) -> None:
+    reports = openi.load(_write(tmp_path, "indiana_reports.csv", samples.csv_bytes(samples.OPENI)))
+    assert [report.id for report in reports] == ["1", "2", "4"]
+    assert reports[1].problems == ("Opacity", "Cough")
+    assert reports[1].impression == "Left opacity,\nnew."
+    assert [pair.id for pair in openi.pairs(reports)] == ["1"]  # 2 has no findings, 4 no impression
+
+
+def test_missing_column_error_lists_what_was_found(tmp_path: Path) -> None:
+    path = _write(tmp_path, "rate_test.csv", b"reference,candidate,rating\na,b,1\n")
+    with pytest.raises(FormatError, match="found 'reference', 'candidate', 'rating'"):
+        rate_eval.load_pairs(path)
+
+
+def test_mtsamples_part_leaves_out_the_row_that_was_cut(tmp_path: Path) -> None:
+    whole = samples.csv_bytes(samples.MTSAMPLES)
+    for cut in (whole.index(b"INDICATION") + 4, len(whole) - 2):  # inside a quoted cell; in the last row
+        path = _write(tmp_path, "part.csv", whole[:cut])
+        documents = mtsamples.load(path, partial=True)
+        assert [document.id for document in documents] == ["0", "1"][: 1 if cut < len(whole) - 2 else 2]
+    documents = mtsamples.load(_write(tmp_path, "whole.csv", whole), partial=True)
+    assert [document.id for document in documents] == ["0", "1", "2"]
+    assert [document.id for document in mtsamples.with_long_descriptions(documents)] == ["1"]
+    assert mtsamples.counts(documents) == {"reports": 3, "specialties": 2, "reports kept": 1}
+
+
+def test_rate_ner_iob_and_span_agree(tmp_path: Path) -> None:
+    first = rate_ner.load_iob(
+        _write(tmp_path, "a.json", samples.lines_bytes(samples.IOB)), group="MIMIC-IV", split="dev"
+    )
+    second = rate_ner.load_span(
+        _write(tmp_path, "b.json", samples.json_bytes(samples.SPAN)), "MIMIC-IV", "dev"
+    )
+    assert (
+        first[0].entities == second[0].entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
+    )
+    assert second[1].entities == (Entity(1, 3, "Abnormality"),)
+    assert isinstance(first[0].tokens[0], RestrictedText)
+
+
+def test_rate_ner_numbered_tags(tmp_path: Path) -> None:
+    labels = rate_ner.load_labels(
+        _write(tmp_path, "idx2label.json", b'{"0": "O", "1": "B-ANATOMY", "2": "I-ANATOMY"}')
+    )
+    path = _write(tmp_path, "a.json", b'{"tokens": ["left", "lung"], "ner_tags": [1, 2]}')
+    assert rate_ner.load_iob(path, labels)[0].entities == (Entity(0, 2, "Anatomy"),)
+    with pytest.raises(FormatError, match=r"idx2label\.json"):
+        rate_ner.load_iob(path)
+    with pytest.raises(FormatError, match="without a gap"):
+        rate_ner.load_labels(_write(tmp_path, "gap.json", b'{"0": "O", "2": "B-X"}'))
+
+
+def test_rate_ner_document_level_indices(tmp_path: Path) -> None:
+    """PURE and DyGIE count words through a document's sentences."""
+    item = b'{"doc_key": "d", "sentences": [["a"], ["left", "lung"]], "ner": [[], [[1, 2, "Anatomy"]]]}'
+    sentences = rate_ner.load_span(_write(tmp_path, "a.json", item))
+    assert [sentence.id for sentence in sentences] == ["d-0", "d-1"]
+    assert sentences[1].entities == (Entity(0, 2, "Anatomy"),)
+
+
+def test_rate_ner_counts(tmp_path: Path) -> None:
+    items = [*samples.SPAN, samples.SPAN[0] | {"doc_key": "c"}]
+    sentences = rate_ner.load_span(_write(tmp_path, "b.json", samples.json_bytes(items)), "MIMIC-IV", "train")
+    counts = rate_ner.counts(sentences)
+    assert counts["sentences, MIMIC-IV, train"] == 3
+    assert counts["entities, MIMIC-IV, Anatomy, train, all"] == 2
+    assert counts["entities, MIMIC-IV, Anatomy, train, distinct"] == 1
+
+
+def test_rexval_reports_and_counts(tmp_path: Path) -> None:
+    path = _write(tmp_path, "r.csv", samples.csv_bytes(samples.REXVAL_REPORTS))
+    candidates = rexval_reports.load_reports(path)
+    assert [(one.study, one.origin) for one in candidates[:4]] == [
+        (0, origin) for origin in rexval_reports.ORIGINS
+    ]
+    assert reveal(candidates[5].candidate) == "Normal heart."
+    counts = rexval_reports.load_counts(_write(tmp_path, "c.csv", samples.csv_bytes(samples.REXVAL_COUNTS)))
+    assert [(one.significant, one.count) for one in counts] == [(True, 2), (False, 0), (True, 1)]
+
+
+def test_radgraph_graph_and_two_labelers(tmp_path: Path) -> None:
+    report = radgraph.load(_write(tmp_path, "train.json", samples.json_bytes(samples.RADGRAPH)))[0]
+    assert report.entities[2] == Entity(4, 6, "OBS-DA")
+    assert report.relations == (Relation(0, 1, "located_at"),)
+    both = radgraph.load(_write(tmp_path, "test.json", samples.json_bytes(samples.RADGRAPH_TEST)), "test")
+    assert [(one.id, len(one.entities), one.group) for one in both] == [
+        ("c1/labeler_1", 1, "CheXpert"),
+        ("c1/labeler_2", 0, "CheXpert"),
+    ]
+
+
+def test_radsprl_roles_and_gaps(tmp_path: Path) -> None:
+    first, second = radsprl.load(_write(tmp_path, "x.xml", samples.RADSPRL.encode()))
+    assert first.tokens == ("Opacity", "in", "left", "lung", ".")
+    assert first.entities == (
+        Entity(1, 2, "Indicator"),
+        Entity(0, 1, "Trajector"),
+        Entity(2, 4, "Landmark"),
+        Entity(0, 5, "Hedge", tokens=(0, 4)),
+    )
+    assert [relation.label for relation in first.relations] == ["Trajector", "Landmark", "Hedge"]
+    assert second.relations == ()
+    assert radsprl.counts([first, second]) == {"documents with a relation": 1}
+
+
+def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
+    cases = radpref.load_cases(_write(tmp_path, "p.json", samples.json_bytes(samples.CASES)))
+    ratings = radpref.load_ratings(_write(tmp_path, "user_1.json", samples.json_bytes(samples.USER)))
+    assert [error.kind for rating in ratings for error in rating.errors] == [
+        "false",
+        "missing",
+        "attribute",
+        "attribute",
+    ]
+    pairs = radpref.rated_pairs(cases, ratings)
+    assert [(pair.id, pair.rating, pair.group) for pair in pairs[:2]] == [
+        ("a/C1", 5.0, "gpt"),
+        ("a/C2", 1.0, "medgemma"),
+    ]
+    with pytest.raises(FormatError, match="unknown case 'b'"):
+        radpref.rated_pairs(cases[:1], ratings)
+
+
+def test_mimic_cxr_pairs_need_both_sections_and_a_split(tmp_path: Path) -> None:
+    studies = mimic_cxr.load_sections(_write(tmp_path, "s.csv", samples.csv_bytes(samples.SECTIONS)))
+    splits = mimic_cxr.load_splits(_write(tmp_path, "split.csv", samples.csv_bytes(samples.SPLITS)))
+    pairs = mimic_cxr.pairs(studies, splits)
+    assert [(pair.id, pair.patient, pair.split) for pair in pairs] == [("s50", "10", "train")]
+    assert reveal(pairs[0].findings) == "The lungs are clear. The heart is normal."
+
+
+def test_mimic_cxr_study_in_two_splits(tmp_path: Path) -> None:
+    rows = [*samples.SPLITS, ["a-3", "50", "10", "test"]]
+    with pytest.raises(FormatError, match="line 5"):
+        mimic_cxr.load_splits(_write(tmp_path, "split.csv", samples.csv_bytes(rows)))
+
+
+def test_line_files_skip_empty_impressions_on_demand(tmp_path: Path) -> None:
+    findings, impressions = _write(tmp_path, "f", b"a b\nc d\n"), _write(tmp_path, "i", b"e\n\n")
+    pairs = rrs_lines.load(findings, impressions, source="mimic3_rrs", group="CT_head", skip_empty=True)
+    assert [pair.id for pair in pairs] == ["CT_head/f/1"]
+    assert rrs_lines.counts(pairs)["CT Head, total"] == 1
+
+
+def test_mediqa_marks_restricted_files(tmp_path: Path) -> None:
+    path = _write(tmp_path, "train.json", samples.json_bytes(samples.MEDIQA))
+    assert isinstance(mediqa.load(path)[0].findings, str)
+    assert isinstance(mediqa.load(path, group="MIMIC-CXR", restricted=True)[0].findings, RestrictedText)
+
+
+def test_notes_from_gzip_and_cut_gzip(tmp_path: Path) -> None:
+    packed = gzip.compress(samples.csv_bytes(samples.NOTES))
+    found = list(notes.radiology_notes(_write(tmp_path, "NOTEEVENTS.csv.gz", packed)))
+    assert [(note.id, note.patient, note.description) for note in found] == [
+        ("1", "7", "CT HEAD W/O CONTRAST"),
+        ("3", "7", "MR HEAD W/ CONTRAST"),
+    ]
+    with pytest.raises(FormatError, match="cut short"):
+        list(notes.radiology_notes(_write(tmp_path, "NOTEEVENTS.csv.gz", packed[:-9])))
+
+
+def test_public_files(data_root: Path) -> None:
+    """The public files themselves, where a data root holds them; counts from the data root's own README."""
+    reports = openi.load(data_root / "openi" / "indiana_reports.csv")
+    assert len(reports) == 3851
+    assert len(mediqa.load(data_root / "mediqa2021" / "indiana_dev.json")) == 2000
+    cases = radpref.load_cases(data_root / "radpref" / "preference_data.json")
+    users = [
+        data_root / "radpref" / "radiologist_annotations" / f"user_{number}.json" for number in (1, 2, 3)
+    ]
+    ratings = [rating for user in users for rating in radpref.load_ratings(user)]
+    assert len(radpref.rated_pairs(cases, ratings)) == 600  # three radiologists rated 200 candidates
+    # 322 rows, of which the last is cut off.
+    assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321

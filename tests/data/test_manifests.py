@@ -1,0 +1,184 @@
+"""Manifests: every data set has one, each is of its format, and what papers print of it can be looked up."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from radeval_lib import data
+from radeval_lib.data import catalog, manifests
+from radeval_lib.data.counts import check_counts, printed_counts
+from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
+from radeval_lib.data.manifests import UNVERIFIED, DataFile, Manifest, load_manifest, parse_manifest
+from radeval_lib.paths import BOOK, DATASETS
+
+# The data sets that the papers use; MEDIQA-2021 and ReXVal have an open and a credentialed part each.
+DATA_SETS = {
+    "green_training",
+    "mediqa2021",
+    "mediqa2021_mimic_cxr",
+    "mimic3_procedure",
+    "mimic3_rrs",
+    "mimic_cxr_rrs",
+    "mtsamples",
+    "openi",
+    "radgraph",
+    "radpref",
+    "radsprl",
+    "radsum23",
+    "rate_eval",
+    "rate_ner",
+    "rexval",
+    "rexval_counts",
+    "stanza_radiology",
+}
+
+
+def test_every_data_set_has_a_manifest_and_a_reader() -> None:
+    assert set(data.names()) == DATA_SETS
+    assert set(catalog.READERS) == DATA_SETS
+
+
+@pytest.mark.parametrize("name", sorted(DATA_SETS))
+def test_manifest(name: str) -> None:
+    manifest = load_manifest(name)
+    assert manifest.source.startswith("https://")
+    assert all(file.url.startswith(("https://", "")) for file in manifest.files)
+    assert importlib.import_module(f"radeval_lib.data.{manifest.loader}")
+    # What needs an agreement may not be passed on; what is built or credentialed needs one.
+    assert manifest.redistributable != manifest.restricted
+    assert manifest.restricted == (manifest.access != "open")
+    for file in manifest.files:
+        assert not file.url or (file.sha256 and file.size), "a file that is fetched has a checksum"
+
+
+@pytest.mark.parametrize("name", sorted(DATA_SETS))
+def test_printed_counts_are_transcribed(name: str) -> None:
+    checks = printed_counts(load_manifest(name))
+    assert all(check.loaded is None and check.agrees is None for check in checks)
+    assert all(int(check.printed.replace(",", "")) >= 0 for check in checks)
+
+
+def test_every_citation_is_in_the_bibliography() -> None:
+    bibliography = (BOOK / "references.bib").read_text(encoding="utf-8")
+    missing = sorted(
+        name for name in data.names() if f"{{{load_manifest(name).citation}," not in bibliography
+    )
+    assert not missing
+
+
+def test_radsum_total_is_the_sum_of_its_printed_pairs() -> None:
+    """RaLEs' Table 6 prints a total for each pair of modality and anatomy."""
+    printed = {
+        check.name: int(check.printed.replace(",", "")) for check in printed_counts(load_manifest("radsum23"))
+    }
+    for name, total in printed.items():
+        if name.endswith(", total"):
+            pair = name.removesuffix(", total")
+            assert total == sum(printed[f"{pair}, {split}"] for split in ("train", "dev", "test"))
+
+
+def test_check_counts_compares_and_refuses_unknown_names() -> None:
+    manifest = load_manifest("openi")
+    (check,) = check_counts(manifest, {"pairs with findings and impression": 3268})
+    assert check.agrees is True
+    assert check.exhibit == "rrs.table1"
+    (check,) = check_counts(manifest, {"pairs with findings and impression": 3331})
+    assert check.agrees is False
+    with pytest.raises(ManifestError, match="'pairs'"):
+        check_counts(manifest, {"pairs": 1})
+
+
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((DATASETS / "openi.yml").read_text(encoding="utf-8"))
+    return content
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"licence": None}, "licence must be"),
+        ({"redistributable": "no"}, "redistributable must be"),
+        ({"steps": []}, "at least one access step"),
+        ({"access": "secret"}, "access must be one of"),
+        ({"name": "other"}, "not the file's name"),
+        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"schema": ["uid"]}, "schema must be"),
+        ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "leaves the data root"),
+        ({"files": [{"path": "/x", "sha256": UNVERIFIED}]}, "leaves the data root"),
+        ({"files": [{"path": "x", "sha256": "abc"}]}, "64 hexadecimal digits"),
+        ({"files": [{"path": "x"}]}, "64 hexadecimal digits"),
+        ({"files": [{"path": "x", "sha256": UNVERIFIED, "size": "1"}]}, "whole number of bytes"),
+        ({"files": [{"file": "x"}]}, "a file needs 'path'"),
+        ({"counts": [{"name": "x"}]}, "a count needs"),
+        ({"counts": [{"name": "x", "exhibit": "y", "where": {"a": "b"}}]}, "list of values by column"),
+    ],
+)
+def test_malformed_manifest(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ManifestError, match=message) as caught:
+        parse_manifest("openi", _content() | change, "openi.yml")
+    assert "openi" in str(caught.value)
+
+
+def test_missing_key_and_no_mapping() -> None:
+    content = _content()
+    del content["citation"]
+    with pytest.raises(ManifestError, match="missing key 'citation'"):
+        parse_manifest("openi", content, "openi.yml")
+    with pytest.raises(ManifestError, match="must be a mapping"):
+        parse_manifest("openi", ["x"], "openi.yml")
+
+
+def test_unknown_data_set_and_file() -> None:
+    with pytest.raises(ManifestError, match=r"unknown data set 'x'.*openi"):
+        load_manifest("x")
+    with pytest.raises(ManifestError, match="no file 'y'"):
+        data.find("openi", None, "y")
+
+
+def test_data_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RADEVAL_DATA_ROOT", raising=False)
+    assert data.data_root() is None
+    assert data.data_root(str(tmp_path)) == tmp_path
+    monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path))
+    assert data.data_root() == tmp_path
+    monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path / "none"))
+    with pytest.raises(
+        DataRootError, match=r"RADEVAL_DATA_ROOT: data root .*none' does not exist. Create it"
+    ):
+        data.data_root()
+    (tmp_path / "file").touch()
+    with pytest.raises(DataRootError, match="is not a folder"):
+        data.data_root(tmp_path / "file")
+
+
+def _manifest(monkeypatch: pytest.MonkeyPatch, *files: DataFile) -> Manifest:
+    manifest = parse_manifest("openi", _content(), "openi.yml")
+    changed = Manifest(**{**manifest.__dict__, "files": files})
+    monkeypatch.setattr(manifests, "load_manifest", lambda name: changed)
+    return changed
+
+
+def test_find_verifies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = hashlib.sha256(b"abc").hexdigest()
+    _manifest(monkeypatch, DataFile("a/x.csv", digest, 3), DataFile("a/y.csv"))
+    assert data.find("openi", None) is None
+    assert data.find("openi", tmp_path) is None
+    path = tmp_path / "a" / "x.csv"
+    path.parent.mkdir()
+    path.write_bytes(b"abc")
+    assert data.find("openi", tmp_path) == path
+    assert data.find("openi", tmp_path, "y.csv") is None
+    path.write_bytes(b"abcd")
+    with pytest.raises(ChecksumError, match="4 bytes instead of 3"):
+        data.find("openi", tmp_path)
+    path.write_bytes(b"abd")
+    with pytest.raises(ChecksumError, match=r"a/x\.csv: sha256 .* instead of"):
+        data.find("openi", tmp_path)
+    (tmp_path / "a" / "y.csv").write_bytes(b"anything")
+    assert data.find("openi", tmp_path, "a/y.csv") == tmp_path / "a" / "y.csv"

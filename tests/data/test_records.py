@@ -1,0 +1,84 @@
+"""Records check themselves, and IOB tags decode into spans."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.data import iob
+from radeval_lib.data.records import (
+    AnnotatedSentence,
+    Document,
+    Entity,
+    ErrorCount,
+    JudgedPair,
+    RatedPair,
+    Relation,
+    Report,
+    ReportPair,
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Report("", "a", "b"), "needs an id"),
+        (lambda: ReportPair("1", "", "b"), "empty findings"),
+        (lambda: ReportPair("1", "a", ""), "empty impression"),
+        (lambda: Entity(2, 2, "A"), "empty or negative"),
+        (lambda: Entity(-1, 2, "A"), "empty or negative"),
+        (lambda: Entity(0, 3, "A", tokens=(0, 1)), "begin and end"),
+        (lambda: AnnotatedSentence("1", ()), "needs a token"),
+        (lambda: AnnotatedSentence("1", ("a",), (Entity(0, 2, "A"),)), "leaves the sentence"),
+        (
+            lambda: AnnotatedSentence("1", ("a",), (Entity(0, 1, "A"),), (Relation(0, 1, "r"),)),
+            "missing entity",
+        ),
+        (lambda: RatedPair("1", "a", "b", float("nan")), "not a number"),
+        (lambda: ErrorCount(0, "bleu", 7, "0", True, 1), "not 1 to 6"),
+        (lambda: ErrorCount(0, "bleu", 1, "0", True, -1), "negative"),
+        (lambda: Document("", "a"), "needs an id"),
+        (lambda: JudgedPair("1", "", "b"), "empty prompt"),
+    ],
+)
+def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("tags", "spans"),
+    [
+        ("O O", []),
+        ("B-A I-A O", [(0, 2, "A")]),
+        ("B-A B-A", [(0, 1, "A"), (1, 2, "A")]),
+        ("I-A I-A", [(0, 2, "A")]),  # IOB1, or a stray I-
+        ("B-A I-B", [(0, 1, "A"), (1, 2, "B")]),
+        ("B-A I-A E-A S-B", [(0, 3, "A"), (3, 4, "B")]),
+        ("S-A I-A", [(0, 1, "A"), (1, 2, "A")]),  # what is closed is not continued
+        ("B-NON-A I-NON-A", [(0, 2, "NON-A")]),  # a label with a hyphen
+    ],
+)
+def test_decode(tags: str, spans: list[tuple[int, int, str]]) -> None:
+    assert [(one.start, one.end, one.label) for one in iob.decode(tags.split())] == spans
+
+
+@pytest.mark.parametrize("tag", ["A", "X-A", "B-", ""])
+def test_decode_refuses(tag: str) -> None:
+    with pytest.raises(ValueError, match="not an IOB tag"):
+        iob.decode([tag])
+
+
+def test_encode_refuses_overlap() -> None:
+    with pytest.raises(ValueError, match="overlap at token 1"):
+        iob.encode(3, [Entity(0, 2, "A"), Entity(1, 3, "B")])
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["A", "NON-A"])), max_size=8))
+def test_encode_and_decode_are_inverse(pieces: list[tuple[int, int, str]]) -> None:
+    position, entities = 0, []
+    for gap, length, label in pieces:
+        entities.append(Entity(position + gap, position + gap + length, label))
+        position += gap + length
+    assert list(iob.decode(iob.encode(position, entities))) == entities
