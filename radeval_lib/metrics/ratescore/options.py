@@ -1,0 +1,98 @@
+"""The choices that the paper leaves open or that the released code makes differently, each a named option.
+
+Sources: Zhao et al. 2024 (RaTEScore), Sections 2.4, 2.5 and A.1; the ``RaTEScore`` package, version 0.6.0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+from radeval_lib.metrics.base import MetricError
+
+PenaltyRule = Literal["cross_polarity", "any_mismatch"]
+Orientation = Literal["query_first", "match_first"]
+Empty = Literal["half", "zero", "one_if_both_empty"]
+Pooling = Literal["cls", "mean"]
+Cosine = Literal["keep", "clip_at_zero"]
+Decoding = Literal["released", "standard"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "penalty": get_args(PenaltyRule),
+    "orientation": get_args(Orientation),
+    "empty": get_args(Empty),
+    "pooling": get_args(Pooling),
+    "cosine": get_args(Cosine),
+    "decoding": get_args(Decoding),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How RaTEScore is computed.
+
+    Attributes
+    ----------
+    penalty : which type mismatches are multiplied by p. ``cross_polarity``: a disease or abnormality
+        against a non-disease or non-abnormality (the code). ``any_mismatch``: any two different types
+        (Section 2.4).
+    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code; the
+        sums printed in Section 2.4). ``match_first``: the other way round, as in the worked example of A.1.
+    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code).
+        ``zero``: 0. ``one_if_both_empty``: 1 where neither side has any, else 0. The paper does not define
+        it.
+    min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
+        states no filter).
+    pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean
+        over the tokens, as the encoder's own card has it. The paper does not say.
+    cosine : what becomes of a negative cosine. ``keep`` (the code and the formula as printed) lets a score
+        leave [0, 1]; ``clip_at_zero`` does not.
+    """
+
+    penalty: PenaltyRule = "cross_polarity"
+    orientation: Orientation = "query_first"
+    empty: Empty = "half"
+    min_characters: int = 3
+    pooling: Pooling = "cls"
+    cosine: Cosine = "keep"
+    decoding: Decoding = "released"
+
+    def __post_init__(self) -> None:
+        for key, choices in _CHOICES.items():
+            if (value := getattr(self, key)) not in choices:
+                raise MetricError(f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}.")
+        if self.min_characters < 1:
+            raise MetricError(f"min_characters must be 1 or more, not {self.min_characters}", "ratescore")
+
+
+PRESETS: dict[str, Options] = {
+    "released": Options(),
+    "paper": Options(
+        penalty="any_mismatch",
+        orientation="query_first",
+        empty="one_if_both_empty",
+        min_characters=1,
+        pooling="mean",
+        decoding="standard",
+    ),
+}
+
+
+def options(preset: str = "released", **changes: Any) -> Options:
+    """The options of a preset, with changes; a change that is None changes nothing.
+
+    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
+    takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
+    card uses it).
+
+    Raises
+    ------
+    MetricError
+        If there is no such preset, option or choice.
+    """
+    if preset not in PRESETS:
+        raise MetricError(f"unknown preset {preset!r}", "ratescore", f"Presets: {', '.join(PRESETS)}.")
+    known = [entry.name for entry in fields(Options)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")
+    return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})

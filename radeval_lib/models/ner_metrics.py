@@ -1,0 +1,118 @@
+"""How well predicted entities agree with gold ones: strict spans, as Tables 6 and 7 of Zhao et al. 2024 count them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Counts:
+    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again."""
+
+    matched: int = 0
+    predicted: int = 0
+    gold: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
+
+    @property
+    def precision(self) -> float:
+        return self.matched / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.matched / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        total = self.predicted + self.gold
+        return 2 * self.matched / total if total else 0.0
+
+
+WordSpan = tuple[int, int, str]
+"""First word, one past the last word, type."""
+
+
+@dataclass
+class Agreement:
+    """Strict agreement over a corpus.
+
+    Attributes
+    ----------
+    overall : micro counts; an entity counts only with both borders and the type right.
+    by_type, by_source : the same, apart.
+    correct_words, words : for token accuracy: words with the right IOB label, and all.
+    """
+
+    overall: Counts = field(default_factory=Counts)
+    by_type: dict[str, Counts] = field(default_factory=dict)
+    by_source: dict[str, Counts] = field(default_factory=dict)
+    correct_words: int = 0
+    words: int = 0
+
+    @property
+    def accuracy(self) -> float:
+        """Share of words with the right label among O, B-TYPE and I-TYPE."""
+        return self.correct_words / self.words if self.words else 0.0
+
+    def table(self) -> list[dict[str, object]]:
+        """One row overall, per type and per source: precision, recall, F1, gold entities."""
+        groups = [("all", "", self.overall)]
+        groups += [("type", name, counts) for name, counts in sorted(self.by_type.items())]
+        groups += [("source", name, counts) for name, counts in sorted(self.by_source.items())]
+        return [
+            {
+                "by": by,
+                "group": name,
+                "precision": counts.precision,
+                "recall": counts.recall,
+                "f1": counts.f1,
+                "entities": counts.gold,
+            }
+            for by, name, counts in groups
+        ]
+
+
+def agreement(
+    gold: Sequence[Iterable[WordSpan]],
+    predicted: Sequence[Iterable[WordSpan]],
+    lengths: Sequence[int],
+    sources: Sequence[str] | None = None,
+) -> Agreement:
+    """Compare predicted with gold spans, sentence by sentence.
+
+    Parameters
+    ----------
+    gold, predicted : spans of each sentence; types in any case. Spans that occur twice count once.
+    lengths : words of each sentence.
+    sources : where each sentence is from; one group where it is None.
+    """
+    result = Agreement()
+    names = sources if sources is not None else [""] * len(gold)
+    for wanted, found, length, source in zip(gold, predicted, lengths, names, strict=True):
+        truth = {(start, end, kind.upper()) for start, end, kind in wanted}
+        guess = {(start, end, kind.upper()) for start, end, kind in found}
+        counts = Counts(len(truth & guess), len(guess), len(truth))
+        result.overall += counts
+        if sources is not None:
+            result.by_source[source] = result.by_source.get(source, Counts()) + counts
+        tallies = [Counter(kind for *_, kind in spans) for spans in (truth & guess, guess, truth)]
+        for kind in tallies[1] | tallies[2]:
+            own = Counts(*(tally[kind] for tally in tallies))
+            result.by_type[kind] = result.by_type.get(kind, Counts()) + own
+        labels = zip(iob(truth, length), iob(guess, length), strict=True)
+        result.correct_words += sum(a == b for a, b in labels)
+        result.words += length
+    return result
+
+
+def iob(spans: Iterable[WordSpan], length: int) -> list[str]:
+    """IOB labels of the words; where spans overlap, the one that begins first, then the longer, keeps its words."""
+    labels = ["O"] * length
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
+        if all(label == "O" for label in labels[start:end]):
+            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+    return labels

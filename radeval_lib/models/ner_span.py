@@ -1,0 +1,263 @@
+"""Entity tagging over spans: every span of up to eight words is classified (Zhao et al. 2024, Sections 2.5, A.9).
+
+A span's vector is the hidden state of its first and last piece and an embedding of its width, as in PURE's entity
+model (Zhong and Chen 2020); a feed-forward head gives each type's score and that of no entity. Spans may overlap.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.models.batching import buckets
+from radeval_lib.models.corpus import words_of
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.iob_scheme import fast_tokenizer
+from radeval_lib.models.loading import ModelError, device_of, quiet, weights
+from radeval_lib.models.ner_iob import MAX_TOKENS
+from radeval_lib.models.ner_metrics import WordSpan
+from radeval_lib.models.schemes import IGNORED, TYPES
+
+if TYPE_CHECKING:
+    import torch
+
+_SETTINGS = "span_ner.json"
+_HEAD = "span_head.safetensors"
+
+
+@dataclass(frozen=True)
+class SpanSettings:
+    """Shape of the head.
+
+    Attributes
+    ----------
+    types : entity types; class 0 is no entity.
+    max_width : the widest span, in words.
+    width_size : numbers in the embedding of a width.
+    hidden : size of each hidden layer; A.9 says 3096, PURE's own is 150.
+    layers : hidden layers; A.9's three-layer MLP has two of them before the output.
+    dropout : within the head.
+    """
+
+    types: tuple[str, ...] = TYPES
+    max_width: int = 8
+    width_size: int = 150
+    hidden: int = 150
+    layers: int = 2
+    dropout: float = 0.2
+
+
+def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
+    """The encoder with its head; ``forward`` returns loss (where labels are given) and logits (B, spans, classes).
+
+    The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale alone.
+    """
+    import torch
+    from torch import nn
+
+    class SpanModule(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            self.head = nn.ModuleDict()
+            self.head["widths"] = nn.Embedding(settings.max_width, settings.width_size)
+            size = 2 * int(encoder.config.hidden_size) + settings.width_size
+            steps: list[nn.Module] = []
+            for _ in range(settings.layers):
+                steps += [nn.Linear(size, settings.hidden), nn.ReLU(), nn.Dropout(settings.dropout)]
+                size = settings.hidden
+            self.head["scores"] = nn.Sequential(*steps, nn.Linear(size, len(settings.types) + 1))
+
+        def forward(
+            self,
+            input_ids: torch.Tensor,
+            attention_mask: torch.Tensor,
+            starts: torch.Tensor,
+            ends: torch.Tensor,
+            widths: torch.Tensor,
+            labels: torch.Tensor | None = None,
+        ) -> dict[str, torch.Tensor]:
+            hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
+            width = self.head["widths"](widths)
+            vectors = torch.cat((hidden[rows, starts], hidden[rows, ends], width.to(hidden.dtype)), dim=-1)
+            logits = self.head["scores"](vectors)
+            if labels is None:
+                return {"logits": logits}
+            loss = nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=IGNORED)
+            return {"loss": loss, "logits": logits}
+
+    return SpanModule()
+
+
+class SpanScheme:
+    """The span scheme over any encoder.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder; or the encoder itself with its tokenizer (see :meth:`load`).
+    settings : shape of the head.
+    """
+
+    def __init__(self, init_model: str | Path, settings: SpanSettings | None = None) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        self.settings = settings or SpanSettings()
+        self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = span_module(weights(AutoModel, init_model), self.settings)
+        self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
+
+    @classmethod
+    def load(cls, folder: str | Path) -> SpanScheme:
+        """What :meth:`save` wrote.
+
+        Raises
+        ------
+        ModelError
+            If the folder is not such a checkpoint.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        where = Path(folder)
+        try:
+            raw = json.loads((where / _SETTINGS).read_text(encoding="utf-8"))
+            settings = SpanSettings(**{**raw, "types": tuple(raw["types"])})
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ModelError(f"no span tagger ({error})", where.name, "Give a folder that SpanScheme saved.") from None
+        scheme = cls(where, settings)
+        try:
+            scheme.module.head.load_state_dict(load_file(where / _HEAD))
+        except (OSError, RuntimeError, SafetensorError) as error:
+            raise ModelError(f"the head cannot be loaded: {str(error).splitlines()[0]}", where.name) from None
+        scheme.module.eval()
+        return scheme
+
+    def save(self, folder: str | Path) -> None:
+        from safetensors.torch import save_file
+
+        where = Path(folder)
+        with quiet():
+            self.module.encoder.save_pretrained(where)
+        self.tokenizer.save_pretrained(where)
+        save_file({key: value.contiguous() for key, value in self.module.head.state_dict().items()}, where / _HEAD)
+        (where / _SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+
+    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
+        ids, places = self._encoded([words])[0]
+        candidates = self._candidates(len(places))
+        return {
+            "input_ids": ids,
+            "starts": [places[start][0] for start, _ in candidates],
+            "ends": [places[end - 1][1] for _, end in candidates],
+            "widths": [end - start - 1 for start, end in candidates],
+            "labels": [gold.get(span, 0) for span in candidates],
+        }
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        inputs = [{"input_ids": example["input_ids"]} for example in examples]
+        padded = self.tokenizer.pad(inputs, return_tensors="pt")
+        batch = {key: padded[key] for key in ("input_ids", "attention_mask")}
+        for key in ("starts", "ends", "widths", "labels"):
+            rows = [torch.tensor(example[key], dtype=torch.long) for example in examples]
+            fill = IGNORED if key == "labels" else 0
+            batch[key] = pad_sequence(rows, batch_first=True, padding_value=fill)
+        return batch
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        import torch
+
+        device = next(self.module.parameters()).device
+        result: list[list[WordSpan]] = [[] for _ in sentences]
+        filled = [index for index, sentence in enumerate(sentences) if len(sentence)]
+        examples = {index: self.example(sentences[index], ()) for index in filled}
+        was_training = self.module.training
+        self.module.eval()
+        with torch.inference_mode():
+            for batch in buckets([len(examples[index]["input_ids"]) for index in filled], 2_048, 64):
+                chosen = [filled[position] for position in batch]
+                inputs = self.collate([examples[index] for index in chosen])
+                inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
+                best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
+                for index, row in zip(chosen, best, strict=True):
+                    result[index] = self._found(examples[index], row)
+        self.module.train(was_training)
+        return result
+
+    def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
+        count = _words_of_candidates(len(example["labels"]), self.settings.max_width)
+        candidates = self._candidates(count)
+        kinds = self.settings.types
+        return [
+            (start, end, kinds[chosen - 1])
+            for (start, end), chosen in zip(candidates, row, strict=False)
+            if chosen
+        ]
+
+    def _candidates(self, words: int) -> list[tuple[int, int]]:
+        reach = self.settings.max_width
+        return [(start, end) for start in range(words) for end in range(start + 1, min(start + reach, words) + 1)]
+
+    def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+        """Piece ids, and the first and last piece of each word within the model's reach."""
+        words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
+        encoded = self.tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_TOKENS)
+        result = []
+        for row in encoded.encodings:
+            places: dict[int, tuple[int, int]] = {}
+            for position, word in enumerate(row.word_ids):
+                if word is not None:
+                    places[word] = (places.get(word, (position, position))[0], position)
+            # A word that the tokenizer makes nothing of stands where the word before it ended.
+            known, last = [], 0
+            for word in range(max(places, default=-1) + 1):
+                known.append(places.get(word, (last, last)))
+                last = known[-1][1]
+            result.append((list(row.ids), known))
+        return result
+
+
+def _words_of_candidates(count: int, width: int) -> int:
+    words, total = 0, 0
+    while total < count:
+        words += 1
+        total += min(words, width)
+    return words
+
+
+class SpanTagger:
+    """Tags sentences with a span model that was saved; overlapping entities are all kept.
+
+    Parameters
+    ----------
+    model : folder that :meth:`SpanScheme.save` wrote.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    """
+
+    def __init__(self, model: str | Path, *, device: str = "auto") -> None:
+        self.name = str(model)
+        self.scheme = SpanScheme.load(model)
+        self.scheme.module.to(device_of(device))
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """(text, type) of each entity of each sentence, as the sentence writes it."""
+        distinct = list(dict.fromkeys(sentences))
+        places = [words_of(sentence) for sentence in distinct]
+        words = [[text[begin:end] for begin, end in spans] for text, spans in zip(distinct, places, strict=True)]
+        found = {
+            text: [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
+            for text, spans, entities in zip(distinct, places, self.scheme.predict(words), strict=True)
+        }
+        return [list(found[sentence]) for sentence in sentences]
+
+    def cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Whether a sentence is longer than the model reads."""
+        encoded = self.scheme.tokenizer([well_formed(sentence) for sentence in sentences], verbose=False)
+        return [len(ids) > MAX_TOKENS for ids in encoded["input_ids"]]

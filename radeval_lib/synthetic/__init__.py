@@ -1,0 +1,102 @@
+"""Synthetic radiology reports with complete gold truth, controlled errors, rewrites and simulated raters.
+
+A report is drawn as a meaning (findings with place, side, severity, size, certainty and change; denials;
+normal statements) and then said in words, so that every annotation is exact by construction and an error can
+be made in the meaning alone. See ``lexicon/README.md`` for what the generator knows, and :mod:`.grammar` for
+the rules of annotation.
+
+>>> from radeval_lib import synthetic
+>>> report = next(synthetic.generate(1, seed=0, modality_anatomy=("X-Ray", "CHEST")))
+>>> pair = synthetic.inject(report, {("a", True): 1})
+>>> [error.category for error in pair.errors]
+['a']
+"""
+
+from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare
+from radeval_lib.synthetic.errors import ErrorPair, error_pairs, feasible, inject
+from radeval_lib.synthetic.export import (
+    iob,
+    json_line,
+    radgraph_json,
+    report_json,
+    span_document,
+    write_jsonl,
+)
+from radeval_lib.synthetic.generator import MIMIC_RRS_PAIRS, generate, modality_anatomies, report_at
+from radeval_lib.synthetic.markup import tokenize
+from radeval_lib.synthetic.pairings import HEURISTICS, SyntheticPair, green_pairs
+from radeval_lib.synthetic.raters import PERFECT, Preference, Rater, Rating, panel, prefer, rate, rate_all
+from radeval_lib.synthetic.records import (
+    CHEXPERT,
+    RADGRAPH_LABELS,
+    RADGRAPH_RELATIONS,
+    RATE_TYPES,
+    STYLES,
+    AnnotatedText,
+    Denial,
+    Entity,
+    Finding,
+    Normal,
+    RadGraphEntity,
+    Remark,
+    Sentence,
+    SpatialRelation,
+    Statement,
+    SyntheticError,
+    SyntheticReport,
+)
+from radeval_lib.synthetic.rewrites import Triad, opposite, rewrite, triad
+
+__all__ = [
+    "CATEGORIES",
+    "CHEXPERT",
+    "HEURISTICS",
+    "MIMIC_RRS_PAIRS",
+    "PERFECT",
+    "RADGRAPH_LABELS",
+    "RADGRAPH_RELATIONS",
+    "RATE_TYPES",
+    "STYLES",
+    "AnnotatedText",
+    "Comparison",
+    "Denial",
+    "Entity",
+    "ErrorPair",
+    "Finding",
+    "GoldError",
+    "Normal",
+    "Preference",
+    "RadGraphEntity",
+    "Rater",
+    "Rating",
+    "Remark",
+    "Sentence",
+    "SpatialRelation",
+    "Statement",
+    "SyntheticError",
+    "SyntheticPair",
+    "SyntheticReport",
+    "Triad",
+    "compare",
+    "error_pairs",
+    "feasible",
+    "generate",
+    "green_pairs",
+    "inject",
+    "iob",
+    "json_line",
+    "modality_anatomies",
+    "opposite",
+    "panel",
+    "prefer",
+    "radgraph_json",
+    "rate",
+    "rate_all",
+    "report_at",
+    "report_json",
+    "rewrite",
+    "span_document",
+    "tokenize",
+    "triad",
+    "write_jsonl",
+]

@@ -1,0 +1,148 @@
+"""Puts a text together piece by piece, keeping every annotation's position exact."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from radeval_lib.synthetic.markup import Phrase, tokenize
+from radeval_lib.synthetic.records import (
+    AnnotatedText,
+    Entity,
+    RadGraphEntity,
+    Sentence,
+    SpatialRelation,
+)
+
+Span = tuple[int, int]
+
+
+@lru_cache(maxsize=65536)
+def _ntokens(text: str) -> int:
+    return len(tokenize(text))
+
+
+class TextBuilder:
+    """An :class:`AnnotatedText` under construction.
+
+    Pieces are separated by one space, except before a comma or a period; a piece's tokens are those of the
+    piece alone, which equals the tokens of the whole text because pieces end at white space or punctuation.
+    """
+
+    __slots__ = (
+        "_entities",
+        "_marks",
+        "_parts",
+        "_relations",
+        "_roles",
+        "_sentences",
+        "_start",
+        "_tokens",
+        "end",
+    )
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._tokens = 0
+        self.end = 0
+        self._start = -1
+        self._marks: list[tuple[int, int, int, int, str, str]] = []
+        self._relations: list[tuple[int, str, int]] = []
+        self._entities: list[tuple[int, int, str]] = []
+        self._roles: list[SpatialRelation] = []
+        self._sentences: list[Sentence] = []
+
+    def open_sentence(self) -> None:
+        """Start a sentence; its first letter will be a capital."""
+        if self.end:
+            self._parts.append(" ")
+            self.end += 1
+        self._start = self.end
+
+    def close_sentence(self, statements: tuple[int, ...]) -> None:
+        """End the sentence with a period."""
+        self._parts.append(".")
+        self.end += 1
+        self._tokens += 1
+        self._sentences.append(Sentence(self._start, self.end, statements))
+
+    def word(self, text: str) -> Span:
+        """Add plain text; returns its span."""
+        start = self.end
+        if start != self._start:
+            if text[0] not in ",.":
+                self._parts.append(" ")
+                start += 1
+        else:
+            text = text[0].upper() + text[1:]
+        self._parts.append(text)
+        self.end = start + len(text)
+        self._tokens += _ntokens(text)
+        return start, self.end
+
+    def phrase(self, phrase: Phrase, label: str = "OBS-DP") -> tuple[int, int, int]:
+        """Add a compiled phrase; its undecided observations get ``label``.
+
+        Returns the start, and the ids of its observation head and anatomy head (-1: none).
+        """
+        start, text = self.end, phrase.text
+        first = start == self._start
+        if first:
+            text = text[0].upper() + text[1:]
+        else:
+            self._parts.append(" ")
+            start += 1
+        self._parts.append(text)
+        base, token = len(self._marks), self._tokens
+        for mark in phrase.marks:
+            tokens = mark.tokens
+            if first and mark.start == 0:
+                tokens = tokens[0].upper() + tokens[1:]
+            self._marks.append(
+                (
+                    start + mark.start,
+                    start + mark.end,
+                    token + mark.first,
+                    token + mark.last,
+                    tokens,
+                    mark.label or label,
+                )
+            )
+        for source, name, target in phrase.relations:
+            self._relations.append((base + source, name, base + target))
+        for begin, end, kind in phrase.spans:
+            self._entities.append((start + begin, start + end, kind))
+        self.end = start + len(text)
+        self._tokens = token + phrase.ntokens
+        head, anatomy = phrase.head, phrase.anatomy
+        return start, base + head if head >= 0 else -1, base + anatomy if anatomy >= 0 else -1
+
+    def relate(self, source: int, name: str, target: int) -> None:
+        """A RadGraph relation between two ids."""
+        self._relations.append((source, name, target))
+
+    def entity(self, start: int, end: int, label: str) -> None:
+        """A RaTE entity."""
+        self._entities.append((start, end, label))
+
+    def role(self, relation: SpatialRelation) -> None:
+        """A spatial relation."""
+        self._roles.append(relation)
+
+    def build(self) -> AnnotatedText:
+        """The finished text."""
+        text = "".join(self._parts)
+        outgoing: list[list[tuple[str, str]]] = [[] for _ in self._marks]
+        for source, name, target in self._relations:
+            outgoing[source].append((name, str(target + 1)))
+        return AnnotatedText(
+            text,
+            tuple(self._sentences),
+            tuple([Entity(start, end, text[start:end], label) for start, end, label in self._entities]),
+            tuple(
+                [
+                    RadGraphEntity(*mark, tuple(relations))
+                    for mark, relations in zip(self._marks, outgoing, strict=True)
+                ]
+            ),
+            tuple(self._roles),
+        )

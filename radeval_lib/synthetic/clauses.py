@@ -1,0 +1,458 @@
+"""Clauses: how one finding, or one list of denied findings, fills the slots of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from radeval_lib.synthetic.builder import Span, TextBuilder
+from radeval_lib.synthetic.frames import Byte, Frame, Words, article, byte, pick, size_phrase
+from radeval_lib.synthetic.markup import Phrase
+from radeval_lib.synthetic.records import Denial, Finding, SpatialRelation, Style
+from radeval_lib.synthetic.vocabulary import Lexicon, Place, State
+
+#: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
+LONGEST_SPAN = 8
+
+
+class Clause:
+    """What all clauses share: words, and the id of the observation (or structure) spoken of."""
+
+    __slots__ = ("builder", "head", "label", "lexicon", "style", "wording", "words")
+    slots: ClassVar[dict[str, Callable[..., object]]] = {}
+
+    def __init__(
+        self, builder: TextBuilder, lexicon: Lexicon, words: Words, style: Style, wording: int, label: str
+    ) -> None:
+        self.builder, self.lexicon, self.words = builder, lexicon, words
+        self.style, self.wording, self.label = style, wording, label
+        self.head = -1
+
+    def run(self, frame: Frame) -> None:
+        """Say the frame, slot by slot."""
+        builder, slots = self.builder, self.slots
+        for name, text, phrase in frame.operations:
+            if name == "word":
+                builder.word(text)
+            elif phrase is None:
+                slots[name](self)
+            else:  # an annotated word of change; a denied one is itself negated ("not changed")
+                _, head, _ = builder.phrase(phrase, "OBS-DA" if name == "denied" else self.label)
+                if self.head >= 0:
+                    builder.relate(head, "modify", self.head)
+
+    def seen(self) -> None:
+        """The participle: seen, noted, identified ..."""
+        self.builder.word(pick(self.words.lists["seen"], self.wording, Byte.VERB))
+
+    def since(self) -> None:
+        """The reference to the earlier study."""
+        self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
+
+
+class FindingClause(Clause):
+    """A finding; names, form of its place and so on are chosen from the wording on creation."""
+
+    __slots__ = (
+        "change_form", "concept", "diagnosis", "finding", "hedge", "lead", "looks_later", "name", "number",
+        "place", "place_before", "plural", "rate", "roles", "short", "size_inside", "span", "state",
+        "subject", "words_of_name",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        builder: TextBuilder,
+        lexicon: Lexicon,
+        words: Words,
+        style: Style,
+        wording: int,
+        finding: Finding,
+    ) -> None:
+        super().__init__(
+            builder, lexicon, words, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP"
+        )
+        concept = self.concept = lexicon.concepts[finding.concept]
+        self.finding = finding
+        self.rate = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
+        self.place: Place | None = lexicon.places[finding.place] if finding.place else None
+        self.state: State | None = None
+        self.span: Span = (0, 0)
+        self.diagnosis: Span | None = None
+        self.hedge: Span | None = None
+        self.roles: list[tuple[Span, Span]] = []
+        self.subject = -1
+        self.change_form = ""
+        self.looks_later = False
+        if concept.names:
+            self._choose_name()
+        place, dice = self.place, byte(wording, Byte.PLACE)
+        self.short = bool(place and place.shorts and style == "hospital" and dice & 12 == 0)
+        self.place_before = bool(
+            place
+            and dice & 1
+            and not concept.device
+            and finding.side in place.premodifiers
+            and self._fits_before(place)
+        )
+        self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
+
+    def _fits_before(self, place: Place) -> bool:
+        """Whether place and name share no word: "cyst of the left kidney", not "left renal renal cyst"."""
+        if not self.concept.names:
+            return False
+        return not place.premodifiers[self.finding.side][0].words & self.words_of_name
+
+    def _choose_name(self) -> None:
+        finding, names = self.finding, self.concept.names
+        looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
+        if looks:
+            names = tuple(name for name in names if not name.words & looks) or names
+        if self.style == "hospital" and self.concept.shorts and not finding.many:
+            names = names + self.concept.shorts
+        if finding.many:
+            names = tuple(name for name in names if name.number == "count") or names
+        name = pick(names, self.wording, Byte.NAME)
+        self.number = name.number
+        self.plural = name.number == "plural" or (
+            name.number == "count" and (finding.many or finding.side == "bilateral")
+        )
+        self.lead = name.lead
+        self.words_of_name = name.words
+        self.name: Phrase = name.many if self.plural else name.one
+
+    # --- noun phrase ---
+
+    def modifiers(self) -> list[Phrase]:
+        """What stands before the noun, in order: number, change, severity, size, appearance, the name's
+        lead."""
+        finding, words, wording = self.finding, self.words, self.wording
+        concept = self.concept
+        pieces: list[Phrase] = []
+        if finding.many:
+            pieces.append(pick(words.many, wording, Byte.EXTRA))
+        if self.change_form == "pre" and finding.change:
+            table = words.before[concept.size is not None]
+            pieces.append(pick(table[finding.change], wording, Byte.CHANGE))
+        if finding.severity is not None and concept.scale:
+            steps = words.scales[concept.scale, "adjectives"]
+            pieces.append(pick(steps[finding.severity], wording, Byte.SEVERITY))
+        if finding.size_mm and self.size_inside and not concept.device:
+            pieces.append(self._size_phrase())
+        if finding.looks and not self.looks_later:
+            looks = (self.lexicon.looks[look] for look in finding.looks)
+            pieces += [look for look in looks if not look.words & self.words_of_name]
+        if self.lead is not None:
+            pieces.append(self.lead)
+        return pieces
+
+    def _modifiers_that_fit(self) -> list[Phrase]:
+        """The modifiers; place and size go behind the noun where it would become too long a span."""
+        for put_behind in ("place_before", "size_inside", ""):
+            pieces = self.modifiers()
+            words = sum(len(piece.text.split()) for piece in [*pieces, self.name])
+            if self.place_before and self.place is not None:
+                words += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
+            if words <= LONGEST_SPAN or not put_behind:
+                break
+            setattr(self, put_behind, False)
+        return pieces
+
+    def noun_phrase(self, determiner: str) -> None:
+        """The noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
+        finding, builder = self.finding, self.builder
+        pieces = self._modifiers_that_fit()
+        located: Phrase | None = None
+        if self.place is not None:
+            if self.place_before:
+                located = pick(self.place.premodifiers[finding.side], self.wording, Byte.EXTRA)
+        elif finding.side:
+            located = self.words.sides[finding.side]
+        first = pieces[0] if pieces else located or self.name
+        if determiner == "the":
+            builder.word("the")
+        elif determiner == "a" and (first.text.endswith(" of") or not (self.plural or self.number == "mass")):
+            builder.word(article(first.text))
+        start = -1
+        heads = []
+        for piece in pieces:
+            begin, head, _ = builder.phrase(piece, self.label)
+            start = begin if start < 0 else start
+            heads.append(head)
+        where = -1
+        if located is not None:
+            begin, _, where = builder.phrase(located)
+            start = begin if start < 0 else start
+        begin, self.head, anatomy = builder.phrase(self.name, self.label)
+        start = begin if start < 0 else start
+        for head in heads:
+            builder.relate(head, "modify", self.head)
+        if where >= 0 and self.place is None and anatomy >= 0:
+            builder.relate(where, "modify", anatomy)  # "left pleural effusion"
+        elif where >= 0:
+            builder.relate(self.head, "located_at", where)
+        if self.subject >= 0:
+            builder.relate(self.head, "located_at", self.subject)
+        self.span = (start, builder.end)
+        builder.entity(start, builder.end, self.rate)
+
+    def np(self) -> None:
+        """With an indefinite article where English asks for one."""
+        self.noun_phrase("a")
+
+    def bare(self) -> None:
+        """Without an article, as in notes."""
+        self.noun_phrase("")
+
+    def the(self) -> None:
+        """With the definite article."""
+        self.noun_phrase("the")
+
+    # --- attributes ---
+
+    def _size_phrase(self) -> Phrase:
+        size = self.finding.size_mm or ()
+        big = min(size) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
+        return size_phrase(size, big or self.concept.device)
+
+    def size(self) -> None:
+        """ " measuring 8 mm", unless said before the noun."""
+        if self.finding.size_mm and not self.size_inside and not self.concept.device:
+            self.builder.word(pick(self.words.lists["measure"], self.wording, Byte.EXTRA))
+            _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
+            self.builder.relate(head, "modify", self.head)
+
+    def _say_place(self) -> tuple[Span, int]:
+        place, side, builder = self.place, self.finding.side, self.builder
+        assert place is not None
+        if place.article and side != "bilateral":
+            builder.word("the")
+        forms = place.shorts[side] if self.short and side in place.shorts else place.nouns[side]
+        start, _, anatomy = builder.phrase(pick(forms, self.wording, Byte.EXTRA))
+        builder.entity(start, builder.end, "Anatomy")
+        return (start, builder.end), anatomy
+
+    def _locate(self) -> None:
+        assert self.place is not None
+        indicator = self.builder.word(pick(self.place.prepositions, self.wording, Byte.LIST))
+        landmark, anatomy = self._say_place()
+        self.builder.relate(self.head, "located_at", anatomy)
+        self.roles.append((indicator, landmark))
+
+    def loc(self) -> None:
+        """ " in the right lower lobe", unless said before the noun."""
+        if self.place is not None and not self.place_before:
+            self._locate()
+
+    def tip(self) -> None:
+        """ " with the tip in the SVC", " terminating 4 cm above the carina"."""
+        if self.place is None:
+            return
+        if not self.concept.tip:
+            self._locate()
+            return
+        options = self.words.lists["tip"]["many" if self.plural else "one"]
+        self.builder.word(pick(options, self.wording, Byte.CAUSE).strip())
+        if self.finding.size_mm:
+            _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
+            self.builder.relate(head, "modify", self.head)
+        self._locate()
+
+    def where(self) -> None:
+        """The place as the subject of the sentence."""
+        _, self.subject = self._say_place()
+
+    def show(self) -> None:
+        """The verb whose subject is the place."""
+        assert self.place is not None
+        number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
+        self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
+
+    def change(self) -> None:
+        """ ", unchanged from prior", where the change is said behind."""
+        if self.finding.change and self.change_form == "post":
+            self.builder.word(",")
+            self._say_change("post" if self.state is None else "state")
+
+    def changed(self) -> None:
+        """The change as the predicate: "has increased"."""
+        self._say_change("verb")
+
+    def _say_change(self, form: str) -> None:
+        assert self.finding.change is not None
+        table = self.words.change[form, form != "state" and self.concept.size is not None]
+        self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
+
+    def again(self) -> None:
+        """The change before the noun phrase: "interval increase in the ..."."""
+        assert self.finding.change is not None
+        self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
+
+    def cause(self) -> None:
+        """ ", suggestive of pneumonia"."""
+        if self.finding.suggests is None:
+            return
+        builder = self.builder
+        builder.word(",")
+        concept = self.lexicon.concepts[self.finding.suggests]
+        name = pick(concept.names, self.wording, Byte.SEVERITY)
+        hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
+        self.hedge = builder.word(pick(hedges, self.wording, Byte.CAUSE))
+        several = self.plural and self.state is None and name.number == "count"
+        phrases = [name.lead] if name.lead else []
+        phrases.append(name.many if several else name.one)
+        if name.number == "count" and not several:
+            builder.word(article(phrases[0].text))
+        said = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
+        start, head = said[0][0], said[-1][1]
+        if name.lead:
+            builder.relate(said[0][1], "modify", head)
+        self.diagnosis = (start, builder.end)
+        builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
+        builder.relate(self.head, "suggestive_of", head)
+
+    def say_looks(self) -> None:
+        """The appearance as a sentence of its own: "It is spiculated"."""
+        builder = self.builder
+        builder.word("they are" if self.plural else "it is")
+        for index, look in enumerate(self.finding.looks):
+            if index:
+                builder.word("and")
+            start, head, _ = builder.phrase(self.lexicon.looks[look], self.label)
+            builder.relate(head, "modify", self.head)
+            builder.entity(start, builder.end, "Abnormality")
+
+    # --- predicate ---
+
+    def be_a_state(self, state: State) -> None:
+        """Say the finding as a predicate from now on."""
+        self.state, self.plural = state, state.plural
+
+    def say_subject(self) -> None:
+        """The subject of the predicate."""
+        assert self.state is not None
+        subjects = self.state.subjects
+        start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
+        self.builder.entity(start, self.builder.end, "Anatomy")
+
+    def adjective(self) -> None:
+        """The predicate with its adverb of severity."""
+        assert self.state is not None
+        builder, finding, adjectives = self.builder, self.finding, self.state.adjectives
+        start, adverb = -1, -1
+        if finding.severity is not None and self.concept.scale:
+            steps = self.words.scales[self.concept.scale, "adverbs"]
+            start, adverb, _ = builder.phrase(
+                pick(steps[finding.severity], self.wording, Byte.SEVERITY), self.label
+            )
+        begin, self.head, _ = builder.phrase(adjectives.get(finding.side) or adjectives[None], self.label)
+        start = begin if start < 0 else start
+        if adverb >= 0:
+            builder.relate(adverb, "modify", self.head)
+        builder.relate(self.head, "located_at", self.subject)
+        self.span = (start, builder.end)
+        builder.entity(start, builder.end, self.rate)
+
+    def finish(self) -> None:
+        """Hand over the spatial relations, now that diagnosis and hedge are known."""
+        for indicator, landmark in self.roles:
+            self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
+
+
+class DenialClause(Clause):
+    """A list of denied findings."""
+
+    __slots__ = ("items", "structure")
+
+    def __init__(
+        self,
+        builder: TextBuilder,
+        lexicon: Lexicon,
+        words: Words,
+        style: Style,
+        wording: int,
+        denial: Denial,
+    ) -> None:
+        super().__init__(builder, lexicon, words, style, wording, "OBS-DA")
+        self.items: list[tuple[Phrase, bool, str]] = []
+        for index, key in enumerate(denial.concepts):
+            concept = lexicon.concepts[key]
+            phrase, plural = pick(concept.denied, wording, 1 + index % 11)
+            self.items.append((phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
+        concepts = [lexicon.concepts[key] for key in denial.concepts]
+        bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
+        self.structure = bodies.pop() if len(bodies) == 1 else None
+
+    def listed(self, conjunction: str) -> None:
+        """The denied names as a list."""
+        builder, last = self.builder, len(self.items) - 1
+        comma = last > 1 and byte(self.wording, Byte.CAUSE) & 1
+        for index, (phrase, _, rate) in enumerate(self.items):
+            if index:
+                if last > 1 and (index < last or comma):
+                    builder.word(",")
+                if index == last:
+                    builder.word(conjunction)
+            start, head, anatomy = builder.phrase(phrase, "OBS-DA")
+            builder.entity(start, builder.end, rate)
+            if self.head >= 0 and anatomy < 0:
+                builder.relate(head, "located_at", self.head)
+
+    def body(self) -> None:
+        """The structure that all of the denied findings belong to."""
+        assert self.structure is not None
+        start, _, self.head = self.builder.phrase(self.structure[0])
+        self.builder.entity(start, self.builder.end, "Anatomy")
+
+    def show_b(self) -> None:
+        """The verb whose subject is the structure."""
+        assert self.structure is not None
+        verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
+        self.builder.word(verb["many" if self.structure[1] else "one"])
+
+    def listed_plural(self) -> bool:
+        """Whether the list as a subject joined by "and" is plural."""
+        return len(self.items) > 1 or self.items[0][1]
+
+
+def _number(one: str, many: str) -> Callable[[FindingClause], Span]:
+    """A slot that agrees with the noun phrase (or with the subject of the predicate)."""
+    return lambda clause: clause.builder.word(many if clause.plural else one)
+
+
+FindingClause.slots = {
+    "seen": Clause.seen,
+    "since": Clause.since,
+    "np": FindingClause.np,
+    "bare": FindingClause.bare,
+    "the": FindingClause.the,
+    "size": FindingClause.size,
+    "loc": FindingClause.loc,
+    "tip": FindingClause.tip,
+    "where": FindingClause.where,
+    "show": FindingClause.show,
+    "change": FindingClause.change,
+    "changed": FindingClause.changed,
+    "again": FindingClause.again,
+    "cause": FindingClause.cause,
+    "subject": FindingClause.say_subject,
+    "adjective": FindingClause.adjective,
+    "be": _number("is", "are"),
+    "have": _number("has", "have"),
+    "remain": _number("remains", "remain"),
+    "appear": _number("appears", "appear"),
+}
+
+DenialClause.slots = {
+    "seen": Clause.seen,
+    "since": Clause.since,
+    "or": lambda c: c.listed("or"),
+    "nor": lambda c: c.listed("nor"),
+    "list": lambda c: c.listed("and"),
+    "body": DenialClause.body,
+    "show_b": DenialClause.show_b,
+    "fbe": lambda c: c.builder.word("are" if c.items[0][1] else "is"),
+    "nbe": lambda c: c.builder.word("are" if c.items[-1][1] else "is"),
+    "lbe": lambda c: c.builder.word("are" if c.listed_plural() else "is"),
+    "have_l": lambda c: c.builder.word("have" if c.listed_plural() else "has"),
+    "bbe": lambda c: c.builder.word("are" if c.structure[1] else "is"),
+}

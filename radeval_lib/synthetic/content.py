@@ -1,0 +1,330 @@
+"""Draws what a report says: findings with their attributes, denials, normal statements, remarks, and their
+order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
+from random import Random
+from typing import TypeVar
+
+from radeval_lib.synthetic.records import (
+    CHANGES,
+    Change,
+    Denial,
+    Finding,
+    Meaning,
+    Normal,
+    Plan,
+    Remark,
+    Side,
+    Statement,
+    Style,
+)
+from radeval_lib.synthetic.vocabulary import Concept, Exam, Lexicon, NormalEntry, RemarkEntry, load_lexicon
+
+_T = TypeVar("_T")
+
+#: Shares of reports with 0, 1, 2 ... findings that are no devices.
+_COUNTS: dict[Style, tuple[float, ...]] = {
+    "hospital": (0.24, 0.22, 0.20, 0.15, 0.10, 0.06, 0.03),
+    "encyclopaedic": (0.02, 0.34, 0.30, 0.20, 0.10, 0.04, 0.0),
+}
+#: Chance that a statement of normality of weight 1 is made, where nothing speaks against it.
+_NORMALS: dict[Style, float] = {"hospital": 0.1, "encyclopaedic": 0.055}
+#: Most denials in a report.
+_DENIALS: dict[Style, int] = {"hospital": 7, "encyclopaedic": 4}
+#: Chance that a statement ends the sentence before it, where it can.
+_JOINED: dict[Style, float] = {"hospital": 0.3, "encyclopaedic": 0.6}
+#: How much commoner a rare disease is drawn, by style, than its weight says.
+_RARE: dict[Style, float] = {"hospital": 0.02, "encyclopaedic": 2.5}
+
+
+def choose(rng: Random, options: tuple[_T, ...]) -> _T:
+    """One of the options. Only ``rng.random`` is used: its sequence is the one that Python guarantees."""
+    return options[int(rng.random() * len(options))]
+
+
+def _weighted(rng: Random, cumulative: tuple[float, ...]) -> int:
+    return min(bisect_right(cumulative, rng.random() * cumulative[-1]), len(cumulative) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """What can be said in one kind of examination and style, with cumulative weights."""
+
+    findings: tuple[Concept, ...]
+    finding_weights: tuple[float, ...]
+    devices: tuple[Concept, ...]
+    device_weights: tuple[float, ...]
+    deniable: tuple[Concept, ...]
+    denial_weights: tuple[float, ...]
+    normals: tuple[NormalEntry, ...]
+    remarks: tuple[RemarkEntry, ...]
+    systems: dict[tuple[str, str], int]
+    counts: tuple[float, ...]
+    density: float
+
+
+@lru_cache(maxsize=1024)
+def menu(exam: Exam, style: Style) -> Menu:
+    """The menu of an examination."""
+    lexicon = load_lexicon()
+    protocol = lexicon.protocols[exam.modality, exam.anatomy]
+    concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
+
+    def weighted(chosen: list[Concept]) -> tuple[tuple[Concept, ...], tuple[float, ...]]:
+        weights = [c.common * (_RARE[style] if c.rare else 1.0) for c in chosen]
+        return tuple(chosen), tuple(accumulate(weights))
+
+    findings, finding_weights = weighted([c for c in concepts if not c.device and c.common > 0])
+    devices, device_weights = weighted([c for c in concepts if c.device])
+    deniable = tuple(c for c in concepts if c.denials > 0 and not c.device)
+    systems: dict[tuple[str, str], int] = {}
+    for region in protocol.regions:
+        for system in region.systems:
+            systems[region.key, system] = len(systems)
+    return Menu(
+        findings,
+        finding_weights,
+        devices,
+        device_weights,
+        deniable,
+        tuple(accumulate(c.denials for c in deniable)),
+        tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
+        tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
+        systems,
+        tuple(accumulate(weight * protocol.findings**number for number, weight in enumerate(_COUNTS[style]))),
+        _NORMALS[style] * protocol.normals,
+    )
+
+
+def allowed_changes(concept: Concept) -> tuple[Change, ...]:
+    """The changes that make sense: lines do not grow, and old or anatomical things stay as they are."""
+    if not concept.changes:
+        return ()
+    if concept.device:
+        return ("new", "unchanged") if concept.major else ("unchanged",)
+    return CHANGES if concept.uncertain else ("unchanged",)
+
+
+def sides(lexicon: Lexicon, concept: Concept, place: str | None) -> tuple[Side, ...]:
+    """The sides that a finding at ``place`` may have."""
+    if place is not None:
+        return tuple(side for side in lexicon.places[place].nouns if side)  # type: ignore[misc]
+    return ("left", "right", "bilateral") if concept.sided else ()
+
+
+def draw_size(rng: Random, low: int, high: int, two: bool) -> tuple[int, ...]:
+    """One or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
+    long = round(low * (high / low) ** rng.random())
+    if not two or long <= low + 1:
+        return (long,)
+    return (long, max(low, round(long * (0.6 + 0.35 * rng.random()))))
+
+
+def draw_finding(
+    rng: Random,
+    concept: Concept,
+    exam: Exam,
+    style: Style,
+    *,
+    prior: bool,
+    blocked: frozenset[str] = frozenset(),
+) -> Finding:
+    """A finding with attributes drawn for ``concept``; it suggests none of the ``blocked`` concepts."""
+    lexicon = load_lexicon()
+    places, modality = lexicon.places_of(concept, exam), exam.modality
+    place = choose(rng, places) if places else None
+    if concept.vague and rng.random() < 0.4:
+        place = None
+    options = sides(lexicon, concept, place)
+    side: Side | None = None
+    if options:
+        side = (
+            "bilateral"
+            if "bilateral" in options and rng.random() < 0.15
+            else choose(rng, tuple(s for s in options if s != "bilateral") or options)
+        )
+    severity = None
+    if concept.scale and rng.random() < 0.62:
+        low, high = concept.steps
+        severity = min(low + int((high - low + 1) * rng.random() ** 1.4), high)
+    many = concept.many and side != "bilateral" and rng.random() < 0.2
+    size = None
+    distance = lexicon.places[place].distance if place else None
+    if distance:
+        size = draw_size(rng, *distance, two=False)
+    elif (
+        concept.size
+        and not many
+        and side != "bilateral"
+        and rng.random() < (0.5 if modality == "X-Ray" else 0.8)
+    ):
+        size = draw_size(rng, *concept.size, two=modality != "X-Ray" and rng.random() < 0.3)
+    looks: tuple[str, ...] = ()
+    groups = concept.looks.get("any", ()) + concept.looks.get(modality, ())
+    if groups and rng.random() < (0.35 if style == "hospital" else 0.85):
+        looks = (choose(rng, choose(rng, groups)),)
+        if style == "encyclopaedic" and len(groups) > 1 and rng.random() < 0.5:
+            others = tuple(group for group in groups if looks[0] not in group)
+            looks += (choose(rng, choose(rng, others)),) if others else ()
+    uncertain = concept.uncertain and not concept.device and rng.random() < 0.1
+    change: Change | None = None
+    if prior and rng.random() < 0.42:
+        allowed = allowed_changes(concept)
+        if allowed:
+            change = "unchanged" if "unchanged" in allowed and rng.random() < 0.45 else choose(rng, allowed)
+    suggests = None
+    hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
+    if hints and rng.random() < (0.3 if style == "hospital" else 0.45):
+        suggests = choose(rng, hints)
+    return Finding(
+        concept.key,
+        "uncertain" if uncertain else "present",
+        place,
+        side,
+        severity,
+        size,
+        looks,
+        many,
+        change,
+        suggests,
+    )
+
+
+def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
+    """Distinct concepts without clashes, devices among them."""
+    wanted = max(least, _weighted(rng, card.counts))
+    chosen: dict[str, Concept] = {}
+    for _ in range(4 * wanted + 8):
+        if len(chosen) >= min(wanted, len(card.findings)):
+            break
+        concept = card.findings[_weighted(rng, card.finding_weights)]
+        if concept.key not in chosen and not lexicon.conflicts(concept.key) & chosen.keys():
+            chosen[concept.key] = concept
+    if card.devices:
+        for _ in range(3):
+            if rng.random() > (0.22 if style == "hospital" else 0.06):
+                break
+            concept = card.devices[_weighted(rng, card.device_weights)]
+            chosen.setdefault(concept.key, concept)
+    return list(chosen.values())
+
+
+def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
+    if not card.deniable:
+        return []
+    wanted = int(rng.random() * _DENIALS[style])
+    chosen: list[Concept] = []
+    for _ in range(2 * wanted):
+        if len(chosen) >= wanted:
+            break
+        concept = card.deniable[_weighted(rng, card.denial_weights)]
+        if concept.key not in blocked and concept not in chosen:
+            chosen.append(concept)
+    chosen.sort(key=lambda concept: card.systems[concept.region, concept.system])
+    denials, at = [], 0
+    while at < len(chosen):
+        size = 1 + int(rng.random() * (3 if style == "hospital" else 4))
+        denials.append(Denial(tuple(concept.key for concept in chosen[at : at + size])))
+        at += size
+    return denials
+
+
+def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
+    """Normal statements that nothing present contradicts, and that add to each other."""
+    chosen: list[NormalEntry] = []
+    start = int(rng.random() * len(card.normals)) if card.normals else 0
+    for entry in card.normals[start:] + card.normals[:start]:
+        if (
+            rng.random() > entry.weight * card.density
+            or entry.excludes & present
+            or (entry.prior and not prior)
+        ):
+            continue
+        if not any(
+            2 * len(entry.excludes & o.excludes) > min(len(entry.excludes), len(o.excludes)) for o in chosen
+        ):
+            chosen.append(entry)
+    return chosen
+
+
+def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
+    """Whether a normal statement or a denial says against the presence of one of these concepts."""
+    if isinstance(content, Normal):
+        return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
+    if isinstance(content, Denial):
+        return any(lexicon.conflicts(key) & set(content.concepts) for key in present)
+    return False
+
+
+def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int = 0) -> Plan:
+    """A plan with at least ``least`` findings (where the examination has as many)."""
+    lexicon, card = load_lexicon(), menu(exam, style)
+    concepts = _draw_concepts(rng, card, style, lexicon, least)
+    present = {concept.key for concept in concepts}
+    contents: list[tuple[float, Meaning]] = []
+    order = list(range(len(card.systems)))
+    if style == "hospital" and rng.random() < 0.5:  # organs are not always read in the same order
+        at = int(rng.random() * len(order))
+        order = order[at:] + order[:at]
+    blocked = set(present)
+    for concept in concepts:
+        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
+        blocked |= lexicon.conflicts(concept.key)
+        if finding.suggests:
+            blocked.add(finding.suggests)
+        lead = -1.0 if style == "encyclopaedic" and concept.major else 0.0  # the lesion comes first
+        contents.append(
+            (order[card.systems[concept.region, concept.system]] + 0.3 * rng.random() + lead * 50, finding)
+        )
+    for entry in _draw_normals(rng, card, present, prior):
+        at_system = order[card.systems[entry.region, entry.system]]
+        contents.append((at_system + 0.25 * rng.random(), Normal(entry.key)))
+    for denial in _draw_denials(rng, card, blocked, style):
+        last = lexicon.concepts[denial.concepts[0]]
+        contents.append((order[card.systems[last.region, last.system]] + 0.3 + 0.4 * rng.random(), denial))
+    for remark in card.remarks:
+        if rng.random() < remark.weight * 0.12 and (prior or not remark.prior):
+            contents.append((-100.0, Remark(remark.key)))
+    if not any(not isinstance(content, Remark) for _, content in contents):  # never an empty report
+        safe = [n for n in card.normals if not n.prior]
+        contents.append((0.0, Normal(choose(rng, tuple(safe)).key)))
+    contents.sort(key=lambda item: item[0])
+    return tuple(_number(rng, [content for _, content in contents], lexicon, style))
+
+
+def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
+    """Give each meaning its identity and wording, and join some to the sentence before."""
+    statements: list[Statement] = []
+    for uid, content in enumerate(contents):
+        before = statements[-1] if statements else None
+        joined = bool(
+            before
+            and not before.joined
+            and joinable(lexicon, before.content, content)
+            and rng.random() < _JOINED[style]
+        )
+        statements.append(Statement(uid, content, rng.getrandbits(96), joined))
+    return statements
+
+
+def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
+    """Whether ``content`` can end the sentence that says ``before``, both being of one system."""
+    if isinstance(content, Denial) and isinstance(before, Normal):
+        entry = lexicon.normals[before.key]
+        systems = {lexicon.concepts[key].system for key in content.concepts}
+        return systems == {entry.system} and not before.opposite
+    if not isinstance(before, Finding) or before.suggests or before.change or before.certainty == "uncertain":
+        return False
+    one = lexicon.concepts[before.concept]
+    if isinstance(content, Denial):
+        return {lexicon.concepts[key].system for key in content.concepts} == {one.system} and not one.device
+    if isinstance(content, Finding):
+        other = lexicon.concepts[content.concept]
+        plain = content.change is None and content.suggests is None and content.certainty == "present"
+        return one.system == other.system and bool(other.names) and plain and not (one.device or other.device)
+    return False

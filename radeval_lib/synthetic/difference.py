@@ -1,0 +1,216 @@
+"""Compares what two reports say, and names every difference that ReXVal and GREEN count as an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport
+from radeval_lib.synthetic.vocabulary import Lexicon, load_lexicon
+
+#: The six categories of ReXVal (Yu et al. 2023), with the letters of GREEN (Ostmeier et al. 2024).
+CATEGORIES: dict[str, str] = {
+    "a": "false report of a finding",
+    "b": "missing finding",
+    "c": "misidentified location or position of a finding",
+    "d": "misassessed severity of a finding",
+    "e": "mention of a comparison that is not in the reference",
+    "f": "omission of a comparison that describes a change",
+}
+
+#: From this ratio of diameters on, a wrong size is clinically significant.
+SIZE_RATIO = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class GoldError:
+    """One error of a candidate: category, significance, the finding, and what either report says of it.
+
+    ``reference_uid`` and ``candidate_uid`` are the statements concerned (None where there is none).
+    """
+
+    category: str
+    significant: bool
+    concept: str
+    reference_says: str
+    candidate_says: str
+    reference_uid: int | None
+    candidate_uid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a candidate gets wrong and right.
+
+    ``matched``: findings that both state, without an error; ``agreed_negatives``: what both deny or call
+    normal; ``potential``: how many errors were possible, the facts of the reference and what the candidate
+    adds to them (RaTE-Eval's denominator), never less than the number of errors.
+    """
+
+    errors: tuple[GoldError, ...]
+    matched: tuple[str, ...]
+    agreed_negatives: tuple[str, ...]
+    potential: int
+
+    def count(self, significant: bool | None = None) -> dict[str, int]:
+        """Errors by category; significant ones, insignificant ones, or (None) all."""
+        counts = dict.fromkeys(CATEGORIES, 0)
+        for error in self.errors:
+            if significant is None or error.significant == significant:
+                counts[error.category] += 1
+        return counts
+
+
+Stated = dict[str, tuple[int, Finding]]
+
+
+def stated(plan: Plan) -> Stated:
+    """The findings of a plan by concept; a negated normal statement counts as a finding of its own."""
+    found: Stated = {}
+    for statement in plan:
+        content = statement.content
+        if isinstance(content, Finding):
+            found[content.concept] = (statement.uid, content)
+        elif isinstance(content, Normal) and content.opposite:
+            found[f"not {content.key}"] = (statement.uid, Finding(f"not {content.key}"))
+    return found
+
+
+def normals(plan: Plan) -> set[str]:
+    """The keys of a plan's statements of normality."""
+    contents = (statement.content for statement in plan)
+    return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
+
+
+def denied(plan: Plan) -> set[str]:
+    """The concepts that a plan denies."""
+    contents = (statement.content for statement in plan)
+    return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
+
+
+def is_major(lexicon: Lexicon, concept: str) -> bool:
+    """Whether errors on the concept can be clinically significant."""
+    return lexicon.concepts[concept].major if concept in lexicon.concepts else True
+
+
+def location_significant(lexicon: Lexicon, before: Finding, after: Finding) -> bool:
+    """Another side, or another place that is not next to it."""
+    if before.side != after.side and before.side and after.side:
+        return True
+    if before.place is None or after.place is None or before.place == after.place:
+        return False
+    near = lexicon.places
+    return after.place not in near[before.place].near and before.place not in near[after.place].near
+
+
+def degree_significant(before: Finding, after: Finding) -> bool:
+    """Two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
+    if before.severity is not None and after.severity is not None:
+        return abs(before.severity - after.severity) >= 2
+    if before.size_mm and after.size_mm:
+        low, high = sorted((before.size_mm[0], after.size_mm[0]))
+        return high >= SIZE_RATIO * low
+    return False
+
+
+def _located_differently(before: Finding, after: Finding) -> bool:
+    places = before.place is not None and after.place is not None and before.place != after.place
+    sides = before.side is not None and after.side is not None and before.side != after.side
+    return places or sides
+
+
+def _graded_differently(lexicon: Lexicon, before: Finding, after: Finding) -> bool:
+    if before.severity is not None and after.severity is not None and before.severity != after.severity:
+        return True
+    measured = before.concept in lexicon.concepts and not lexicon.concepts[before.concept].device
+    return bool(measured and before.size_mm and after.size_mm and before.size_mm != after.size_mm)
+
+
+def finding_errors(
+    lexicon: Lexicon, before: tuple[int, Finding] | None, after: tuple[int, Finding] | None
+) -> list[GoldError]:
+    """The errors on one finding, given what reference and candidate state of it.
+
+    An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice: the
+    candidate mentions one that the reference has not, and omits the one that it has. Certainty is no
+    category.
+    """
+    either = before or after
+    assert either is not None
+    concept = either[1].concept
+    major = is_major(lexicon, concept)
+
+    def error(category: str, significant: bool, was: str, said: str) -> GoldError:
+        uids = (before[0] if before else None, after[0] if after else None)
+        return GoldError(category, major and significant, concept, was, said, *uids)
+
+    if before is None:
+        return [error("a", True, "", "present")]
+    if after is None:
+        return [error("b", True, "present", "")]
+    one, two = before[1], after[1]
+    errors = []
+    if _located_differently(one, two):
+        errors.append(
+            error("c", location_significant(lexicon, one, two), _where(lexicon, one), _where(lexicon, two))
+        )
+    if _graded_differently(lexicon, one, two):
+        errors.append(error("d", degree_significant(one, two), _degree(lexicon, one), _degree(lexicon, two)))
+    if one.change != two.change:
+        if two.change:
+            errors.append(error("e", two.change != "unchanged", one.change or "", two.change))
+        if one.change:
+            errors.append(error("f", one.change != "unchanged", one.change, two.change or ""))
+    return errors
+
+
+def _where(lexicon: Lexicon, finding: Finding) -> str:
+    """The place in words."""
+    if finding.place is None:
+        return finding.side or ""
+    return lexicon.places[finding.place].nouns[finding.side][0].text
+
+
+def _degree(lexicon: Lexicon, finding: Finding) -> str:
+    """Size or severity in words."""
+    if finding.size_mm:
+        return " x ".join(map(str, finding.size_mm)) + " mm"
+    scale = lexicon.concepts[finding.concept].scale
+    if scale is None or finding.severity is None:
+        return ""
+    return str(lexicon.grammar["scales"][scale]["adjectives"][finding.severity][0])
+
+
+def compare(reference: SyntheticReport, candidate: SyntheticReport) -> Comparison:
+    """Every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
+
+    Findings are matched by concept. What one of the two leaves open (a place, a severity) is no error.
+    """
+    lexicon = load_lexicon()
+    before, after = stated(reference.plan), stated(candidate.plan)
+    absent, absent_too = denied(reference.plan), denied(candidate.plan)
+    errors: list[GoldError] = []
+    matched: list[str] = []
+    for concept in [*before, *(key for key in after if key not in before)]:
+        found = finding_errors(lexicon, before.get(concept), after.get(concept))
+        errors += found
+        if not found:
+            matched.append(concept)
+    errors.sort(key=lambda error: (error.category, error.concept))
+    facts = sum(_facts(finding) for _, finding in before.values()) + len(absent)
+    facts += sum(1 for key in after if key not in before and key not in absent)
+    for key, (_, finding) in after.items():
+        if key in before and finding.change and finding.change != before[key][1].change:
+            facts += 1
+    return Comparison(
+        tuple(errors),
+        tuple(matched),
+        (*sorted(absent & absent_too), *sorted(normals(reference.plan) & normals(candidate.plan))),
+        facts,
+    )
+
+
+def _facts(finding: Finding) -> int:
+    """What a candidate can get wrong about a finding: its presence, place, degree and change."""
+    located = finding.place is not None or finding.side is not None
+    graded = finding.severity is not None or finding.size_mm is not None
+    return 1 + located + graded + (finding.change is not None)

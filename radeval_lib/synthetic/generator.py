@@ -1,0 +1,201 @@
+"""Generates reports: ``generate`` streams them, ``report_at`` makes any one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from itertools import accumulate
+from random import Random
+
+from radeval_lib.synthetic.content import choose, draw_plan
+from radeval_lib.synthetic.frames import article
+from radeval_lib.synthetic.grammar import realize
+from radeval_lib.synthetic.impression import impression_plan
+from radeval_lib.synthetic.labels import chexpert_labels
+from radeval_lib.synthetic.records import STYLES, AnnotatedText, Plan, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.vocabulary import Exam, Procedure, Protocol, load_lexicon
+
+#: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
+MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (
+    ("CT", "HEAD"),
+    ("CT", "NECK"),
+    ("CT", "SINUS"),
+    ("CT", "SPINE"),
+    ("CT", "CHEST"),
+    ("CT", "ABDOMEN-PELVIS"),
+    ("MRI", "HEAD"),
+    ("MRI", "NECK"),
+    ("MRI", "SPINE"),
+    ("MRI", "ABDOMEN"),
+    ("MRI", "PELVIS"),
+    ("X-Ray", "CHEST"),
+)
+_HOSPITAL_SHARE = 0.6
+_PRIOR_SHARE = 0.4
+Pair = tuple[str, str]
+
+
+def seeded(*keys: int | str) -> Random:
+    """A random generator that depends on the keys alone, the same on every platform and run."""
+    digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
+    return Random(int.from_bytes(digest, "big"))
+
+
+def modality_anatomies() -> tuple[Pair, ...]:
+    """Every (modality, anatomy) that the lexicon covers."""
+    return tuple(load_lexicon().protocols)
+
+
+def generate(
+    n: int,
+    seed: int = 0,
+    *,
+    style: Style | None = None,
+    modality_anatomy: Pair | Sequence[Pair] | None = None,
+    start: int = 0,
+    min_findings: int = 0,
+    prior: bool | None = None,
+) -> Iterator[SyntheticReport]:
+    """Reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
+
+    Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
+    alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
+
+    Parameters
+    ----------
+    style : "hospital" (terse), "encyclopaedic" (descriptive, with rarer diseases); None mixes them 60 to 40.
+    modality_anatomy : one pair such as ("CT", "HEAD"), or several; None draws from all by their weights.
+    min_findings : at least so many findings, devices not counted, where the examination has as many.
+    prior : whether an earlier study is at hand; None: in 40 % of the reports.
+
+    Raises
+    ------
+    SyntheticError : unknown style or pair.
+    """
+    if n < 0 or start < 0:
+        raise SyntheticError(f"n={n}, start={start}: must not be negative", "generate")
+    if style is not None and style not in STYLES:
+        raise SyntheticError(f"unknown style {style!r}", "generate", f"Use one of {', '.join(STYLES)}.")
+    pairs = _pairs(modality_anatomy)
+    return (
+        report_at(seed, index, style=style, modality_anatomy=pairs, min_findings=min_findings, prior=prior)
+        for index in range(start, start + n)
+    )
+
+
+def _pairs(chosen: Pair | Sequence[Pair] | None) -> tuple[Pair, ...]:
+    known = load_lexicon().protocols
+    if chosen is None:
+        return tuple(known)
+    pairs = (chosen,) if isinstance(chosen[0], str) else tuple(chosen)
+    for pair in pairs:
+        if pair not in known:
+            raise SyntheticError(
+                f"unknown modality and anatomy {pair!r}",
+                "generate",
+                "modality_anatomies() lists those there are.",
+            )
+    return pairs  # type: ignore[return-value]
+
+
+def report_at(
+    seed: int,
+    index: int,
+    *,
+    style: Style | None = None,
+    modality_anatomy: Pair | Sequence[Pair] | None = None,
+    min_findings: int = 0,
+    prior: bool | None = None,
+) -> SyntheticReport:
+    """Report number ``index`` of the stream; the arguments are those of :func:`generate`."""
+    rng = seeded(seed, index)
+    pairs = _pairs(modality_anatomy)
+    if style is None:
+        style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
+    protocol = _draw_protocol(rng, pairs)
+    earlier = rng.random() < _PRIOR_SHARE if prior is None else prior
+    procedure = _draw_procedure(rng, protocol)
+    sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
+    age = protocol.ages[0] + int(rng.random() * (protocol.ages[1] - protocol.ages[0]))
+    exam = Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
+    plan = draw_plan(rng, exam, style, prior=earlier, least=min_findings)
+    indication = _say_indication(rng, procedure, style, sex, age)
+    said = load_lexicon().grammar["comparison"][protocol.earlier if earlier else "none"][style]
+    comparison = choose(rng, tuple(said)).format(n=2 + int(rng.random() * 10)) + "."
+    technique = choose(rng, procedure.technique[style])
+    wording = rng.getrandbits(32)
+    blank = AnnotatedText("", (), (), (), ())
+    report = SyntheticReport(
+        f"s{seed}-{index:08d}",
+        style,
+        protocol.modality,
+        protocol.anatomy,
+        sex,
+        age,
+        procedure.code,
+        procedure.title,
+        indication,
+        comparison,
+        technique[0].upper() + technique[1:] + ".",
+        plan,
+        blank,
+        blank,
+        {},
+        wording,
+    )
+    return rerender(report, plan)
+
+
+def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
+    """The report with another plan, style or both: text, impression and gold follow from them."""
+    lexicon = load_lexicon()
+    protocol = lexicon.protocols[report.modality, report.anatomy]
+    style = style or report.style
+    impression = impression_plan(lexicon, plan, protocol.regions[0].key, report.wording)
+    return replace(
+        report,
+        style=style,
+        plan=plan,
+        findings=realize(plan, style),
+        impression=realize(impression, style, "impression"),
+        chexpert=chexpert_labels(lexicon, plan, any(region.chest for region in protocol.regions)),
+    )
+
+
+def _draw_protocol(rng: Random, pairs: tuple[Pair, ...]) -> Protocol:
+    protocols = [load_lexicon().protocols[pair] for pair in pairs]
+    if len(protocols) == 1:
+        return protocols[0]
+    totals = list(accumulate(protocol.weight for protocol in protocols))
+    at = rng.random() * totals[-1]
+    return next(p for p, total in zip(protocols, totals, strict=True) if at < total)
+
+
+def _draw_procedure(rng: Random, protocol: Protocol) -> Procedure:
+    totals = list(accumulate(procedure.weight for procedure in protocol.procedures))
+    at = rng.random() * totals[-1]
+    return next(p for p, total in zip(protocol.procedures, totals, strict=True) if at < total)
+
+
+def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
+    """Who asks for the procedure, and why."""
+    reason = choose(rng, procedure.reasons)
+    template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
+    question = choose(rng, reason.questions)
+    text = template.format(
+        age=age,
+        a=article(str(age)),
+        sex="man" if sex == "male" else "woman",
+        letter="M" if sex == "male" else "F",
+        complaint=choose(rng, reason.complaints),
+        question=question,
+        Question=question[0].upper() + question[1:],
+    )
+    return text[0].upper() + text[1:] + "."
+
+
+def exam_of(report: SyntheticReport) -> Exam:
+    """The examination that a report is of."""
+    parts = load_lexicon().procedures[report.procedure].parts
+    return Exam(report.modality, report.anatomy, report.sex, parts)

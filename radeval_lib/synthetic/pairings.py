@@ -1,0 +1,192 @@
+"""GREEN's five ways of pairing a reference with a candidate (Ostmeier et al. 2024, section 3.1.1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.synthetic.content import choose
+from radeval_lib.synthetic.difference import Comparison, compare, stated
+from radeval_lib.synthetic.errors import ErrorKind, inject, without
+from radeval_lib.synthetic.generator import Pair, generate, rerender, seeded
+from radeval_lib.synthetic.markup import tokenize
+from radeval_lib.synthetic.records import Finding, Plan, Style, SyntheticError, SyntheticReport
+
+#: random: a candidate about somebody else; shuffled: sentences removed and reordered; model: what a report
+#: generator would write, simulated; nearest: the most similar other report; permuted: findings, sizes,
+#: severities and places changed one by one.
+HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
+
+Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticPair:
+    """A reference and a candidate, how they were paired, and the exact differences."""
+
+    reference: SyntheticReport
+    candidate: SyntheticReport
+    heuristic: str
+    comparison: Comparison
+
+
+def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Cosine of the token counts of every reference with every candidate, shape (references, candidates).
+
+    Stands in for GREEN's BERTScore where no encoder is at hand; pass another function for that.
+    """
+    bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
+    words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
+    counts = np.zeros((len(bags), len(words)))
+    for row, bag in enumerate(bags):
+        for word, count in bag.items():
+            counts[row, words[word]] = count
+    norms = np.linalg.norm(counts, axis=1, keepdims=True)
+    counts /= np.where(norms == 0, 1, norms)
+    return np.asarray(counts[: len(references)] @ counts[len(references) :].T, dtype=np.float64)
+
+
+def green_pairs(
+    n: int,
+    seed: int = 0,
+    *,
+    heuristics: Sequence[str] = HEURISTICS,
+    modality_anatomy: Pair | Sequence[Pair] | None = ("X-Ray", "CHEST"),
+    style: Style | None = "hospital",
+    similarity: Similarity = token_cosine,
+    pool: int = 64,
+) -> Iterator[SyntheticPair]:
+    """``n`` pairs of each heuristic, all from different references, in rounds of ``pool``.
+
+    Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round.
+
+    Raises
+    ------
+    SyntheticError : an unknown heuristic.
+    """
+    if unknown := set(heuristics) - set(HEURISTICS):
+        raise SyntheticError(
+            f"unknown heuristics {sorted(unknown)}", "green_pairs", f"Use {', '.join(HEURISTICS)}."
+        )
+    start = 0
+    for offset in range(0, n, pool):
+        size = min(pool, n - offset)
+        for heuristic in heuristics:
+            # Candidates of "random" and "nearest" are further reports of the stream, used for nothing else.
+            others = max(2, size) if heuristic in ("random", "nearest") else 0
+            stream = generate(
+                size + others,
+                seed,
+                style=style,
+                modality_anatomy=modality_anatomy,
+                start=start,
+                min_findings=1,
+            )
+            reports = list(stream)
+            start += size + others
+            for reference, candidate in _paired(heuristic, reports[:size], reports[size:], seed, similarity):
+                yield SyntheticPair(reference, candidate, heuristic, compare(reference, candidate))
+
+
+def _paired(
+    heuristic: str,
+    references: list[SyntheticReport],
+    others: list[SyntheticReport],
+    seed: int,
+    similarity: Similarity,
+) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
+    if heuristic == "random":
+        yield from zip(references, others, strict=False)
+    elif heuristic == "nearest":
+        scores = similarity([r.findings.text for r in references], [o.findings.text for o in others])
+        free = np.ones(len(others), dtype=bool)
+        for row, reference in enumerate(references):
+            best = int(np.argmax(np.where(free, scores[row], -np.inf)))
+            free[best] = False
+            yield reference, others[best]
+    else:
+        make = {"shuffled": shuffled, "model": model_candidate, "permuted": permuted}[heuristic]
+        for reference in references:
+            yield reference, make(reference, seed)
+
+
+def shuffled(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+    """The report with one or more sentences left out and the others in another order."""
+    rng = seeded(seed, report.report_id, "shuffled")
+    uids = [statement.uid for statement in report.plan]
+    plan: Plan = report.plan
+    for _ in range(1 + int(rng.random() * len(uids) / 2)):
+        if len(plan) > 1:
+            plan = without(plan, choose(rng, tuple(statement.uid for statement in plan)))
+    alone = [replace(statement, joined=False) for statement in plan]
+    alone.sort(key=lambda _: rng.random())
+    return rerender(report, tuple(alone))
+
+
+def model_candidate(
+    report: SyntheticReport, seed: int = 0, *, keep: float = 0.6, detail: float = 0.6, invent: float = 0.4
+) -> SyntheticReport:
+    """What a trained report generator might write about the same image, simulated.
+
+    It keeps a finding with chance ``keep`` and each of its details (place, severity, size, change) with
+    chance ``detail``, never its appearance; it gets a kept place wrong in a tenth of the cases; it invents
+    findings, on average ``invent``; and it words everything anew.
+    """
+    rng = seeded(seed, report.report_id, "model")
+    plan: Plan = tuple(
+        replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
+    )
+    for uid, finding in stated(plan).values():
+        if rng.random() > keep and len(plan) > 1:
+            plan = without(plan, uid)
+        else:
+            vague = _vaguer(rng, finding, detail)
+            plan = tuple(replace(s, content=vague) if s.uid == uid else s for s in plan)
+    candidate = rerender(report, plan)
+    invented: list[ErrorKind] = []
+    while rng.random() < invent / (1 + invent):
+        invented.append(("a", rng.random() < 0.5))
+    if rng.random() < 0.1:
+        invented.append(("c", True))
+    for kind in invented:
+        try:
+            candidate = inject(candidate, [kind], seed).candidate
+        except SyntheticError:
+            continue
+    return candidate
+
+
+def _vaguer(rng: Random, finding: Finding, detail: float) -> Finding:
+    """The finding without its appearance and, by chance, without other details."""
+    keep = [rng.random() < detail for _ in range(3)]
+    return replace(
+        finding,
+        looks=(),
+        suggests=None,
+        severity=finding.severity if keep[0] else None,
+        size_mm=finding.size_mm if keep[1] else None,
+        change=finding.change if keep[2] else None,
+    )
+
+
+def permuted(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+    """The report with one to four changes of presence, size, severity or place (GREEN's RadGraph
+    permutations)."""
+    rng = seeded(seed, report.report_id, "permuted")
+    candidate = report
+    wanted = 1 + int(rng.random() * 4)
+    for attempt in range(4 * wanted):
+        kind: ErrorKind = ("abcd"[int(rng.random() * 4)], rng.random() < 0.7)
+        try:
+            changed = inject(candidate, [kind], seed * 100 + attempt).candidate
+        except SyntheticError:
+            continue
+        candidate, wanted = changed, wanted - 1
+        if not wanted:
+            break
+    return candidate

@@ -1,0 +1,182 @@
+"""Simulated raters: people who see most errors, sometimes an error that is not there, and grade in steps.
+
+A rater gets the exact comparison of candidate and reference and returns what a radiologist would write down
+in ReXVal (counts of six categories, clinically significant and not), RaTE-Eval (potential errors, grades
+from 0 to 5 after table 8 of Zhao et al. 2024) and GREEN's preference study (which of two, with a confidence
+from 1 to 10). Every departure from the truth is a named parameter, so that what a metric's agreement with
+such raters shows is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from radeval_lib.synthetic.difference import CATEGORIES, Comparison
+from radeval_lib.synthetic.generator import seeded
+from radeval_lib.synthetic.records import SyntheticError
+
+_LETTERS = tuple(CATEGORIES)
+#: What an error takes from a grade, in matched findings.
+_WEIGHT = {True: 1.0, False: 0.25}
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """How a rater departs from the truth.
+
+    Parameters
+    ----------
+    sensitivity : chance of noticing a significant error, 0 to 1.
+    minor_sensitivity : chance of noticing an insignificant one.
+    significance_noise : chance of calling a noticed error's significance wrongly.
+    category_noise : chance of filing a noticed error under another category.
+    false_alarms : mean number of errors noted that are none (Poisson), insignificant ones.
+    granularity : step of the grades; 1 for whole grades, 0.5, 0.25.
+    noise : standard deviation of a grade before rounding, in grades.
+    leniency : added to every grade.
+    """
+
+    name: str = "rater"
+    sensitivity: float = 0.9
+    minor_sensitivity: float = 0.6
+    significance_noise: float = 0.1
+    category_noise: float = 0.03
+    false_alarms: float = 0.15
+    granularity: float = 1.0
+    noise: float = 0.4
+    leniency: float = 0.0
+
+    def __post_init__(self) -> None:
+        for key in ("sensitivity", "minor_sensitivity", "significance_noise", "category_noise"):
+            if not 0 <= getattr(self, key) <= 1:
+                raise SyntheticError(f"{key}={getattr(self, key)}: must lie between 0 and 1", "Rater")
+        if self.false_alarms < 0 or self.noise < 0 or self.granularity <= 0:
+            raise SyntheticError("false_alarms and noise must not be negative, granularity positive", "Rater")
+
+
+#: A rater without any departure: exact counts, grades without noise.
+PERFECT = Rater("perfect", 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a rater wrote down about one candidate. ``grade``: 5 correct ... 0 nothing in common."""
+
+    rater: str
+    significant: dict[str, int] = field(default_factory=dict)
+    insignificant: dict[str, int] = field(default_factory=dict)
+    potential: int = 0
+    grade: float = 0.0
+
+    @property
+    def total(self) -> int:
+        """All errors noted."""
+        return sum(self.significant.values()) + sum(self.insignificant.values())
+
+    @property
+    def normalised(self) -> float:
+        """Errors by potential errors, as in RaTE-Eval's sentence task; 0 where none was possible."""
+        return self.total / self.potential if self.potential else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """Which of two candidates a rater prefers (0 or 1), and how surely (1 to 10)."""
+
+    rater: str
+    choice: int
+    confidence: int
+
+
+def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Rating:
+    """A rating of the candidate behind ``comparison``; ``case`` names it, so that raters differ between
+    cases."""
+    rng = seeded(seed, rater.name, case, "rating")
+    counts = {True: dict.fromkeys(_LETTERS, 0), False: dict.fromkeys(_LETTERS, 0)}
+    for error in comparison.errors:
+        if rng.random() >= (rater.sensitivity if error.significant else rater.minor_sensitivity):
+            continue
+        significant = error.significant != (rng.random() < rater.significance_noise)
+        category = error.category
+        if rng.random() < rater.category_noise:
+            category = _LETTERS[int(rng.random() * len(_LETTERS))]
+        counts[significant][category] += 1
+    for _ in range(_poisson(rng, rater.false_alarms)):
+        counts[False][_LETTERS[int(rng.random() * len(_LETTERS))]] += 1
+    noted = sum(counts[True].values()) + sum(counts[False].values())
+    lost = sum(_WEIGHT[significant] * sum(by.values()) for significant, by in counts.items())
+    latent = 5 * share_correct(comparison, lost) + rater.leniency + rater.noise * _normal(rng)
+    grade = min(5.0, max(0.0, round(latent / rater.granularity) * rater.granularity))
+    return Rating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
+
+
+def share_correct(comparison: Comparison, lost: float) -> float:
+    """Share of the described information that is right; table 8's grades are its fifths.
+
+    Findings that both reports state count fully, denials and normal statements that both make a quarter
+    (table 8 sets "some negative descriptions are the same" just above "no overlap"); two reports that say
+    nothing in common but contradict each other nowhere are alike.
+    """
+    right = len(comparison.matched) + 0.25 * len(comparison.agreed_negatives)
+    if right == 0:
+        return 0.0 if lost else 1.0
+    return right / (right + lost)
+
+
+def prefer(first: Comparison, second: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Preference:
+    """Which candidate the rater prefers: the one with the better noisy grade, before rounding to steps."""
+    fine = replace(rater, granularity=1e-6, leniency=0.0)
+    grades = [rate(c, fine, seed, f"{case}/{i}").grade for i, c in enumerate((first, second))]
+    gap = grades[0] - grades[1]
+    tie = seeded(seed, rater.name, case, "tie").random() < 0.5
+    choice = int(tie if gap == 0 else gap < 0)
+    return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / 3)))
+
+
+def panel(n: int, seed: int = 0, base: Rater | None = None, spread: float = 0.08) -> tuple[Rater, ...]:
+    """``n`` raters around ``base``: sensitivities and leniency differ with standard deviation ``spread``.
+
+    Leniency, in grades, differs five times as much.
+    """
+    base = base or Rater()
+    raters = []
+    for index in range(n):
+        rng = seeded(seed, index, "panel")
+        raters.append(
+            replace(
+                base,
+                name=f"{base.name} {index + 1}",
+                sensitivity=_clipped(base.sensitivity + spread * _normal(rng)),
+                minor_sensitivity=_clipped(base.minor_sensitivity + spread * _normal(rng)),
+                leniency=base.leniency + 5 * spread * _normal(rng),
+            )
+        )
+    return tuple(raters)
+
+
+def rate_all(comparisons: Sequence[Comparison], raters: Sequence[Rater], seed: int = 0) -> list[list[Rating]]:
+    """Every rater's rating of every candidate: a list by candidate of lists by rater."""
+    return [
+        [rate(comparison, rater, seed, str(index)) for rater in raters]
+        for index, comparison in enumerate(comparisons)
+    ]
+
+
+def _clipped(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _normal(rng: Random) -> float:
+    """A standard normal number (Box-Muller), from ``rng.random`` alone."""
+    return math.sqrt(-2 * math.log(1 - rng.random())) * math.cos(2 * math.pi * rng.random())
+
+
+def _poisson(rng: Random, mean: float) -> int:
+    limit, product, count = math.exp(-mean), rng.random(), 0
+    while product > limit:
+        product *= rng.random()
+        count += 1
+    return count

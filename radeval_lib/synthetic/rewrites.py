@@ -1,0 +1,123 @@
+"""Rewrites: the same meaning in other words, another order or another style; and the opposite meaning.
+
+The first three are the synonymous version, the last the opposite version of RaTE-Eval's third task (Zhao et
+al. 2024, section 3 and appendix A.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Literal
+
+from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.records import (
+    STYLES,
+    Denial,
+    Finding,
+    Normal,
+    Plan,
+    Statement,
+    SyntheticError,
+    SyntheticReport,
+)
+
+RewriteKind = Literal["synonym", "order", "style"]
+_TRIES = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Triad:
+    """A report, one that says the same, and one that says the opposite."""
+
+    original: SyntheticReport
+    synonymous: SyntheticReport
+    opposite: SyntheticReport
+
+
+def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
+    """A report that means the same and reads differently.
+
+    "synonym" words every statement anew, "order" puts the sentences in another order, "style" says the same
+    in the other style.
+
+    Raises
+    ------
+    SyntheticError : unknown kind; or no other version exists (a single sentence has one order only).
+    """
+    turn = _TURNS.get(kind)
+    if turn is None:
+        raise SyntheticError(f"unknown kind {kind!r}", "rewrite", f"Use one of {', '.join(_TURNS)}.")
+    for attempt in range(_TRIES):
+        rewritten = turn(report, seeded(seed, report.report_id, kind, attempt))
+        if rewritten.findings.text != report.findings.text:
+            return rewritten
+    raise SyntheticError(
+        f"report {report.report_id} has no other {kind}", "rewrite", "Use another kind or report."
+    )
+
+
+def _reworded(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
+    return rerender(report, plan)
+
+
+def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    groups: list[list[Statement]] = []
+    for statement in report.plan:
+        if statement.joined and groups:
+            groups[-1].append(statement)
+        else:
+            groups.append([statement])
+    groups.sort(key=lambda _: rng.random())
+    return rerender(report, tuple(statement for group in groups for statement in group))
+
+
+def _restyled(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    other = next(style for style in STYLES if style != report.style)
+    plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
+    return rerender(report, plan, style=other)
+
+
+_TURNS: dict[str, Callable[[SyntheticReport, Random], SyntheticReport]] = {
+    "synonym": _reworded,
+    "order": _reordered,
+    "style": _restyled,
+}
+
+
+def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
+    """The report with every statement turned round: what is there is denied, what is denied is there.
+
+    Normal statements are negated ("the lungs are not clear"); remarks stay. The joints between sentences go.
+    """
+    rng = seeded(seed, report.report_id, "opposite")
+    plan: list[Statement] = []
+    uid = max((statement.uid for statement in report.plan), default=-1) + 1
+    for statement in report.plan:
+        content = statement.content
+        if isinstance(content, Finding):
+            plan.append(replace(statement, content=Denial((content.concept,)), joined=False))
+        elif isinstance(content, Normal):
+            plan.append(
+                replace(statement, content=replace(content, opposite=not content.opposite), joined=False)
+            )
+        elif isinstance(content, Denial):
+            for index, concept in enumerate(content.concepts):
+                wording = rng.getrandbits(96)
+                plan.append(Statement(uid if index else statement.uid, Finding(concept), wording))
+                uid += bool(index)
+        else:
+            plan.append(statement)
+    return rerender(report, tuple(plan))
+
+
+def triad(report: SyntheticReport, seed: int = 0, kind: RewriteKind = "synonym") -> Triad:
+    """The report with its synonymous and its opposite version."""
+    return Triad(report, rewrite(report, kind, seed), opposite(report, seed))
+
+
+def meaning(plan: Plan) -> frozenset[object]:
+    """What a plan says, without wording and order."""
+    return frozenset(statement.content for statement in plan)

@@ -1,0 +1,108 @@
+"""The lexicon is complete, consistent and says what it should in every examination."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES, SyntheticError, modality_anatomies
+from radeval_lib.synthetic.content import menu
+from radeval_lib.synthetic.vocabulary import FOLDER, MODALITIES, Exam, Scope, _Loader, load_lexicon
+
+# Zhao et al. 2024, appendix A.3.
+ANATOMIES = {
+    *("NECK", "TEETH", "BRAIN", "HEAD", "CHEST", "PELVIS", "ABDOMEN", "CARDIAC", "HEAD-NECK", "SOFT TISSUE"),
+    *("UP-EXT", "OB", "EXT", "HIP", "BREAST", "SPINE", "MAMMO", "BRAIN-FACE-NECK", "LOW-EXT", "BONE"),
+    *("VASCULAR", "BLADDER"),
+}
+
+
+def exams() -> list[Exam]:
+    """Every kind of examination, of every sex that it is made of."""
+    return [
+        Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
+        for protocol in load_lexicon().protocols.values()
+        for procedure in protocol.procedures
+        for sex in ([procedure.sex] if procedure.sex else ["female", "male"])
+    ]
+
+
+def test_all_modalities_and_anatomies_of_ratescore() -> None:
+    pairs = modality_anatomies()
+    assert {modality for modality, _ in pairs} == set(MODALITIES)
+    missing = ANATOMIES - {anatomy for _, anatomy in pairs}
+    assert not missing
+
+
+def test_all_pairs_of_mimic_rrs() -> None:
+    assert len(MIMIC_RRS_PAIRS) == 12
+    assert set(MIMIC_RRS_PAIRS) <= set(modality_anatomies())
+
+
+@pytest.mark.parametrize("exam", exams(), ids=str)
+def test_every_examination_has_enough_to_say(exam: Exam) -> None:
+    for style in STYLES:
+        card = menu(exam, style)
+        assert len(card.findings) >= 6
+        assert {concept.major for concept in card.findings} == {True, False}
+        assert len(card.deniable) >= 4
+        assert len([entry for entry in card.normals if not entry.prior]) >= 2
+
+
+def test_procedure_codes_are_unique() -> None:
+    lexicon = load_lexicon()
+    assert len(lexicon.procedures) == sum(len(p.procedures) for p in lexicon.protocols.values())
+
+
+def test_synonyms_differ() -> None:
+    for concept in load_lexicon().concepts.values():
+        for state in concept.states:
+            assert state.place is None or state.place in concept.places, concept.key
+        assert all(name.words for name in concept.names), concept.key
+
+
+def test_every_scale_step_used_exists() -> None:
+    lexicon = load_lexicon()
+    for concept in lexicon.concepts.values():
+        if concept.scale:
+            steps = lexicon.grammar["scales"][concept.scale]["adjectives"]
+            assert 0 <= concept.steps[0] <= concept.steps[1] < len(steps), concept.key
+
+
+def test_scope() -> None:
+    scope = Scope.of(["MRI", "CT", "female", "SPINE", "cervical"])
+    exam = Exam("MRI", "SPINE", "female", frozenset(["cervical"]))
+    assert scope.admits(exam)
+    assert scope.admits(Exam("CT", "SPINE", "female"))  # an examination of all parts
+    for other in (
+        Exam("X-Ray", "SPINE", "female"),
+        Exam("MRI", "NECK", "female"),
+        Exam("MRI", "SPINE", "male"),
+        Exam("MRI", "SPINE", "female", frozenset(["lumbar"])),
+    ):
+        assert not scope.admits(other)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ("place: [hilum]", "place: [nowhere]", "unknown place 'nowhere'"),
+        ("hint: [chf]", "hint: [nonsense]", "unknown hint 'nonsense'"),
+        ("scale: amount", "scale: loudness", "unknown scale 'loudness'"),
+        ("minor: true", "miner: true", "unknown keys"),
+        ("chexpert: Edema", "chexpert: Oedema", "is not one of the 14"),
+        ("chest: true", "chest: [", "not valid YAML"),
+    ],
+)
+def test_mistakes_name_file_and_key(tmp_path: Path, old: str, new: str, match: str) -> None:
+    (tmp_path / "regions").mkdir()
+    for path in FOLDER.rglob("*.yml"):
+        text = path.read_text(encoding="utf-8")
+        if path.name == "chest.yml":
+            assert old in text
+            text = text.replace(old, new, 1)
+        (tmp_path / path.relative_to(FOLDER)).write_text(text, encoding="utf-8")
+    with pytest.raises(SyntheticError, match=match) as caught:
+        _Loader(tmp_path).load()
+    assert "chest.yml" in str(caught.value)

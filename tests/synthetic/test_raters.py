@@ -1,0 +1,100 @@
+"""Simulated raters depart from the truth as stated and by no more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, prefer, rate, rate_all
+from radeval_lib.synthetic.difference import Comparison
+from radeval_lib.synthetic.raters import share_correct
+
+
+@pytest.fixture(scope="module")
+def comparisons() -> list[Comparison]:
+    """Candidates with 0 to 6 errors."""
+    return [pair.comparison for pair in error_pairs(300, 11)]
+
+
+def test_a_perfect_rater_counts_exactly(comparisons: list[Comparison]) -> None:
+    for comparison in comparisons:
+        rating = rate(comparison, PERFECT)
+        assert rating.significant == comparison.count(True)
+        assert rating.insignificant == comparison.count(False)
+        assert rating.potential == comparison.potential
+        assert 0 <= rating.normalised <= 1
+        if not comparison.errors:
+            assert rating.grade == 5
+
+
+def test_a_blind_rater_sees_nothing(comparisons: list[Comparison]) -> None:
+    blind = Rater(sensitivity=0, minor_sensitivity=0, false_alarms=0, noise=0)
+    for comparison in comparisons[:50]:
+        rating = rate(comparison, blind)
+        assert rating.total == 0
+        assert rating.grade == 5
+
+
+def test_sensitivity_is_the_share_noticed(comparisons: list[Comparison]) -> None:
+    """300 pairs hold several hundred errors: the share noticed lies within 0.08 of the parameter (over 3
+    sd)."""
+    for sensitivity in (0.3, 0.8):
+        rater = Rater(sensitivity=sensitivity, minor_sensitivity=sensitivity, false_alarms=0, noise=0)
+        ratings = [rate(c, rater, 1, str(i)) for i, c in enumerate(comparisons)]
+        noticed = sum(r.total for r in ratings) / sum(len(c.errors) for c in comparisons)
+        assert abs(noticed - sensitivity) < 0.08
+
+
+def test_false_alarms_have_their_mean(comparisons: list[Comparison]) -> None:
+    rater = Rater(sensitivity=0, minor_sensitivity=0, false_alarms=0.5)
+    alarms = [rate(c, rater, 2, str(i)).total for i, c in enumerate(comparisons)]
+    assert abs(np.mean(alarms) - 0.5) < 0.15  # sd of the mean: sqrt(0.5 / 300) = 0.04
+
+
+@pytest.mark.parametrize("step", [1.0, 0.5, 0.25])
+def test_grades_are_multiples_of_the_granularity(comparisons: list[Comparison], step: float) -> None:
+    grades = [rate(c, Rater(granularity=step), 3, str(i)).grade for i, c in enumerate(comparisons)]
+    assert all(0 <= grade <= 5 and (grade / step).is_integer() for grade in grades)
+    assert len(set(grades)) > 4
+
+
+@pytest.mark.parametrize(
+    ("matched", "lost", "share"),
+    # table 8 of Zhao et al. 2024: 75 % right is grade 4 (3.75 rounded), 50 % is 3, nothing is 0
+    [(3, 1, 0.75), (1, 1, 0.5), (1, 3, 0.25), (0, 2, 0.0), (4, 0, 1.0), (0, 0, 1.0)],
+)
+def test_share_correct(matched: int, lost: float, share: float) -> None:
+    comparison = Comparison((), tuple(map(str, range(matched))), (), 9)
+    assert share_correct(comparison, lost) == pytest.approx(share)
+
+
+def test_more_errors_lower_grades(comparisons: list[Comparison]) -> None:
+    grades = [rate(c, PERFECT).grade for c in comparisons]
+    errors = [c.count(True) for c in comparisons]
+    assert np.corrcoef(grades, [sum(e.values()) for e in errors])[0, 1] < -0.5
+
+
+def test_preferences(comparisons: list[Comparison]) -> None:
+    right = next(c for c in comparisons if not c.errors)
+    wrong = next(c for c in comparisons if sum(c.count(True).values()) >= 3)
+    assert prefer(right, wrong, PERFECT).choice == 0
+    assert prefer(wrong, right, PERFECT).choice == 1
+    sure = prefer(right, wrong, PERFECT).confidence
+    assert sure > prefer(right, right, PERFECT).confidence == 1
+
+
+def test_raters_are_seeded_and_differ(comparisons: list[Comparison]) -> None:
+    raters = panel(6, seed=4)
+    assert len({r.sensitivity for r in raters}) == 6
+    one, two = (rate_all(comparisons[:40], raters, seed=5) for _ in range(2))
+    assert one == two
+    by_rater = [[row[k].total for row in one] for k in range(6)]
+    assert len({tuple(totals) for totals in by_rater}) == 6
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"sensitivity": 1.2}, {"category_noise": -0.1}, {"noise": -1}, {"granularity": 0}]
+)
+def test_impossible_raters_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(SyntheticError, match="must"):
+        Rater(**wrong)  # type: ignore[arg-type]
