@@ -1,4 +1,4 @@
-"""One set of versions: make, CI, conda and Binder install the lock, and the lock fits what pyproject.toml allows."""
+"""One set of versions: make, CI, conda and Binder install the lock, which fits what pyproject.toml allows."""
 
 from __future__ import annotations
 

@@ -37,6 +37,7 @@ _ZERO: Counts = (0, 0, 0, 0, 0, 0)
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
 _ENTRY = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
 _MARK = re.compile(r"\(([a-f1-6])\)")
+Found = int | Sequence[str]
 _MATCHED = re.compile(r"(\d+)\.(?!\d)")
 _NONE = re.compile(r"No(?:ne)?\b")
 
@@ -129,17 +130,25 @@ def clean(response: str) -> str:
 
 
 def render(
-    significant: Sequence[int], insignificant: Sequence[int], matched: int, explanation: str = ""
+    significant: Sequence[Found], insignificant: Sequence[Found], matched: Found, explanation: str = ""
 ) -> str:
-    """An analysis in the layout that the prompt asks for, with ``finding 1; finding 2`` for the errors."""
+    """An analysis in the layout that the prompt asks for.
 
-    def listed(count: int) -> str:
-        return f"{count}. {'; '.join(f'finding {number}' for number in range(1, count + 1))}".strip()
+    Parameters
+    ----------
+    significant, insignificant : six entries, (a) to (f): what was found, in words, or only how many, which
+        are then written as ``finding 1; finding 2``.
+    matched : likewise, the matched findings.
+    """
 
-    def section(name: str, counts: Sequence[int]) -> str:
+    def listed(found: Found) -> str:
+        said = [f"finding {n}" for n in range(1, found + 1)] if isinstance(found, int) else list(found)
+        return f"{len(said)}. {'; '.join(said)}".strip()
+
+    def section(name: str, entries: Sequence[Found]) -> str:
         lines = [
-            f"({letter}) {category}: {listed(count)}"
-            for letter, category, count in zip(_LETTERS, CATEGORIES, counts, strict=True)
+            f"({letter}) {category}: {listed(found)}"
+            for letter, category, found in zip(_LETTERS, CATEGORIES, entries, strict=True)
         ]
         return "\n".join([f"[{name}]:", *lines])
 

@@ -73,7 +73,9 @@ def check_value(
     if low != high:
         words += f" [{low}, {high}]"
     agrees = bool(estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE)
-    return Check(name, cell.text, words, agrees, float(estimate.value), float(estimate.low), float(estimate.high))
+    return Check(
+        name, cell.text, words, agrees, float(estimate.value), float(estimate.low), float(estimate.high)
+    )
 
 
 def check_statement(name: str, claim: str, finding: str, holds: bool) -> Check:

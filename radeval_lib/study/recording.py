@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import data
+from radeval_lib import data, roles
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import BUILD, NOTEBOOKS, PROFILES, shown
 from radeval_lib.study import origin, profiles
@@ -60,6 +60,34 @@ class Run:
         if path is not None and self.data_root is not None:
             origin.note_use(path, path.relative_to(self.data_root).as_posix())
         return path
+
+    def load(self, role: str) -> list[Any]:
+        """The records that fill a role in this run's profile.
+
+        Raises
+        ------
+        RoleError
+            Where the profile fills no such role, or what fills it is not there.
+        """
+        return roles.load(
+            role,
+            self._filler(role),
+            size=self.profile.sizes.get(role, 0),
+            seed=self.seed,
+            root=self.data_root,
+        )
+
+    def evidence(self, role: str) -> str:
+        """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
+        return roles.evidence(self._filler(role))
+
+    def _filler(self, role: str) -> str:
+        if role not in self.profile.roles:
+            known = ", ".join(self.profile.roles)
+            raise roles.RoleError(
+                f"profile {self.profile.name!r} fills no role {role!r}", "", f"Roles: {known}."
+            )
+        return self.profile.roles[role]
 
     @property
     def results_dir(self) -> Path:

@@ -8,7 +8,8 @@ import pytest
 
 from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES, SyntheticError, modality_anatomies
 from radeval_lib.synthetic.content import menu
-from radeval_lib.synthetic.vocabulary import FOLDER, MODALITIES, Exam, Scope, _Loader, load_lexicon
+from radeval_lib.synthetic.entries import MODALITIES, Exam, Scope
+from radeval_lib.synthetic.vocabulary import FOLDER, _Loader, load_lexicon
 
 # Zhao et al. 2024, appendix A.3.
 ANATOMIES = {

@@ -36,8 +36,7 @@ def test_a_blind_rater_sees_nothing(comparisons: list[Comparison]) -> None:
 
 
 def test_sensitivity_is_the_share_noticed(comparisons: list[Comparison]) -> None:
-    """300 pairs hold several hundred errors: the share noticed lies within 0.08 of the parameter (over 3
-    sd)."""
+    """Of several hundred errors, the share noticed lies within 0.08 (over 3 sd) of the parameter."""
     for sensitivity in (0.3, 0.8):
         rater = Rater(sensitivity=sensitivity, minor_sensitivity=sensitivity, false_alarms=0, noise=0)
         ratings = [rate(c, rater, 1, str(i)) for i, c in enumerate(comparisons)]

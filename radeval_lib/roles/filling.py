@@ -1,0 +1,103 @@
+"""Roles: what a notebook needs, filled by whatever its profile names.
+
+A profile's ``roles`` maps a role to a data set of ``data_manifests/datasets/`` or to ``synthetic``; its
+``sizes`` say how many reports or pairs the generator makes for a role.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.data import catalog
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import (
+    AnnotatedSentence,
+    Document,
+    ErrorCount,
+    JudgedPair,
+    RatedPair,
+    Report,
+    ReportPair,
+    Triad,
+)
+from radeval_lib.roles import generated
+
+SYNTHETIC = "synthetic"
+
+
+class RoleError(DataError):
+    """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a notebook can ask for.
+
+    Attributes
+    ----------
+    record : type of the records.
+    generate : makes them from ``n`` reports or pairs and a seed.
+    """
+
+    record: type
+    generate: Callable[[int, int], Iterator[Any]]
+
+
+ROLES: dict[str, Role] = {
+    "reports": Role(Report, generated.reports),
+    "summaries": Role(ReportPair, generated.summaries),
+    "descriptions": Role(Document, generated.descriptions),
+    "procedures": Role(Document, generated.procedures),
+    "ner_corpus": Role(AnnotatedSentence, generated.ner_corpus),
+    "graph_corpus": Role(AnnotatedSentence, generated.graph_corpus),
+    "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
+    "rated_pairs": Role(RatedPair, generated.rated_pairs),
+    "error_counts": Role(ErrorCount, generated.error_counts),
+    "rewrites": Role(Triad, generated.rewrites),
+    "judged_pairs": Role(JudgedPair, generated.judged_pairs),
+}
+
+
+def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> list[Any]:
+    """The records that fill a role.
+
+    Parameters
+    ----------
+    role : key of :data:`ROLES`.
+    filler : ``synthetic``, or the name of a data set.
+    size, seed : of the generator; not used where a data set fills the role.
+    root : data root, or None.
+
+    Raises
+    ------
+    RoleError
+        Where the role is unknown, or the data set is not there or holds no records of the role's type.
+    """
+    if role not in ROLES:
+        raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")
+    if filler == SYNTHETIC:
+        return list(ROLES[role].generate(size, seed))
+    if filler not in catalog.READERS:
+        known = ", ".join([SYNTHETIC, *catalog.READERS])
+        raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
+    if root is None:
+        raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
+    wanted = ROLES[role].record
+    records = [record for record in catalog.load(filler, root) if isinstance(record, wanted)]
+    if not records:
+        raise RoleError(
+            f"{filler!r} gives no {wanted.__name__} for the role {role!r}",
+            root.name,
+            f"`radbook data status {filler}` says what is missing.",
+        )
+    return records
+
+
+def evidence(filler: str) -> str:
+    """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
+    if filler == SYNTHETIC:
+        return SYNTHETIC
+    return "open" if catalog.load_manifest(filler).access == "open" else "credentialed"

@@ -1,0 +1,76 @@
+"""Every role is filled without any data file, and real files fill roles where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.metrics.green import parse
+from radeval_lib.roles import ROLES, RoleError, evidence, load
+from radeval_lib.study.profiles import names, profile
+from radeval_lib.synthetic import green_pairs
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_generator_fills_the_role_reproducibly(role: str) -> None:
+    records = load(role, "synthetic", size=12, seed=3, root=None)
+    assert records
+    assert all(isinstance(record, ROLES[role].record) for record in records)
+    assert records == load(role, "synthetic", size=12, seed=3, root=None)
+    assert records != load(role, "synthetic", size=12, seed=4, root=None)
+
+
+@pytest.mark.parametrize("name", names())
+def test_profiles_fill_every_role_with_something_known(name: str) -> None:
+    settings = profile(name)
+    assert set(settings.roles) == set(ROLES)
+    for role, filler in settings.roles.items():
+        assert evidence(filler) in {"synthetic", "open", "credentialed"}
+        assert filler != "synthetic" or settings.sizes[role] > 0
+
+
+def test_the_default_profile_needs_no_data() -> None:
+    assert set(profile("embedded").roles.values()) == {"synthetic"}
+
+
+@pytest.mark.parametrize(
+    ("role", "filler"),
+    [(role, filler) for role, filler in profile("open").roles.items() if filler != "synthetic"],
+)
+def test_public_files_fill_their_roles(role: str, filler: str, data_root: Path) -> None:
+    try:
+        records = load(role, filler, size=0, seed=0, root=data_root)
+    except RoleError:
+        pytest.skip(f"the data root does not hold {filler}")
+    assert all(isinstance(record, ROLES[role].record) for record in records)
+
+
+def test_what_cannot_fill_a_role_is_told(tmp_path: Path) -> None:
+    with pytest.raises(RoleError, match="unknown role 'juror'"):
+        load("juror", "synthetic", size=1, seed=0, root=None)
+    with pytest.raises(RoleError, match="'hearsay' cannot fill"):
+        load("reports", "hearsay", size=1, seed=0, root=None)
+    with pytest.raises(RoleError, match="needs a data root"):
+        load("reports", "openi", size=1, seed=0, root=None)
+    with pytest.raises(RoleError, match="radbook data status openi"):
+        load("reports", "openi", size=1, seed=0, root=tmp_path)
+
+
+def test_spatial_roles_join_their_indicator() -> None:
+    for document in load("spatial_corpus", "synthetic", size=20, seed=0, root=None):
+        for relation in document.relations:
+            assert document.entities[relation.head].label == "Indicator"
+            assert document.entities[relation.tail].label == relation.label
+
+
+def test_written_analyses_parse_to_their_gold_counts() -> None:
+    pairs = green_pairs(15, 1)
+    for record, pair in zip(
+        load("judged_pairs", "synthetic", size=15, seed=1, root=None), pairs, strict=True
+    ):
+        read = parse(record.analysis, mode="strict")
+        assert read.faults == ()
+        assert read.significant == tuple(pair.comparison.count(True).values())
+        assert read.insignificant == tuple(pair.comparison.count(False).values())
+        assert read.matched == len(pair.comparison.matched)
