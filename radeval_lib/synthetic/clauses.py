@@ -1,4 +1,4 @@
-"""Clauses: how one finding, or one list of denied findings, fills the slots of a frame."""
+"""Clauses: how a finding fills the slots of a frame."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from radeval_lib.synthetic.builder import Span, TextBuilder
+from radeval_lib.synthetic.entries import Lexicon, Place, State
 from radeval_lib.synthetic.frames import Byte, Frame, Words, article, byte, pick, size_phrase
 from radeval_lib.synthetic.markup import Phrase
-from radeval_lib.synthetic.records import Denial, Finding, SpatialRelation, Style
-from radeval_lib.synthetic.vocabulary import Lexicon, Place, State
+from radeval_lib.synthetic.records import Finding, SpatialRelation, Style
 
 #: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
 LONGEST_SPAN = 8
@@ -111,6 +111,9 @@ class FindingClause(Clause):
             names = names + self.concept.shorts
         if finding.many:
             names = tuple(name for name in names if name.number == "count") or names
+        if self.place is not None:  # "cyst of the left kidney" rather than "renal cyst of the left kidney"
+            said = self.place.nouns[finding.side][0].words
+            names = tuple(name for name in names if not name.words & said) or names
         name = pick(names, self.wording, Byte.NAME)
         self.number = name.number
         self.plural = name.number == "plural" or (
@@ -123,8 +126,7 @@ class FindingClause(Clause):
     # --- noun phrase ---
 
     def modifiers(self) -> list[Phrase]:
-        """What stands before the noun, in order: number, change, severity, size, appearance, the name's
-        lead."""
+        """What stands before the noun: number, change, severity, size, appearance, lead; in this order."""
         finding, words, wording = self.finding, self.words, self.wording
         concept = self.concept
         pieces: list[Phrase] = []
@@ -233,7 +235,10 @@ class FindingClause(Clause):
 
     def _locate(self) -> None:
         assert self.place is not None
-        indicator = self.builder.word(pick(self.place.prepositions, self.wording, Byte.LIST))
+        prepositions = self.place.prepositions
+        if self.concept.device:  # a tip is in the stomach, never of it
+            prepositions = tuple(word for word in prepositions if word != "of") or ("in",)
+        indicator = self.builder.word(pick(prepositions, self.wording, Byte.LIST))
         landmark, anatomy = self._say_place()
         self.builder.relate(self.head, "located_at", anatomy)
         self.roles.append((indicator, landmark))
@@ -358,62 +363,6 @@ class FindingClause(Clause):
             self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
 
 
-class DenialClause(Clause):
-    """A list of denied findings."""
-
-    __slots__ = ("items", "structure")
-
-    def __init__(
-        self,
-        builder: TextBuilder,
-        lexicon: Lexicon,
-        words: Words,
-        style: Style,
-        wording: int,
-        denial: Denial,
-    ) -> None:
-        super().__init__(builder, lexicon, words, style, wording, "OBS-DA")
-        self.items: list[tuple[Phrase, bool, str]] = []
-        for index, key in enumerate(denial.concepts):
-            concept = lexicon.concepts[key]
-            phrase, plural = pick(concept.denied, wording, 1 + index % 11)
-            self.items.append((phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
-        concepts = [lexicon.concepts[key] for key in denial.concepts]
-        bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
-        self.structure = bodies.pop() if len(bodies) == 1 else None
-
-    def listed(self, conjunction: str) -> None:
-        """The denied names as a list."""
-        builder, last = self.builder, len(self.items) - 1
-        comma = last > 1 and byte(self.wording, Byte.CAUSE) & 1
-        for index, (phrase, _, rate) in enumerate(self.items):
-            if index:
-                if last > 1 and (index < last or comma):
-                    builder.word(",")
-                if index == last:
-                    builder.word(conjunction)
-            start, head, anatomy = builder.phrase(phrase, "OBS-DA")
-            builder.entity(start, builder.end, rate)
-            if self.head >= 0 and anatomy < 0:
-                builder.relate(head, "located_at", self.head)
-
-    def body(self) -> None:
-        """The structure that all of the denied findings belong to."""
-        assert self.structure is not None
-        start, _, self.head = self.builder.phrase(self.structure[0])
-        self.builder.entity(start, self.builder.end, "Anatomy")
-
-    def show_b(self) -> None:
-        """The verb whose subject is the structure."""
-        assert self.structure is not None
-        verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
-        self.builder.word(verb["many" if self.structure[1] else "one"])
-
-    def listed_plural(self) -> bool:
-        """Whether the list as a subject joined by "and" is plural."""
-        return len(self.items) > 1 or self.items[0][1]
-
-
 def _number(one: str, many: str) -> Callable[[FindingClause], Span]:
     """A slot that agrees with the noun phrase (or with the subject of the predicate)."""
     return lambda clause: clause.builder.word(many if clause.plural else one)
@@ -440,19 +389,4 @@ FindingClause.slots = {
     "have": _number("has", "have"),
     "remain": _number("remains", "remain"),
     "appear": _number("appears", "appear"),
-}
-
-DenialClause.slots = {
-    "seen": Clause.seen,
-    "since": Clause.since,
-    "or": lambda c: c.listed("or"),
-    "nor": lambda c: c.listed("nor"),
-    "list": lambda c: c.listed("and"),
-    "body": DenialClause.body,
-    "show_b": DenialClause.show_b,
-    "fbe": lambda c: c.builder.word("are" if c.items[0][1] else "is"),
-    "nbe": lambda c: c.builder.word("are" if c.items[-1][1] else "is"),
-    "lbe": lambda c: c.builder.word("are" if c.listed_plural() else "is"),
-    "have_l": lambda c: c.builder.word("have" if c.listed_plural() else "has"),
-    "bbe": lambda c: c.builder.word("are" if c.structure[1] else "is"),
 }

@@ -1,5 +1,4 @@
-"""How close the generator comes to real reports, measured on Open-i's chest radiographs (Demner-Fushman et
-al. 2016).
+"""How close the generator comes to real reports, measured on Open-i (Demner-Fushman et al. 2016).
 
 The vocabulary is what generated reports really say, counted on a sample of them, never a list of words. The
 same rules count words, sentences and negations on both sides; the generator's gold polarity is given next to
@@ -169,8 +168,7 @@ def _percentiles(values: list[int]) -> tuple[float, ...]:
 
 
 def find_openi(data_root: Path | str | None = None) -> Path | None:
-    """Open-i's table below ``data_root`` or the folder that :data:`DATA_ROOT` names; None where there is
-    none."""
+    """Open-i's table below ``data_root`` or the folder that :data:`DATA_ROOT` names, or None."""
     root = data_root or os.environ.get(DATA_ROOT)
     if not root:
         return None

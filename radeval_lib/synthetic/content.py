@@ -1,5 +1,4 @@
-"""Draws what a report says: findings with their attributes, denials, normal statements, remarks, and their
-order."""
+"""Draws what a report says: findings, denials, normal statements and remarks, and their order."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ from itertools import accumulate
 from random import Random
 from typing import TypeVar
 
+from radeval_lib.synthetic.entries import Concept, Exam, Lexicon, NormalEntry, RemarkEntry
 from radeval_lib.synthetic.records import (
     CHANGES,
     Change,
@@ -23,7 +23,7 @@ from radeval_lib.synthetic.records import (
     Statement,
     Style,
 )
-from radeval_lib.synthetic.vocabulary import Concept, Exam, Lexicon, NormalEntry, RemarkEntry, load_lexicon
+from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _T = TypeVar("_T")
 
@@ -268,7 +268,7 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int 
     present = {concept.key for concept in concepts}
     contents: list[tuple[float, Meaning]] = []
     order = list(range(len(card.systems)))
-    if style == "hospital" and rng.random() < 0.5:  # organs are not always read in the same order
+    if style == "hospital" and rng.random() < 0.35:  # organs are not always read in the same order
         at = int(rng.random() * len(order))
         order = order[at:] + order[:at]
     blocked = set(present)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport
-from radeval_lib.synthetic.vocabulary import Lexicon, load_lexicon
+from radeval_lib.synthetic.vocabulary import load_lexicon
 
 #: The six categories of ReXVal (Yu et al. 2023), with the letters of GREEN (Ostmeier et al. 2024).
 CATEGORIES: dict[str, str] = {

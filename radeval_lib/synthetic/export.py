@@ -1,5 +1,4 @@
-"""Reports as JSON lines, and their annotations in the formats of RaTE-NER (IOB), PURE/DyGIE++ and
-RadGraph."""
+"""Reports as JSON lines; annotations as IOB (RaTE-NER), spans (PURE, DyGIE++) and RadGraph JSON."""
 
 from __future__ import annotations
 
@@ -14,8 +13,7 @@ from radeval_lib.synthetic.records import AnnotatedText, SyntheticReport
 
 
 def radgraph_json(text: AnnotatedText, split: str = "inference") -> dict[str, Any]:
-    """RadGraph's form of a text: tokens joined by blanks, entities by 1-based id, token positions
-    inclusive."""
+    """RadGraph's form: tokens joined by blanks, entities by 1-based id, inclusive token positions."""
     return {
         "text": " ".join(tokenize(text.text)),
         "entities": {
@@ -34,8 +32,7 @@ def radgraph_json(text: AnnotatedText, split: str = "inference") -> dict[str, An
 
 
 def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
-    """Each sentence's tokens, and its RaTE entities as (first token, last token, type) within the
-    sentence."""
+    """Each sentence's tokens, and its RaTE entities as (first token, last token, type)."""
     for sentence in text.sentences:
         tokens: list[str] = []
         starts: dict[int, int] = {}
@@ -62,8 +59,7 @@ def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def span_document(key: str, text: AnnotatedText) -> dict[str, Any]:
-    """PURE's and DyGIE++'s form: sentences of tokens, entities by inclusive token positions in the
-    document."""
+    """PURE's and DyGIE++'s form: sentences of tokens, entities by inclusive positions in the document."""
     sentences, ner, offset = [], [], 0
     for tokens, entities in sentence_tokens(text):
         sentences.append(tokens)

@@ -8,8 +8,9 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
+from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.markup import Phrase, parse_name
-from radeval_lib.synthetic.vocabulary import Lexicon, load_lexicon
+from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _SLOT = re.compile(r"\{(\w+)\}|\[(!?)([^\]]+)\]")
 _T = TypeVar("_T")
@@ -141,8 +142,7 @@ class Words:
         needs: frozenset[str] = frozenset(),
         lacks: frozenset[str] = frozenset(),
     ) -> tuple[Frame, ...]:
-        """Frames of ``kind`` ("finding", "device" ...) that have the slots ``needs`` and none of
-        ``lacks``."""
+        """Frames of ``kind`` that have the slots ``needs`` and none of ``lacks``."""
         key = (kind, variant, needs, lacks)
         if key not in self._filtered:
             frames = (compile_frame(template) for template in self._raw[kind][variant])

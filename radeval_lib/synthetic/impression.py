@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.records import Finding, Normal, Plan, Remark, Statement
-from radeval_lib.synthetic.vocabulary import Lexicon
 
 _MOST = 4
 #: The uid of a statement of the impression that repeats no statement of the findings.

@@ -56,8 +56,7 @@ _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
 
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """RadGraph's tokens of ``text``: split at white space, with each of ``/ , : . ! ? ( )`` a token of its
-    own.
+    """RadGraph's tokens: split at white space, each of ``/ , : . ! ? ( )`` being a token of its own.
 
     Hyphens and semicolons do not split and decimals do ("2.5" gives 2 . 5), as in the pre-tokenisation of the
     released RadGraph model.
@@ -82,8 +81,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Compiled markup. ``head`` and ``anatomy`` index into ``marks`` (-1: none); ``spans`` are RaTE
-    entities."""
+    """Compiled markup; ``head`` and ``anatomy`` index ``marks`` (-1: none), ``spans`` are RaTE entities."""
 
     text: str
     ntokens: int
@@ -96,8 +94,7 @@ class Phrase:
 
 
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
-    """Compile a name; with ``anatomy`` every word is anatomy; ``observation`` is the label of the other
-    words."""
+    """Compile a name; with ``anatomy`` every word is one; ``observation`` is the other words' label."""
     marks: list[Mark] = []
     pieces: list[str] = []
     heads: dict[bool, int] = {}

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.synthetic.content import choose
 from radeval_lib.synthetic.difference import Comparison, compare, stated
-from radeval_lib.synthetic.errors import ErrorKind, inject, without
+from radeval_lib.synthetic.edits import without
+from radeval_lib.synthetic.errors import ErrorKind, inject
 from radeval_lib.synthetic.generator import Pair, generate, rerender, seeded
 from radeval_lib.synthetic.markup import tokenize
 from radeval_lib.synthetic.records import Finding, Plan, Style, SyntheticError, SyntheticReport
@@ -175,8 +176,7 @@ def _vaguer(rng: Random, finding: Finding, detail: float) -> Finding:
 
 
 def permuted(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """The report with one to four changes of presence, size, severity or place (GREEN's RadGraph
-    permutations)."""
+    """The report with one to four changes of presence, size, severity or place, as GREEN permutes."""
     rng = seeded(seed, report.report_id, "permuted")
     candidate = report
     wanted = 1 + int(rng.random() * 4)

@@ -92,8 +92,7 @@ class Preference:
 
 
 def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Rating:
-    """A rating of the candidate behind ``comparison``; ``case`` names it, so that raters differ between
-    cases."""
+    """A rating of the candidate behind ``comparison``; ``case`` names it, so that cases differ."""
     rng = seeded(seed, rater.name, case, "rating")
     counts = {True: dict.fromkeys(_LETTERS, 0), False: dict.fromkeys(_LETTERS, 0)}
     for error in comparison.errors:

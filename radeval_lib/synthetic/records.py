@@ -134,8 +134,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class RadGraphEntity:
-    """A RadGraph entity; ``relations`` are (type, id of the target), an id being the 1-based position as
-    text."""
+    """A RadGraph entity; ``relations`` are (type, id of the target), ids being 1-based positions as text."""
 
     start: int
     end: int

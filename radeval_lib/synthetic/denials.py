@@ -1,0 +1,85 @@
+"""Denials: how a list of denied findings fills the slots of a frame."""
+
+from __future__ import annotations
+
+from radeval_lib.synthetic.builder import TextBuilder
+from radeval_lib.synthetic.clauses import Clause
+from radeval_lib.synthetic.entries import Lexicon
+from radeval_lib.synthetic.frames import Byte, Words, byte, pick
+from radeval_lib.synthetic.markup import Phrase
+from radeval_lib.synthetic.records import Denial, Style
+
+
+class DenialClause(Clause):
+    """A list of denied findings."""
+
+    __slots__ = ("items", "structure")
+
+    def __init__(
+        self,
+        builder: TextBuilder,
+        lexicon: Lexicon,
+        words: Words,
+        style: Style,
+        wording: int,
+        denial: Denial,
+    ) -> None:
+        super().__init__(builder, lexicon, words, style, wording, "OBS-DA")
+        self.items: list[tuple[Phrase, bool, str]] = []
+        said: set[str] = set()
+        for index, key in enumerate(denial.concepts):
+            concept = lexicon.concepts[key]
+            names = tuple(name for name in concept.denied if name[0].text not in said) or concept.denied
+            phrase, plural = pick(names, wording, 1 + index % 11)
+            said.add(phrase.text)
+            self.items.append((phrase, plural, "Non-Disease" if concept.disease else "Non-Abnormality"))
+        concepts = [lexicon.concepts[key] for key in denial.concepts]
+        bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
+        self.structure = bodies.pop() if len(bodies) == 1 else None
+
+    def listed(self, conjunction: str) -> None:
+        """The denied names as a list."""
+        builder, last = self.builder, len(self.items) - 1
+        comma = last > 1 and byte(self.wording, Byte.CAUSE) & 1
+        for index, (phrase, _, rate) in enumerate(self.items):
+            if index:
+                if last > 1 and (index < last or comma):
+                    builder.word(",")
+                if index == last:
+                    builder.word(conjunction)
+            start, head, anatomy = builder.phrase(phrase, "OBS-DA")
+            builder.entity(start, builder.end, rate)
+            if self.head >= 0 and anatomy < 0:
+                builder.relate(head, "located_at", self.head)
+
+    def body(self) -> None:
+        """The structure that all of the denied findings belong to."""
+        assert self.structure is not None
+        start, _, self.head = self.builder.phrase(self.structure[0])
+        self.builder.entity(start, self.builder.end, "Anatomy")
+
+    def show_b(self) -> None:
+        """The verb whose subject is the structure."""
+        assert self.structure is not None
+        verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
+        self.builder.word(verb["many" if self.structure[1] else "one"])
+
+    def listed_plural(self) -> bool:
+        """Whether the list as a subject joined by "and" is plural."""
+        return len(self.items) > 1 or self.items[0][1]
+
+
+DenialClause.slots = {
+    "seen": Clause.seen,
+    "since": Clause.since,
+    "or": lambda c: c.listed("or"),
+    "nor": lambda c: c.listed("nor"),
+    "list": lambda c: c.listed("and"),
+    "body": DenialClause.body,
+    "show_b": DenialClause.show_b,
+    "fbe": lambda c: c.builder.word("are" if c.items[0][1] else "is"),
+    "nbe": lambda c: c.builder.word("are" if c.items[-1][1] else "is"),
+    "lbe": lambda c: c.builder.word("are" if c.listed_plural() else "is"),
+    "have_l": lambda c: c.builder.word("have" if c.listed_plural() else "has"),
+    "bbe": lambda c: c.builder.word("are" if c.structure[1] else "is"),
+}
