@@ -142,7 +142,7 @@ def render(
     """
 
     def listed(found: Found) -> str:
-        said = [f"finding {n}" for n in range(1, found + 1)] if isinstance(found, int) else list(found)
+        said = list(found) if isinstance(found, Sequence) else [f"finding {n}" for n in range(1, found + 1)]
         return f"{len(said)}. {'; '.join(said)}".strip()
 
     def section(name: str, entries: Sequence[Found]) -> str:
