@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
@@ -64,3 +65,22 @@ def show(
             position, [missing if pd.isna(value) else write(value) for value in frame.iloc[:, position]]
         )
     return HTML(table_html(shown, caption, index=index, raw=raw))
+
+
+def folded(table: HTML) -> HTML:
+    """A long table that opens on a click; its caption, which moves out of it, is what is clicked on.
+
+    Parameters
+    ----------
+    table : from :func:`show` or another function that ends in :func:`table_html`, with a caption.
+
+    Raises
+    ------
+    ValueError
+        Where the table has no caption.
+    """
+    found = re.search(r"<caption>(.*?)</caption>", table.data, re.DOTALL)
+    if found is None:
+        raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
+    body = table.data.replace(found.group(0), "", 1)
+    return HTML(f"<details><summary><strong>{found.group(1)}</strong></summary>{body}</details>")
