@@ -96,7 +96,9 @@ class Metric(ABC):
         for position, (value, _) in enumerate(scored):
             if not math.isfinite(value):
                 shown = tuple(text[:40] for text in distinct[position])
-                raise MetricError(f"the score of the pair {shown!r} is {value}, not a finite number", self.name)
+                raise MetricError(
+                    f"the score of the pair {shown!r} is {value}, not a finite number", self.name
+                )
         where = [place[pair] for pair in pairs]
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
         return Scores(values, [scored[index][1] for index in where])
@@ -151,7 +153,9 @@ M = TypeVar("M", bound=Metric)
 def register(metric: type[M]) -> type[M]:
     """Class decorator: make a metric known by its ``name``."""
     if (other := _REGISTRY.get(metric.name)) is not None and other.__qualname__ != metric.__qualname__:
-        raise MetricError(f"two metrics are called {metric.name!r}", f"{metric.__module__}.{metric.__qualname__}")
+        raise MetricError(
+            f"two metrics are called {metric.name!r}", f"{metric.__module__}.{metric.__qualname__}"
+        )
     _REGISTRY[metric.name] = metric
     return metric
 
@@ -210,9 +214,13 @@ def create(name: str, /, **settings: Any) -> Metric:
         raise MetricError(f"unknown setting {unknown[0]!r}", name, listed)
     hints = typing.get_type_hints(metric.__init__)
     values = {key: _coerced(value, hints.get(key), f"{name}.{key}") for key, value in settings.items()}
-    missing = [key for key, default in known.items() if default is inspect.Parameter.empty and key not in values]
+    missing = [
+        key for key, default in known.items() if default is inspect.Parameter.empty and key not in values
+    ]
     if missing:
-        raise MetricError(f"setting {missing[0]!r} must be given", name, f"For example {name}.{missing[0]}=VALUE.")
+        raise MetricError(
+            f"setting {missing[0]!r} must be given", name, f"For example {name}.{missing[0]}=VALUE."
+        )
     return metric(**values)
 
 
@@ -225,7 +233,9 @@ def _coerced(value: Any, hint: Any, where: str) -> Any:
         return None
     try:
         if bool in options:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[value.lower()]
+            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+                value.lower()
+            ]
         if int in options:
             return int(value)
         if float in options:

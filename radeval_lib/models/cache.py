@@ -1,4 +1,5 @@
-"""Vectors kept on disk under the checksum of the model and the hash of the text: a text is encoded once ever."""
+"""Vectors kept on disk under the checksum of the model and the hash of the text: a text is encoded once
+ever."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ class BlobCache:
             with closing(self._connect()) as connection, connection:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute(
-                    f"CREATE TABLE IF NOT EXISTS {self._table} (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+                    f"CREATE TABLE IF NOT EXISTS {self._table} "
+                    "(key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
                 )
         except (OSError, sqlite3.DatabaseError) as error:
             remedy = "Delete the file, or give another folder."

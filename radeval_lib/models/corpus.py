@@ -32,18 +32,21 @@ def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
 
 
 def from_text(annotated: AnnotatedText, key: str, group: str, split: str) -> Iterator[AnnotatedSentence]:
-    """The sentences of a generated text. An entity whose borders are not word borders, or that crosses sentences,
-    is an error of the generator and raises ValueError."""
+    """The sentences of a generated text. An entity whose borders are not word borders, or that crosses
+    sentences, is an error of the generator and raises ValueError."""
     for number, sentence in enumerate(annotated.sentences):
         spans = [
-            (sentence.start + a, sentence.start + b) for a, b in words_of(annotated.text[sentence.start : sentence.end])
+            (sentence.start + a, sentence.start + b)
+            for a, b in words_of(annotated.text[sentence.start : sentence.end])
         ]
         begins = {begin: index for index, (begin, _) in enumerate(spans)}
         ends = {end: index + 1 for index, (_, end) in enumerate(spans)}
         inside = [entity for entity in annotated.entities if sentence.start <= entity.start < sentence.end]
         for entity in inside:
             if entity.start not in begins or entity.end not in ends:
-                raise ValueError(f"{key}, sentence {number}: {entity.text!r} does not begin and end at a word")
+                raise ValueError(
+                    f"{key}, sentence {number}: {entity.text!r} does not begin and end at a word"
+                )
         if spans:
             yield AnnotatedSentence(
                 f"{key}-{number}",
@@ -55,7 +58,8 @@ def from_text(annotated: AnnotatedText, key: str, group: str, split: str) -> Ite
 
 
 def from_synthetic(reports: Iterable[SyntheticReport], split: str = "") -> list[AnnotatedSentence]:
-    """The sentences of generated findings and impressions; the group is the style that they are written in."""
+    """The sentences of generated findings and impressions; the group is the style that they are written
+    in."""
     return [
         sentence
         for report in reports

@@ -22,14 +22,14 @@ class Encoder:
 
     Parameters
     ----------
-    model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``, ``ncbi/MedCPT-Query-Encoder``) or
-        ``packaged-minilm``.
+    model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
+        ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
     max_tokens : longer texts are cut.
     device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
     cache : folder of vectors kept between runs; None keeps none.
-    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no more, and
-        32,768 on a GPU.
+    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no
+        more, and 32,768 on a GPU.
 
     Raises
     ------
@@ -48,7 +48,9 @@ class Encoder:
         batch_tokens: int | None = None,
     ) -> None:
         if pooling not in get_args(Pooling):
-            raise ModelError(f"unknown pooling {pooling!r}", "encoder", f"Choices: {', '.join(get_args(Pooling))}.")
+            raise ModelError(
+                f"unknown pooling {pooling!r}", "encoder", f"Choices: {', '.join(get_args(Pooling))}."
+            )
         from transformers import AutoModel, AutoTokenizer
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
@@ -96,7 +98,10 @@ class Encoder:
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]
         result = np.empty((len(texts), self.dimension), dtype=np.float32)
-        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+        with (
+            torch.inference_mode(),
+            torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"),
+        ):
             for batch in buckets(lengths, self.batch_tokens):
                 chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
                 inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)

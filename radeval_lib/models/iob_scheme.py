@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class IobScheme:
     """A token classifier over any encoder.
 
-    Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released decoder
-    reads labels piece by piece. The closing special token is labelled O for the same reason.
+    Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
+    decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
 
     Parameters
     ----------
@@ -120,7 +120,9 @@ def fast_tokenizer(factory: Any, model: str | Path) -> Any:
     """
     tokenizer = pretrained(factory, model)
     if not tokenizer.is_fast:
-        raise ModelError(f"{Path(str(model)).name!r} has no fast tokenizer", remedy="Give a model that has one.")
+        raise ModelError(
+            f"{Path(str(model)).name!r} has no fast tokenizer", remedy="Give a model that has one."
+        )
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = pretrained(factory, model, add_prefix_space=True)
     return tokenizer

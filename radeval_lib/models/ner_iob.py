@@ -31,8 +31,8 @@ class IobTagger:
     model : a transformers folder or hub name (the paper's: ``Angelakeke/RaTE-NER-Deberta``).
     decoding : how labels become entities, see :func:`~radeval_lib.models.tagging.decode`.
     device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
-    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no more, and
-        32,768 on a GPU.
+    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no
+        more, and 32,768 on a GPU.
 
     Raises
     ------
@@ -74,7 +74,10 @@ class IobTagger:
         )
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
         distinct = list(dict.fromkeys(sequences))
-        found = {ids: self._entities(ids, row) for ids, row in zip(distinct, self._predicted(distinct), strict=True)}
+        found = {
+            ids: self._entities(ids, row)
+            for ids, row in zip(distinct, self._predicted(distinct), strict=True)
+        }
         return [list(found[ids]) for ids in sequences]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
@@ -103,7 +106,10 @@ class IobTagger:
         import torch
 
         rows: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)] * len(sequences)
-        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"):
+        with (
+            torch.inference_mode(),
+            torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"),
+        ):
             for batch in buckets([len(ids) for ids in sequences], self.batch_tokens):
                 chosen = {"input_ids": [list(sequences[index]) for index in batch]}
                 inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)
@@ -127,6 +133,8 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     if indices != list(range(len(indices))) or wrong:
         found = ", ".join(labels[:12])
         raise ModelError(
-            f"labels are not IOB: {found}", Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE."
+            f"labels are not IOB: {found}",
+            Path(where).name,
+            "Give a token classifier with O, B-TYPE and I-TYPE.",
         )
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]

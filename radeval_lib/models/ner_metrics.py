@@ -1,4 +1,5 @@
-"""How well predicted entities agree with gold ones: strict spans, as Tables 6 and 7 of Zhao et al. 2024 count them."""
+"""How well predicted entities agree with gold ones: strict spans, as Tables 6 and 7 of Zhao et al. 2024
+count them."""
 
 from __future__ import annotations
 
@@ -110,7 +111,8 @@ def agreement(
 
 
 def iob(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """IOB labels of the words; where spans overlap, the one that begins first, then the longer, keeps its words."""
+    """IOB labels of the words; where spans overlap, the one that begins first, then the longer, keeps its
+    words."""
     labels = ["O"] * length
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
         if all(label == "O" for label in labels[start:end]):

@@ -1,7 +1,9 @@
-"""Entity tagging over spans: every span of up to eight words is classified (Zhao et al. 2024, Sections 2.5, A.9).
+"""Entity tagging over spans: every span of up to eight words is classified (Zhao et al. 2024, Sections 2.5,
+A.9).
 
-A span's vector is the hidden state of its first and last piece and an embedding of its width, as in PURE's entity
-model (Zhong and Chen 2020); a feed-forward head gives each type's score and that of no entity. Spans may overlap.
+A span's vector is the hidden state of its first and last piece and an embedding of its width, as in PURE's
+entity model (Zhong and Chen 2020); a feed-forward head gives each type's score and that of no entity. Spans
+may overlap.
 """
 
 from __future__ import annotations
@@ -51,9 +53,11 @@ class SpanSettings:
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
-    """The encoder with its head; ``forward`` returns loss (where labels are given) and logits (B, spans, classes).
+    """The encoder with its head; ``forward`` returns loss (where labels are given) and logits (B, spans,
+    classes).
 
-    The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale alone.
+    The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale
+    alone.
     """
     import torch
     from torch import nn
@@ -98,7 +102,8 @@ class SpanScheme:
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder; or the encoder itself with its tokenizer (see :meth:`load`).
+    init_model : folder or hub name of the encoder; or the encoder itself with its tokenizer (see
+        :meth:`load`).
     settings : shape of the head.
     """
 
@@ -127,7 +132,9 @@ class SpanScheme:
             raw = json.loads((where / _SETTINGS).read_text(encoding="utf-8"))
             settings = SpanSettings(**{**raw, "types": tuple(raw["types"])})
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ModelError(f"no span tagger ({error})", where.name, "Give a folder that SpanScheme saved.") from None
+            raise ModelError(
+                f"no span tagger ({error})", where.name, "Give a folder that SpanScheme saved."
+            ) from None
         scheme = cls(where, settings)
         try:
             scheme.module.head.load_state_dict(load_file(where / _HEAD))
@@ -143,7 +150,9 @@ class SpanScheme:
         with quiet():
             self.module.encoder.save_pretrained(where)
         self.tokenizer.save_pretrained(where)
-        save_file({key: value.contiguous() for key, value in self.module.head.state_dict().items()}, where / _HEAD)
+        save_file(
+            {key: value.contiguous() for key, value in self.module.head.state_dict().items()}, where / _HEAD
+        )
         (where / _SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
@@ -203,7 +212,9 @@ class SpanScheme:
 
     def _candidates(self, words: int) -> list[tuple[int, int]]:
         reach = self.settings.max_width
-        return [(start, end) for start in range(words) for end in range(start + 1, min(start + reach, words) + 1)]
+        return [
+            (start, end) for start in range(words) for end in range(start + 1, min(start + reach, words) + 1)
+        ]
 
     def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
         """Piece ids, and the first and last piece of each word within the model's reach."""
@@ -250,7 +261,9 @@ class SpanTagger:
         """(text, type) of each entity of each sentence, as the sentence writes it."""
         distinct = list(dict.fromkeys(sentences))
         places = [words_of(sentence) for sentence in distinct]
-        words = [[text[begin:end] for begin, end in spans] for text, spans in zip(distinct, places, strict=True)]
+        words = [
+            [text[begin:end] for begin, end in spans] for text, spans in zip(distinct, places, strict=True)
+        ]
         found = {
             text: [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
             for text, spans, entities in zip(distinct, places, self.scheme.predict(words), strict=True)

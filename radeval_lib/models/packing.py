@@ -1,7 +1,7 @@
 """Faster linear layers on a CPU: weights laid out once as oneDNN wants them.
 
-torch multiplies through MKL by default, which on some processors (AMD's among them) takes a slow path; oneDNN with
-packed weights is about twice as fast there. The sums are the same up to the order of their terms.
+torch multiplies through MKL by default, which on some processors (AMD's among them) takes a slow path;
+oneDNN with packed weights is about twice as fast there. The sums are the same up to the order of their terms.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _TOLERANCE = 1e-4
 def pack(module: torch.nn.Module) -> int:
     """Let the linear layers of ``module`` use packed weights wherever inference on a CPU calls them.
 
-    Each layer is tried on random numbers first and left as it is if its results differ by more than rounding, or
-    if this build of torch cannot do it. The weights themselves stay, for saving and training.
+    Each layer is tried on random numbers first and left as it is if its results differ by more than
+    rounding, or if this build of torch cannot do it. The weights themselves stay, for saving and training.
 
     Returns
     -------
@@ -59,5 +59,5 @@ def _packed(layer: torch.nn.Linear) -> bool:
         result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
         return result
 
-    layer.forward = forward  # type: ignore[method-assign]
+    layer.forward = forward  # type: ignore[method-assign, assignment]
     return True

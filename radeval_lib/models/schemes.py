@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import torch
 
 TYPES = ("ANATOMY", "ABNORMALITY", "DISEASE", "NON-ABNORMALITY", "NON-DISEASE")
-"""The entity types of RaTE-NER (Zhao et al. 2024, Section 2.2), in upper case as the released model has them."""
+"""The entity types of RaTE-NER (Zhao et al. 2024, Section 2.2), in upper case as the released model has
+them."""
 
 IGNORED = -100
 """A label that the loss leaves out."""

@@ -31,8 +31,9 @@ def decode(labels: Sequence[str], skipped: Sequence[bool], how: Decoding = "rele
     ----------
     labels : one a token, special tokens included.
     skipped : whether a token is special and cannot be in an entity.
-    how : ``standard``: an entity begins at B-, or at an I- that continues none of its type, and goes on while I- of
-        its type follow. ``released``: the rules of the RaTEScore package 0.6.0, see :func:`decode_released`.
+    how : ``standard``: an entity begins at B-, or at an I- that continues none of its type, and goes on
+        while I- of its type follow. ``released``: the rules of the RaTEScore package 0.6.0, see
+        :func:`decode_released`.
     """
     return decode_released(labels, skipped) if how == "released" else decode_standard(labels, skipped)
 
@@ -55,10 +56,10 @@ def decode_standard(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span
 def decode_released(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
     """Spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
 
-    An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is dropped.
-    An entity ends where the NEXT label is O or B-, so the label predicted for the closing special token decides
-    over an entity at the end of the sentence: if that label is I-, the entity is taken to end before the special
-    token, but only as long as no entity before it ended at a B-; otherwise it is lost.
+    An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
+    dropped. An entity ends where the NEXT label is O or B-, so the label predicted for the closing special
+    token decides over an entity at the end of the sentence: if that label is I-, the entity is taken to end
+    before the special token, but only as long as no entity before it ended at a B-; otherwise it is lost.
     """
     spans: list[Span] = []
     opened: tuple[int, str] | None = None

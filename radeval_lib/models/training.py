@@ -120,7 +120,9 @@ def train(
     return Trained(scheme, evaluate(scheme, dev), _history(trainer.state.log_history))
 
 
-def _trainer(scheme: Scheme, examples: list[dict[str, Any]], dev: Sequence[AnnotatedSentence], s: Any, folder: str) -> Any:
+def _trainer(
+    scheme: Scheme, examples: list[dict[str, Any]], dev: Sequence[AnnotatedSentence], s: Any, folder: str
+) -> Any:
     from torch.optim import AdamW
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
@@ -143,7 +145,7 @@ def _trainer(scheme: Scheme, examples: list[dict[str, Any]], dev: Sequence[Annot
         def create_optimizer(self, *_: Any, **__: Any) -> Any:
             if self.optimizer is None:
                 rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
-                named = list(self.model.named_parameters())
+                named = list(scheme.module.named_parameters())
                 new = [value for key, value in named if key.startswith(("head.", "classifier."))]
                 old = [value for key, value in named if not key.startswith(("head.", "classifier."))]
                 groups = [{"params": old, "lr": s.learning_rate}, {"params": new, "lr": rate}]
@@ -177,8 +179,8 @@ def _trainer(scheme: Scheme, examples: list[dict[str, Any]], dev: Sequence[Annot
     trainer = SpanF1Trainer(
         model=scheme.module,
         args=arguments,
-        train_dataset=examples,  # type: ignore[arg-type]
-        eval_dataset=examples[:1],  # type: ignore[arg-type]  # Trainer wants one; evaluate() reads dev itself
+        train_dataset=examples,
+        eval_dataset=examples[:1],  # Trainer wants one; evaluate() reads dev itself
         data_collator=scheme.collate,
     )
     trainer.remove_callback(PrinterCallback)
@@ -189,7 +191,9 @@ def _history(log: list[dict[str, float]]) -> list[dict[str, float]]:
     rows: dict[float, dict[str, float]] = {}
     for entry in log:
         row = rows.setdefault(round(entry.get("epoch", 0.0), 3), {"epoch": entry.get("epoch", 0.0)})
-        row.update({key.removeprefix("eval_"): value for key, value in entry.items() if key.startswith("eval_")})
+        row.update(
+            {key.removeprefix("eval_"): value for key, value in entry.items() if key.startswith("eval_")}
+        )
         if "loss" in entry:
             row["loss"] = entry["loss"]
     return [row for row in rows.values() if "f1" in row]

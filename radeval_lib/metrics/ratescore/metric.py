@@ -53,20 +53,21 @@ class _Reading:
 class RaTEScore(Metric):
     """RaTEScore (Zhao et al. 2024).
 
-    Every text, sentence and entity is read once, however often it occurs. A text without a sentence or an entity
-    gets the value that ``empty`` names; the package misaligns all later pairs there.
+    Every text, sentence and entity is read once, however often it occurs. A text without a sentence or an
+    entity gets the value that ``empty`` names; the package misaligns all later pairs there.
 
     Parameters
     ----------
     preset : ``released`` (what the package 0.6.0 does) or ``paper`` (Section 2.4).
     weights : ``long``, ``short``, or a YAML or JSON file of 25 weights and a penalty.
-    ner_model : folder or hub name of a token classifier with IOB labels, or of a span tagger that this library saved.
+    ner_model : folder or hub name of a token classifier with IOB labels, or of a span tagger that this
+        library saved.
     encoder : folder or hub name of the entity encoder.
-    penalty, orientation, empty, min_characters, pooling, cosine, decoding : see :class:`Options`; None keeps the
-        preset's.
+    penalty, orientation, empty, min_characters, pooling, cosine, decoding : see :class:`Options`; None
+        keeps the preset's.
     device : ``auto``, ``cpu`` or ``cuda``.
-    cache : folder where entities and vectors are kept between runs, or None. It holds no readable text: entities can
-        be read only by who has the report that they are from.
+    cache : folder where entities and vectors are kept between runs, or None. It holds no readable text:
+        entities can be read only by who has the report that they are from.
     """
 
     name = "ratescore"
@@ -139,10 +140,14 @@ class RaTEScore(Metric):
             self._tagger = open_tagger(
                 self._names["ner_model"], decoding=self.options.decoding, device=self._device
             )
-            labels = {label.partition("-")[2] for label in getattr(self._tagger, "labels", []) if label != "O"}
+            labels = {
+                label.partition("-")[2] for label in getattr(self._tagger, "labels", []) if label != "O"
+            }
             if unknown := sorted(labels - set(TYPES)):
                 raise MetricError(
-                    f"the tagger has the type {unknown[0]!r}", "ratescore.ner_model", f"Types: {', '.join(TYPES)}."
+                    f"the tagger has the type {unknown[0]!r}",
+                    "ratescore.ner_model",
+                    f"Types: {', '.join(TYPES)}.",
                 )
         return self._tagger
 
@@ -195,11 +200,18 @@ class RaTEScore(Metric):
             from radeval_lib.models.loading import checksum, device_of
 
             precision = "bf16" if device_of(self._device).type == "cuda" else "fp32"
-            how = (checksum(self._names["ner_model"]), self.options.decoding, self.options.min_characters, precision)
+            how = (
+                checksum(self._names["ner_model"]),
+                self.options.decoding,
+                self.options.min_characters,
+                precision,
+            )
             self._readings = _KeptReadings(self._cache, f"readings {how}")
         return self._readings
 
     def _found(self, texts: Sequence[str]) -> dict[str, _Reading]:
+        if not texts:
+            return {}
         sentences = [split(text, self.options.min_characters) for text in texts]
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
@@ -217,7 +229,9 @@ class RaTEScore(Metric):
         # A piece is at least a character long, so only these can be longer than the model reads.
         long = [sentence for sentence in sentences if len(sentence) > 500]
         check = getattr(self.tagger, "cut", None)
-        return {text for text, over in zip(long, check(long), strict=True) if over} if long and check else set()
+        return (
+            {text for text, over in zip(long, check(long), strict=True) if over} if long and check else set()
+        )
 
 
 class _KeptReadings:

@@ -36,8 +36,8 @@ class Options:
     penalty : which type mismatches are multiplied by p. ``cross_polarity``: a disease or abnormality
         against a non-disease or non-abnormality (the code). ``any_mismatch``: any two different types
         (Section 2.4).
-    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code; the
-        sums printed in Section 2.4). ``match_first``: the other way round, as in the worked example of A.1.
+    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
+        ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
     empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code).
         ``zero``: 0. ``one_if_both_empty``: 1 where neither side has any, else 0. The paper does not define
         it.
@@ -60,7 +60,9 @@ class Options:
     def __post_init__(self) -> None:
         for key, choices in _CHOICES.items():
             if (value := getattr(self, key)) not in choices:
-                raise MetricError(f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}.")
+                raise MetricError(
+                    f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}."
+                )
         if self.min_characters < 1:
             raise MetricError(f"min_characters must be 1 or more, not {self.min_characters}", "ratescore")
 
@@ -69,7 +71,7 @@ PRESETS: dict[str, Options] = {
     "released": Options(),
     "paper": Options(
         penalty="any_mismatch",
-        orientation="query_first",
+        orientation="match_first",
         empty="one_if_both_empty",
         min_characters=1,
         pooling="mean",

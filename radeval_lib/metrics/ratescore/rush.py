@@ -1,10 +1,11 @@
 """Sentence boundaries by the RuSH rules, as medspaCy's PyRuSH finds them, without spaCy and much faster.
 
-The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0): patterns
-over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores; an odd score makes
-a pattern a false clue that wins over the true clues it overlaps if it is wider. They live in a trie that is tried at
-each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy 1, and takes milliseconds a report; this
-module keeps its rules' meaning, oddities included, and skips positions where no rule can match.
+The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
+patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
+an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
+live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
+1, and takes milliseconds a report; this module keeps its rules' meaning, oddities included, and skips
+positions where no rule can match.
 
 Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.
 """
@@ -15,7 +16,7 @@ import csv
 import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,8 @@ MAX_REPEAT = 50
 """A character with a plus sign matches once, or as often as it can up to this many further times."""
 
 MIN_CHARACTERS = 5
-"""A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one before."""
+"""A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one
+before."""
 
 _MOST_CHARACTERS = 1_000
 _RULES = Path(__file__).with_name("rush_rules.tsv")
@@ -75,8 +77,8 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-def _raw_trie(path: Path) -> dict[str, dict]:  # type: ignore[type-arg]
-    trie: dict[str, dict] = {}  # type: ignore[type-arg]
+def _raw_trie(path: Path) -> dict[str, dict]:
+    trie: dict[str, dict] = {}
     for row in csv.reader(path.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
         if len(row) < 3 or row[0].startswith(("#", "@")):
             continue
@@ -88,7 +90,7 @@ def _raw_trie(path: Path) -> dict[str, dict]:  # type: ignore[type-arg]
     return trie
 
 
-def _node(raw: dict[str, dict]) -> _Node:  # type: ignore[type-arg]
+def _node(raw: dict[str, dict]) -> _Node:
     node = _Node()
     for key, value in raw.items():
         if key == "<END>":
@@ -217,7 +219,8 @@ class _Search:
 
 
 class _State:
-    """A set of places in the trie that the same characters lead to; the filter's automaton, built as texts need it.
+    """A set of places in the trie that the same characters lead to; the filter's automaton, built as texts
+    need it.
 
     A repetition is let match any number of times, which finds more than the rules do but never less.
     """
@@ -288,7 +291,7 @@ def _closure(items: set[_Item]) -> frozenset[_Item]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _states(items: frozenset[_Item]) -> _State:
     return _State(items)
 
@@ -299,7 +302,8 @@ def _first_state() -> _State:
 
 
 def _candidates(text: str) -> list[int]:
-    """Positions after the first from which some rule may match: all those from which one does, and few others."""
+    """Positions after the first from which some rule may match: all those from which one does, and few
+    others."""
     first, length, found = _first_state(), len(text), []
     for position in range(1, length):
         state: _State | None = first
@@ -383,7 +387,8 @@ def _fill(output: list[list[int]], text: str, begin: int, end: int) -> None:
 
 
 def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
-    """The stretch from its first visible character to its last letter, digit or closing sign, at least two long."""
+    """The stretch from its first visible character to its last letter, digit or closing sign, at least two
+    long."""
     first = next((place for place in range(begin, end) if not text[place].isspace()), None)
     if first is None:
         return None

@@ -34,7 +34,7 @@ class Entity(NamedTuple):
 def entities_of(pairs: Sequence[tuple[str, str]]) -> tuple[Entity, ...]:
     """(text, type) pairs as entities."""
     if isinstance(pairs, tuple) and all(type(pair) is Entity for pair in pairs):
-        return pairs  # type: ignore[return-value]
+        return pairs
     return tuple(Entity(text, kind) for text, kind in pairs)
 
 
@@ -194,7 +194,8 @@ class Scorer:
     def direction(
         self, types: Sequence[str], other_types: Sequence[str], similarity: NDArray[Any]
     ) -> Direction:
-        """One weighted mean; ``similarity`` has a row per query entity and a column per entity of the other side.
+        """One weighted mean; ``similarity`` has a row per query entity and a column per entity of the other
+        side.
 
         Of several equally similar entities the first is taken.
         """
@@ -266,7 +267,9 @@ def _similarity(
         raise MetricError("give either the cosines or the embeddings", "ratescore")
     table = cosines(*embeddings) if embeddings is not None else np.asarray(similarity, dtype=np.float64)
     if table.shape != shape:
-        raise MetricError(f"cosines of shape {table.shape} for {shape[0]} and {shape[1]} entities", "ratescore")
+        raise MetricError(
+            f"cosines of shape {table.shape} for {shape[0]} and {shape[1]} entities", "ratescore"
+        )
     if not np.isfinite(table).all():
         raise MetricError("a cosine is not a finite number", "ratescore", "Check the encoder's vectors.")
     return table

@@ -1,8 +1,9 @@
 """A text's sentences as the released code cuts them: RuSH's spans laid over spaCy's tokens.
 
-medspaCy marks tokens as sentence starts from the spans: the token where a span begins, the token after its end, and
-the first white space between two spans. What spaCy calls a token matters only where a span begins or ends inside a
-word; there, words are cut by the few of spaCy's English rules that can put a token border at such a place.
+medspaCy marks tokens as sentence starts from the spans: the token where a span begins, the token after its
+end, and the first white space between two spans. What spaCy calls a token matters only where a span begins
+or ends inside a word; there, words are cut by the few of spaCy's English rules that can put a token border
+at such a place.
 
 Sources: PyRuSH 1.0.13 (``cpredict_split_gaps``); spaCy 3.7 (white space, English affixes); RaTEScore 0.6.0
 (``sentence_split``: stripped, without sentences of fewer than three characters).
@@ -29,7 +30,9 @@ def split(text: str, min_characters: int = 3) -> list[str]:
     starts, blank = _tokens(text, spans)
     marks = sorted({0, *_sentence_starts(starts, blank, spans)})
     borders = [starts[mark] for mark in marks[1:]]
-    pieces = (text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True))
+    pieces = (
+        text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
+    )
     return [piece for piece in pieces if piece and len(piece) >= min_characters]
 
 

@@ -1,0 +1,144 @@
+"""Pairs a second of this library's RaTEScore and of the package's, in one run, on the same models and cores.
+
+    python benchmarks/ratescore_speed.py --input indiana_reports.csv --ner-model DIR --encoder DIR \
+        --package-python ratescore-env/bin/python [--package-pairs 300] [--output speed.json]
+
+Pairs: all Open-i findings of more than three words; the candidates are a fixed shuffle of the references.
+The package runs in its own environment (tests/reference/README.md) at its default settings but for the
+device, on the first --package-pairs pairs, which its time per pair does not depend on; this library scores
+all pairs, then all of them again from its cache, then only the package's pairs, whose scores are compared.
+Each side loads its models before the clock starts. The package's sentence splitter logs every token; the
+log goes to no one, and ``--quiet-package`` turns it off altogether. On a busy machine,
+set OMP_NUM_THREADS=1 (both sides obey) and read the ratio of the processor times: threads that wait spin.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+_PACKAGE = """
+import json, sys, time
+from loguru import logger
+if sys.argv[4] == "quiet":
+    logger.remove()
+import torch
+from RaTEScore import RaTEScore
+references, candidates = json.load(open(sys.argv[1]))
+metric = RaTEScore(bert_model=sys.argv[2], eval_model=sys.argv[3], use_gpu=False)
+metric.compute_score(candidates[:3], references[:3])
+wall, cpu = time.perf_counter(), time.process_time()
+scores = metric.compute_score(candidates, references)
+spent = [time.perf_counter() - wall, time.process_time() - cpu]
+print("\\n" + json.dumps([*spent, torch.get_num_threads(), [float(score) for score in scores]]))
+"""
+
+
+def read_pairs(path: Path, least_words: int = 4) -> tuple[list[str], list[str]]:
+    """References and candidates: findings of at least so many words, and a fixed shuffle of them."""
+    with path.open(newline="", encoding="utf-8") as stream:
+        texts = [
+            row["findings"] for row in csv.DictReader(stream) if len(row["findings"].split()) >= least_words
+        ]
+    order = list(range(len(texts)))
+    random.Random(0).shuffle(order)
+    return texts, [texts[index] for index in order]
+
+
+def package(
+    python: str, pairs: tuple[list[str], list[str]], ner: str, encoder: str, quiet: bool
+) -> dict[str, Any]:
+    """Time of the package on these pairs, and its scores."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "pairs.json"
+        source.write_text(json.dumps(pairs), encoding="utf-8")
+        command = [python, "-c", _PACKAGE, str(source), ner, encoder, "quiet" if quiet else "default"]
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True
+        )
+    wall, cpu, threads, scores = json.loads(done.stdout.strip().splitlines()[-1])
+    return {"pairs": len(scores), "wall_s": wall, "cpu_s": cpu, "threads": threads, "scores": scores}
+
+
+def ours(
+    pairs: tuple[list[str], list[str]], ner: str, encoder: str, cache: str | None, device: str
+) -> tuple[dict[str, Any], Any]:
+    """Time of this library on these pairs, and its scores."""
+    import torch
+
+    from radeval_lib.metrics import create
+
+    metric: Any = create("ratescore", ner_model=ner, encoder=encoder, cache=cache, device=device)
+    metric.tagger.tag(["No effusion."])
+    metric.encoder.encode(["effusion"])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    wall, cpu = time.perf_counter(), time.process_time()
+    scores = metric.score(*pairs)
+    spent = {"wall_s": time.perf_counter() - wall, "cpu_s": time.process_time() - cpu}
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    size = {"pairs": len(scores), "threads": torch.get_num_threads(), "memory_grown_mib": round(grown, 1)}
+    return size | spent, scores.values
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--input", type=Path, required=True)
+    parser.add_argument("--ner-model", required=True)
+    parser.add_argument("--encoder", required=True)
+    parser.add_argument(
+        "--package-python", help="interpreter of the package's environment; without it, ours alone"
+    )
+    parser.add_argument("--package-pairs", type=int, default=300)
+    parser.add_argument("--pairs", type=int, help="only the first so many pairs")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--quiet-package", action="store_true")
+    parser.add_argument("--output", type=Path)
+    given = parser.parse_args()
+    references, candidates = read_pairs(given.input)
+    pairs = references[: given.pairs], candidates[: given.pairs]
+    few = references[: given.package_pairs], candidates[: given.package_pairs]
+    report: dict[str, Any] = {
+        "processor": platform.processor() or platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "load_before": os.getloadavg(),
+    }
+    with tempfile.TemporaryDirectory() as cache:
+        for name, folder in (("first", cache), ("from_cache", cache), ("without_cache", None)):
+            report[name], _ = ours(pairs, given.ner_model, given.encoder, folder, given.device)
+    own = ours(few, given.ner_model, given.encoder, None, given.device)[1]
+    if given.package_python:
+        other = package(given.package_python, few, given.ner_model, given.encoder, given.quiet_package)
+        differences = [abs(a - b) for a, b in zip(own, other.pop("scores"), strict=True)]
+        report["package"] = other
+        report["largest_difference"] = max(differences)
+    for name in ("first", "from_cache", "without_cache", "package"):
+        if name in report:
+            report[name]["pairs_per_s"] = report[name]["pairs"] / report[name]["wall_s"]
+    if "package" in report:
+        slow, fast = report["package"], report["without_cache"]
+        report["times_the_package"] = fast["pairs_per_s"] / slow["pairs_per_s"]
+        per_pair = [side["cpu_s"] / side["pairs"] for side in (slow, fast)]
+        report["times_the_package_by_cpu_time"] = per_pair[0] / per_pair[1]
+    report["cache_times_first"] = report["from_cache"]["pairs_per_s"] / report["without_cache"]["pairs_per_s"]
+    report["load_after"] = os.getloadavg()
+    text = json.dumps(report, indent=1)
+    print(text)
+    if given.output:
+        given.output.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,104 @@
+"""BERTScore (Zhang et al. 2020): each token matched to the most similar token of the other text, in
+context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.metrics.base import Metric, MetricError, register
+
+_CHUNK = 256
+
+
+@register
+class BertScore(Metric):
+    """F1 of greedy token matches by cosine, without idf weights or rescaling.
+
+    As in the reference implementation, the special tokens take no part. A text without tokens scores 0.
+
+    Parameters
+    ----------
+    encoder : folder or hub name of a transformers model (RadEval, vilmedic: ``distilbert-base-uncased``), or
+        ``packaged-minilm``.
+    layer : hidden layer whose vectors are compared (RadEval, vilmedic: 5); None takes the last.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    """
+
+    name = "bertscore"
+    range = (-1.0, 1.0)
+    citation = "zhang2020bertscore"
+    needs = ("encoder",)
+
+    def __init__(
+        self, *, encoder: str = "distilbert-base-uncased", layer: int | None = 5, device: str = "auto"
+    ) -> None:
+        self.encoder, self.layer, self._device = encoder, layer, device
+        self._loaded: tuple[Any, Any] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        return {"encoder": self.encoder, "layer": self.layer, "idf": "no", "rescaled": "no"}
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
+        for start in range(0, len(pairs), _CHUNK):
+            chunk = pairs[start : start + _CHUNK]
+            texts = list(dict.fromkeys(text for pair in chunk for text in pair))
+            vectors = dict(zip(texts, self._tokens(texts), strict=True))
+            for reference, candidate in chunk:
+                precision, recall = greedy(vectors[candidate], vectors[reference])
+                total = precision + recall
+                value = 2 * precision * recall / total if total else 0.0
+                yield value, {"precision": precision, "recall": recall}
+
+    def _model(self) -> tuple[Any, Any]:
+        if self._loaded is None:
+            from transformers import AutoModel, AutoTokenizer
+
+            from radeval_lib.models.loading import device_of, pretrained, weights
+
+            model = weights(AutoModel, self.encoder).to(device_of(self._device))
+            depth = int(model.config.num_hidden_layers)
+            if self.layer is not None and not 0 <= self.layer <= depth:
+                raise MetricError(
+                    f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
+                )
+            self._loaded = pretrained(AutoTokenizer, self.encoder), model
+        return self._loaded
+
+    def _tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Unit vectors of each text's tokens; float32, shape (tokens, dimension)."""
+        import torch
+
+        from radeval_lib.models.batching import buckets
+        from radeval_lib.models.encoders import well_formed
+
+        tokenizer, model = self._model()
+        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=512)
+        ids = encoded["input_ids"]
+        found: list[NDArray[np.float32]] = [np.empty((0, 0), np.float32)] * len(texts)
+        with torch.inference_mode():
+            for batch in buckets([len(row) for row in ids], 4_096):
+                inputs = tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
+                output = model(**inputs.to(model.device), output_hidden_states=True)
+                hidden = output.hidden_states[-1 if self.layer is None else self.layer].float()
+                hidden = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+                for row, index in enumerate(batch):
+                    special = tokenizer.get_special_tokens_mask(ids[index], already_has_special_tokens=True)
+                    found[index] = hidden[row, : len(ids[index])][np.array(special) == 0]
+        return found
+
+
+def greedy(candidate: NDArray[Any], reference: NDArray[Any]) -> tuple[float, float]:
+    """Precision and recall: mean over one side's tokens of the highest cosine with the other's (equation 1).
+
+    Parameters
+    ----------
+    candidate, reference : unit vectors, one row a token; a side without tokens gives (0, 0).
+    """
+    if not len(candidate) or not len(reference):
+        return 0.0, 0.0
+    table = candidate @ reference.T
+    return float(table.max(axis=1).mean()), float(table.max(axis=0).mean())

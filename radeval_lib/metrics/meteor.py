@@ -1,0 +1,56 @@
+"""METEOR of each pair by NLTK (Banerjee and Lavie 2005): words matched exactly, then by stem, then by
+synonym."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.metrics.base import Metric, MetricError, register
+
+_WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
+
+
+class _NoSynonyms:
+    """Stands in for WordNet where there is none: no word has a synonym."""
+
+    def synsets(self, word: str) -> list[Any]:
+        return []
+
+
+@register
+class Meteor(Metric):
+    """METEOR with NLTK's constants (alpha 0.9, beta 3, gamma 0.5).
+
+    Parameters
+    ----------
+    wordnet : folder of the WordNet 3.0 dictionary (``nltk_data/corpora/wordnet``) for the synonym step;
+        None skips the step, which the scores' signature then says.
+    """
+
+    name = "meteor"
+    citation = "banerjee2005meteor"
+
+    def __init__(self, *, wordnet: str | None = None) -> None:
+        self.wordnet = wordnet
+        self._synonyms: Any = _NoSynonyms()
+        if wordnet is not None:
+            if not (Path(wordnet) / "data.noun").is_file():
+                remedy = "Give the folder that has data.noun, or leave it out."
+                raise MetricError("no WordNet dictionary in that folder", "meteor.wordnet", remedy)
+            from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+            self._synonyms = WordNetCorpusReader(wordnet, None)
+
+    def settings(self) -> dict[str, Any]:
+        return {"synonyms": "wordnet" if self.wordnet else "none"}
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        from nltk.translate.meteor_score import single_meteor_score
+
+        for reference, candidate in pairs:
+            ours, theirs = (_WORD.findall(text.lower()) for text in (reference, candidate))
+            value = single_meteor_score(ours, theirs, wordnet=self._synonyms) if ours and theirs else 0.0
+            yield float(value), {"reference words": len(ours), "candidate words": len(theirs)}

@@ -1,0 +1,140 @@
+"""Fourteen chest observations by rules, in the manner of the CheXpert labeler (Irvin et al. 2019), and
+their agreement.
+
+It stands where CheXbert (Smit et al. 2020) stands in the papers, until that model's weights fill the role:
+the same fourteen labels in four classes, found by expressions and cues (``observations.yml``) and not by a
+trained model, so its values are not CheXbert's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from radeval_lib.metrics.base import Metric, MetricError, register
+
+POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
+NO_FINDING = "No Finding"
+FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
+"""The five observations that are most often reported apart."""
+
+_RULES = Path(__file__).with_name("observations.yml")
+_SENTENCE = re.compile(r"[.;!?]\s+|\n+|\.$")
+_STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
+
+
+@dataclass(frozen=True)
+class _Rules:
+    mentions: dict[str, re.Pattern[str]]
+    normal: dict[str, re.Pattern[str]]
+    denied_before: re.Pattern[str]
+    denied_after: re.Pattern[str]
+    doubted_before: re.Pattern[str]
+    doubted_after: re.Pattern[str]
+    stops: re.Pattern[str]
+
+
+def _either(expressions: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{one})" for one in expressions))
+
+
+@lru_cache(maxsize=1)
+def _rules() -> _Rules:
+    raw = yaml.safe_load(_RULES.read_text(encoding="utf-8"))
+    words = {key: [rf"\b(?:{one})\b" for one in raw[key]] for key in raw if key != "observations"}
+    kinds = raw["observations"]
+    return _Rules(
+        {name: _either(kind["mentions"]) for name, kind in kinds.items()},
+        {name: _either(kind["normal"]) for name, kind in kinds.items() if kind.get("normal")},
+        _either(words["negation_before"]),
+        _either(words["negation_after"]),
+        _either(words["uncertain_before"]),
+        _either(words["uncertain_after"]),
+        _either(words["stops"]),
+    )
+
+
+@lru_cache(maxsize=1)
+def observations() -> tuple[str, ...]:
+    """The fourteen names, in the labeler's order."""
+    return (*_rules().mentions, NO_FINDING)
+
+
+def label(text: str) -> dict[str, int | None]:
+    """What a report says of each observation: 1 positive, 0 negative, -1 uncertain, None not mentioned.
+
+    The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 where no other
+    observation but Support Devices is positive or uncertain, else None.
+    """
+    rules = _rules()
+    found: dict[str, int | None] = dict.fromkeys(observations())
+    for sentence in _SENTENCE.split(text.lower()):
+        for name, pattern in rules.mentions.items():
+            values = [_said(sentence, *match.span(), rules) for match in pattern.finditer(sentence)]
+            if not values and name in rules.normal and rules.normal[name].search(sentence):
+                values = [NEGATIVE]
+            for value in values:
+                if _STRENGTH[value] > _STRENGTH[found[name]]:
+                    found[name] = value
+    others = (value for name, value in found.items() if name not in (NO_FINDING, "Support Devices"))
+    if text.strip() and not any(value in (POSITIVE, UNCERTAIN) for value in others):
+        found[NO_FINDING] = POSITIVE
+    return found
+
+
+def _said(sentence: str, begin: int, end: int, rules: _Rules) -> int:
+    before, after = sentence[:begin], sentence[end:]
+    stop = max((match.end() for match in rules.stops.finditer(before)), default=0)
+    if next_stop := rules.stops.search(after):
+        after = after[: next_stop.start()]
+    reach = before[stop:]
+    doubt = list(rules.doubted_before.finditer(reach))
+    # "no edema or effusion": the "or" joins two denied things and doubts neither.
+    if doubt and all(match.group() in ("or", "vs", "versus") for match in doubt):
+        doubt = [] if rules.denied_before.search(reach) else doubt[:0]
+    if doubt or rules.doubted_after.search(after):
+        return UNCERTAIN
+    if rules.denied_before.search(reach) or rules.denied_after.search(after):
+        return NEGATIVE
+    return POSITIVE
+
+
+def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
+    """The observations that count as present: positive and uncertain ones, as F1-CheXbert counts."""
+    return frozenset(name for name, value in labels.items() if value in (POSITIVE, UNCERTAIN))
+
+
+@register
+class ObservationF1(Metric):
+    """F1 of the observations that two reports state as present; 1 where neither states any.
+
+    Parameters
+    ----------
+    labels : ``14``, or ``5`` for Cardiomegaly, Edema, Consolidation, Atelectasis and Pleural Effusion.
+    """
+
+    name = "observations"
+    citation = "smit2020chexbert"
+
+    def __init__(self, *, labels: int = 14) -> None:
+        if labels not in (5, 14):
+            raise MetricError(f"labels must be 14 or 5, not {labels}", "observations")
+        self.labels = labels
+
+    def settings(self) -> dict[str, Any]:
+        return {"labels": self.labels}
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        known = {text: label(text) for text in {text for pair in pairs for text in pair}}
+        kept = frozenset(observations() if self.labels == 14 else FIVE)
+        for reference, candidate in pairs:
+            ours, theirs = (positive(known[text]) & kept for text in (reference, candidate))
+            total = len(ours) + len(theirs)
+            value = 2 * len(ours & theirs) / total if total else 1.0
+            yield value, {"reference": known[reference], "candidate": known[candidate]}

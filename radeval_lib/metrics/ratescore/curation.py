@@ -1,0 +1,273 @@
+"""The annotation pipeline of Zhao et al. 2024, A.2: annotate, check against a library, drop thin sentences,
+set polarity.
+
+An annotator (in the paper GPT-4 with a few hand-made examples; here any object of the role) proposes
+entities; three filters follow, each of which can be left out to see what it buys.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.restricted import reveal
+
+LIBRARY_COSINE = 0.83
+DENSITY = 0.7
+CUES = (
+    "no",
+    "without",
+    "unremarkable",
+    "intact",
+    "not",
+    "absence of",
+    "negative for",
+    "free of",
+    "nor",
+    "normal",
+)
+"""The first four are the paper's own examples of key negative words."""
+
+_STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
+_AFTER = frozenset({"unremarkable", "intact", "normal"})
+_POLARITY = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
+_BACK = {negated: positive for positive, negated in _POLARITY.items()}
+_FUNCTION = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "in",
+        "on",
+        "at",
+        "to",
+        "for",
+        "with",
+        "and",
+        "or",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "there",
+        "this",
+        "that",
+        "no",
+        "not",
+        "without",
+        "by",
+        "from",
+        "as",
+        "it",
+        "its",
+        "has",
+        "have",
+        "had",
+    ]
+)
+
+
+class Annotator(Protocol):
+    """Proposes entities; a language model fills this role with a few annotated examples."""
+
+    def annotate(
+        self, sentences: Sequence[Sequence[str]], examples: Sequence[AnnotatedSentence]
+    ) -> list[list[Entity]]:
+        """Entities of sentences given as words; types are the paper's five."""
+        ...
+
+
+class Encoder(Protocol):
+    """See :class:`radeval_lib.models.encoders.Encoder`; the paper's is MedCPT."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True)
+class Curated:
+    """What the pipeline kept, and what each step took.
+
+    Attributes
+    ----------
+    sentences : the kept sentences with their entities.
+    proposed : entities that the annotator proposed.
+    outside_library : entities dropped because nothing in the library is like them.
+    thin : sentences dropped because too few of their words are annotated.
+    flipped : entities whose polarity the cue words changed.
+    """
+
+    sentences: list[AnnotatedSentence]
+    proposed: int
+    outside_library: int
+    thin: int
+    flipped: int
+
+
+def curate(
+    sentences: Sequence[AnnotatedSentence],
+    annotator: Annotator,
+    examples: Sequence[AnnotatedSentence],
+    library: Iterable[str],
+    encoder: Encoder,
+    *,
+    cosine: float | None = LIBRARY_COSINE,
+    density: float | None = DENSITY,
+    negation: bool = True,
+) -> Curated:
+    """Annotate sentences and filter what comes back; their own entities, if they have any, are not looked at.
+
+    Parameters
+    ----------
+    library : names of medical entities (the paper: UMLS, SNOMED CT, ICD-10 and others).
+    cosine : an entity is kept if its name is at least so similar to one of the library; None keeps all.
+    density : a sentence is kept if at least this share of its content words is in an entity; None keeps all.
+    negation : whether cue words decide between a finding and its negation.
+    """
+    words = [[reveal(token) for token in sentence.tokens] for sentence in sentences]
+    proposed = annotator.annotate(words, examples)
+    kept = proposed if cosine is None else in_library(words, proposed, library, encoder, cosine)
+    result, thin, flipped = [], 0, 0
+    for sentence, own, entities in zip(sentences, words, kept, strict=True):
+        if density is not None and annotated_share(own, entities) < density:
+            thin += 1
+            continue
+        final = with_polarity(own, entities) if negation else entities
+        flipped += sum(a.label != b.label for a, b in zip(final, entities, strict=True))
+        result.append(replace(sentence, entities=tuple(final), relations=()))
+    before, after = (sum(map(len, lists)) for lists in (proposed, kept))
+    return Curated(result, before, before - after, thin, flipped)
+
+
+def in_library(
+    words: Sequence[Sequence[str]],
+    proposed: Sequence[Sequence[Entity]],
+    library: Iterable[str],
+    encoder: Encoder,
+    cosine: float = LIBRARY_COSINE,
+) -> list[list[Entity]]:
+    """The entities whose names are at least ``cosine`` similar to some name of the library."""
+    from radeval_lib.metrics.ratescore.scoring import unit
+
+    names = sorted({_name(own, entity) for own, row in zip(words, proposed, strict=True) for entity in row})
+    known = sorted({name.lower() for name in library})
+    if not names or not known:
+        return [[] for _ in proposed]
+    shelf = unit(encoder.encode(known))
+    best = np.concatenate(
+        [(unit(encoder.encode(part)) @ shelf.T).max(axis=1) for part in _parts(names, 1_000)]
+    )
+    fit = {name for name, value in zip(names, best, strict=True) if value >= cosine}
+    return [
+        [entity for entity in row if _name(own, entity) in fit]
+        for own, row in zip(words, proposed, strict=True)
+    ]
+
+
+def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
+    """Share of the content words (letters, and not a function word) that are in an entity; 0 where there
+    are none."""
+    content = {
+        i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
+    }
+    covered = {position for entity in entities for position in range(entity.start, entity.end)}
+    return len(content & covered) / len(content) if content else 0.0
+
+
+def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
+    """The entities with Abnormality and Disease turned to their negations, or back, by the cue words of the
+    sentence.
+
+    A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
+    ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
+    """
+    lowered = [word.lower() for word in words]
+    return [
+        entity
+        if entity.label not in _POLARITY and entity.label not in _BACK
+        else replace(entity, label=_labelled(entity, _negated(lowered, entity)))
+        for entity in entities
+    ]
+
+
+def _labelled(entity: Entity, negated: bool) -> str:
+    return _POLARITY.get(entity.label, entity.label) if negated else _BACK.get(entity.label, entity.label)
+
+
+def _negated(words: Sequence[str], entity: Entity) -> bool:
+    start = entity.start
+    while start and words[start - 1] not in _STOPS:
+        start -= 1
+    stop = entity.end
+    while stop < len(words) and words[stop] not in _STOPS:
+        stop += 1
+    before = f" {' '.join(words[start : entity.end])} "
+    return any(f" {cue} " in before for cue in CUES) or bool(_AFTER & set(words[entity.end : stop]))
+
+
+def _name(words: Sequence[str], entity: Entity) -> str:
+    return " ".join(words[entity.start : entity.end]).lower()
+
+
+def _parts(names: list[str], size: int) -> Iterable[list[str]]:
+    return (names[start : start + size] for start in range(0, len(names), size))
+
+
+@dataclass(frozen=True)
+class NoisyAnnotator:
+    """An annotator that knows the gold entities and errs at stated rates: what a filter buys can then be
+    measured.
+
+    Parameters
+    ----------
+    gold : the sentences with their true entities; words are the key.
+    miss : share of entities left out.
+    shift : share whose border is one word off.
+    invent : entities of random words, a sentence, on average.
+    confuse : share whose polarity is wrong.
+    seed : of the errors; a sentence's errors depend on the seed and its words alone.
+    """
+
+    gold: Sequence[AnnotatedSentence]
+    miss: float = 0.05
+    shift: float = 0.1
+    invent: float = 0.3
+    confuse: float = 0.1
+    seed: int = 0
+
+    def annotate(
+        self, sentences: Sequence[Sequence[str]], examples: Sequence[AnnotatedSentence]
+    ) -> list[list[Entity]]:
+        known = {tuple(reveal(token) for token in row.tokens): row.entities for row in self.gold}
+        return [self._erring(tuple(words), known.get(tuple(words), ())) for words in sentences]
+
+    def _erring(self, words: tuple[str, ...], entities: Sequence[Entity]) -> list[Entity]:
+        rng = random.Random(f"{self.seed} {' '.join(words)}")
+        found = []
+        for entity in entities:
+            if rng.random() < self.miss:
+                continue
+            start, end, kind = entity.start, entity.end, entity.label
+            if rng.random() < self.shift:
+                start, end = (
+                    (max(0, start - 1), end) if rng.random() < 0.5 else (start, min(len(words), end + 1))
+                )
+            if rng.random() < self.confuse:
+                kind = (_POLARITY | _BACK).get(kind, kind)
+            found.append(Entity(start, end, kind))
+        invented = int(self.invent) + (rng.random() < self.invent % 1)
+        for _ in range(invented):
+            start = rng.randrange(len(words))
+            if not any(entity.start <= start < entity.end for entity in found):
+                kind = rng.choice(["Anatomy", *_POLARITY, *_BACK])
+                found.append(Entity(start, start + 1, kind))
+        return sorted(found, key=lambda entity: (entity.start, entity.end))

@@ -1,0 +1,111 @@
+"""The protocol that every metric keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib import metrics
+from radeval_lib.metrics import base
+from radeval_lib.metrics.base import Metric, MetricError
+
+
+class _Ratio(Metric):
+    """Length of the reference over that of the pair; what it was asked is kept."""
+
+    name = "_ratio"
+
+    def __init__(self, *, scale: float = 1.0, strict: bool | None = None, order: int = 1) -> None:
+        self.scale, self.strict, self.order = scale, strict, order
+        self.asked: list[tuple[str, str]] = []
+
+    def _score_pairs(self, pairs):
+        self.asked += pairs
+        return [(self.scale * len(a) / (1 + len(a) + len(b)), (a, b)) for a, b in pairs]
+
+
+@pytest.fixture
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(base, "_REGISTRY", {**base._REGISTRY, "_ratio": _Ratio})
+
+
+@given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=12), st.randoms())
+def test_order_and_duplicates_change_no_score(pairs, rng) -> None:
+    alone = {pair: _Ratio().score([pair[0]], [pair[1]]).values[0] for pair in set(pairs)}
+    shuffled = [*pairs, *pairs]
+    rng.shuffle(shuffled)
+    metric = _Ratio()
+    scores = metric.score([a for a, _ in shuffled], [b for _, b in shuffled])
+    assert scores.values.dtype == np.float64
+    assert scores.values.shape == (len(shuffled),)
+    assert list(scores.values) == [alone[pair] for pair in shuffled]
+    assert scores.details == shuffled
+    assert len(metric.asked) == len(set(pairs))
+
+
+@pytest.mark.parametrize(
+    ("references", "candidates", "said"),
+    [
+        ("a", ["b"], "references is a single text"),
+        (["a"], b"b", "candidates is a single text"),
+        (["a"], ["b", "c"], "1 references but 2 candidates"),
+        (["a", None], ["b", "c"], "item 1 is None"),
+        (["a"], [float("nan")], "item 0 is nan"),
+        (["a"], 3, "int is not a sequence"),
+    ],
+)
+def test_bad_input_is_named(references, candidates, said) -> None:
+    with pytest.raises(MetricError, match=said):
+        _Ratio().score(references, candidates)
+
+
+def test_a_value_that_is_not_finite_is_an_error() -> None:
+    with pytest.raises(MetricError, match="not a finite number"):
+        _Ratio(scale=float("inf")).score(["a"], ["b"])
+
+
+def test_nothing_to_score() -> None:
+    assert len(_Ratio().score([], [])) == 0
+
+
+@pytest.mark.usefixtures("registered")
+def test_settings_come_as_texts() -> None:
+    metric = metrics.create("_ratio", scale="2.5", strict="yes", order="3")
+    assert isinstance(metric, _Ratio)
+    assert (metric.scale, metric.strict, metric.order) == (2.5, True, 3)
+    assert metrics.create("_ratio", strict="none").strict is None  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"colour": "red"}, "unknown setting 'colour'. Settings: order, scale, strict"),
+        ({"scale": "wide"}, "_ratio.scale: 'wide' is not of type float"),
+        ({"strict": "perhaps"}, "not of type bool"),
+    ],
+)
+def test_bad_settings_are_named(settings, said) -> None:
+    with pytest.raises(MetricError, match=said):
+        metrics.create("_ratio", **settings)
+
+
+def test_unknown_metric_lists_those_there_are() -> None:
+    with pytest.raises(MetricError, match=r"unknown metric 'bluu'.*bleu.*ratescore"):
+        metrics.create("bluu")
+
+
+def test_every_metric_says_what_it_is() -> None:
+    for name in metrics.names():
+        metric = metrics.get(name)
+        low, high = metric.range
+        assert low < high
+        assert isinstance(metric.higher_is_better, bool)
+        assert metric.__doc__
+
+
+def test_prefixed_settings() -> None:
+    given_ = {"ratescore.preset": "paper", "bleu.order": "2"}
+    assert metrics.typed(given_, "ratescore") == {"preset": "paper"}

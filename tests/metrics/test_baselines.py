@@ -1,0 +1,115 @@
+"""Baselines against hand-computed values and the libraries that they are built on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.metrics import MetricError, create
+from radeval_lib.metrics.bertscore import greedy
+from radeval_lib.metrics.observations import label, observations, positive
+from radeval_lib.models.encoders import Encoder
+
+SAME = "the lungs are clear without effusion"
+
+
+@pytest.mark.parametrize("name", ["rouge_1", "rouge_2", "rouge_l", "bleu"])
+def test_same_and_disjoint_texts(name) -> None:
+    values = create(name).score([SAME, SAME, ""], [SAME, "x y z w", ""]).values
+    np.testing.assert_allclose(values, [1, 0, 0], atol=1e-3)
+
+
+def test_rouge_by_hand() -> None:
+    # words: 4 and 3, longest common subsequence "no effusion": P = 2/3, R = 2/4, F = 4/7
+    value = create("rouge_l").score(["no pleural effusion today"], ["no effusion seen"]).values[0]
+    assert value == pytest.approx(4 / 7)
+    # pairs: {no pleural, pleural effusion, effusion today} and {no effusion, effusion seen}: none in common
+    assert create("rouge_2").score(["no pleural effusion today"], ["no effusion seen"]).values[0] == 0
+
+
+def test_meteor_by_hand() -> None:
+    # 4 matches in one chunk of 4 words: F = 1, penalty 0.5 * (1/4)^3 (Banerjee and Lavie 2005)
+    value = create("meteor").score(["the lungs are clear"], ["the lungs are clear"]).values[0]
+    assert value == pytest.approx(1 - 0.5 / 64)
+    # stems: "effusions" matches "effusion"
+    assert create("meteor").score(["effusions"], ["effusion"]).values[0] > 0
+    assert create("meteor").score(["effusion"], [""]).values[0] == 0
+
+
+def test_meteor_needs_its_dictionary(tmp_path) -> None:
+    with pytest.raises(MetricError, match="no WordNet dictionary"):
+        create("meteor", wordnet=str(tmp_path))
+
+
+def test_greedy_match_by_hand() -> None:
+    candidate = np.array([[1.0, 0.0], [0.0, 1.0]])
+    reference = np.array([[1.0, 0.0], [0.6, 0.8]])
+    # candidate tokens: best 1 and 0.8; reference tokens: best 1 and 0.8
+    assert greedy(candidate, reference) == pytest.approx((0.9, 0.9))
+    assert greedy(candidate, np.empty((0, 0))) == (0.0, 0.0)
+
+
+def test_bertscore_orders_texts_and_takes_empty_ones() -> None:
+    metric = create("bertscore", encoder="packaged-minilm", layer="5")
+    values = metric.score([SAME] * 4, [SAME, "lungs clear, no effusion", "femur fracture", ""]).values
+    assert values[0] == pytest.approx(1, abs=1e-5)
+    assert values[0] > values[1] > values[2] > values[3] == 0
+    with pytest.raises(MetricError, match="layer 9 of a model of 6"):
+        create("bertscore", encoder="packaged-minilm", layer=9).score(["a"], ["b"])
+
+
+def test_bertscore_uses_the_tokens_alone() -> None:
+    # the words' pieces without the special tokens, in context, computed here once more
+    metric = create("bertscore", encoder="packaged-minilm", layer="none")
+    value = metric.score(["effusion"], ["pneumothorax"]).values[0]
+    encoder = Encoder(pooling="cls")
+    import torch
+
+    vectors = []
+    for word in ("effusion", "pneumothorax"):
+        inputs = encoder.tokenizer(word, return_tensors="pt")
+        with torch.inference_mode():
+            hidden = encoder.model(**inputs).last_hidden_state[0, 1:-1].numpy()
+        vectors.append(hidden / np.linalg.norm(hidden, axis=1, keepdims=True))
+    precision, recall = greedy(vectors[1], vectors[0])
+    assert value == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("No pleural effusion or pneumothorax.", {"Pleural Effusion": 0, "Pneumothorax": 0, "No Finding": 1}),
+        ("Small left pleural effusion.", {"Pleural Effusion": 1}),
+        ("Possible pneumonia.", {"Pneumonia": -1}),
+        ("Cannot exclude pneumonia.", {"Pneumonia": -1}),
+        (
+            "The heart is normal in size. Lungs are clear.",
+            {"Cardiomegaly": 0, "Lung Opacity": 0, "No Finding": 1},
+        ),
+        ("Heart size is mildly enlarged.", {"Cardiomegaly": 1}),
+        ("Pneumothorax is not seen.", {"Pneumothorax": 0, "No Finding": 1}),
+        ("No effusion but there is bibasilar atelectasis.", {"Pleural Effusion": 0, "Atelectasis": 1}),
+        ("Right PICC line tip in the SVC.", {"Support Devices": 1, "No Finding": 1}),
+        ("No edema. Mild pulmonary edema has developed.", {"Edema": 1}),
+        ("", {}),
+    ],
+)
+def test_observations(text, expected) -> None:
+    found = {name: value for name, value in label(text).items() if value is not None}
+    assert found == expected
+
+
+def test_observation_names() -> None:
+    assert len(observations()) == 14
+    assert positive({"Edema": -1, "Pneumonia": 0, "Fracture": 1}) == {"Edema", "Fracture"}
+
+
+def test_observation_f1() -> None:
+    # reference: Edema, Cardiomegaly; candidate: Edema: F1 = 2 * 1 / 3
+    scores = create("observations").score(
+        ["Edema. Cardiomegaly.", "Clear lungs.", "Rib fracture."], ["Edema.", "Clear lungs.", "No fracture."]
+    )
+    np.testing.assert_allclose(scores.values, [2 / 3, 1, 0])
+    assert create("observations", labels="5").score(["Rib fracture."], [""]).values[0] == 1
+    with pytest.raises(MetricError, match="14 or 5"):
+        create("observations", labels=7)

@@ -1,0 +1,116 @@
+"""The annotation pipeline of A.2: each filter alone, and what all of them buy against an annotator that
+errs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.metrics.ratescore.curation import (
+    NoisyAnnotator,
+    annotated_share,
+    curate,
+    in_library,
+    with_polarity,
+)
+from radeval_lib.models.corpus import from_synthetic, gold_spans
+from radeval_lib.models.ner_metrics import agreement
+from radeval_lib.synthetic.generator import generate
+
+
+class _Letters:
+    """Stands for an encoder: a text's vector counts its letters."""
+
+    def encode(self, texts):
+        return np.array(
+            [[text.count(chr(97 + i)) + 1e-3 for i in range(26)] for text in texts], dtype=np.float32
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "expected"),
+    [
+        ("no pleural effusion", [(1, 3, "Abnormality")], ["Non-Abnormality"]),
+        ("without pneumonia", [(1, 2, "Disease")], ["Non-Disease"]),
+        (
+            "the heart is unremarkable",
+            [(1, 2, "Anatomy"), (3, 4, "Abnormality")],
+            ["Anatomy", "Non-Abnormality"],
+        ),
+        (
+            "no effusion but edema",
+            [(1, 2, "Abnormality"), (3, 4, "Non-Abnormality")],
+            ["Non-Abnormality", "Abnormality"],
+        ),
+        ("mild edema", [(0, 2, "Non-Abnormality")], ["Abnormality"]),
+        (
+            "the spine is intact",
+            [(1, 2, "Anatomy"), (3, 4, "Non-Abnormality")],
+            ["Anatomy", "Non-Abnormality"],
+        ),
+    ],
+)
+def test_polarity(text, entities, expected) -> None:
+    found = with_polarity(text.split(), [Entity(*entity) for entity in entities])
+    assert [entity.label for entity in found] == expected
+
+
+def test_share_of_content_words() -> None:
+    # content words: small, left, effusion; "there", "is", "a" and the stop are not
+    words = ["There", "is", "a", "small", "left", "effusion", "."]
+    assert annotated_share(words, [Entity(3, 4, "x"), Entity(5, 6, "x")]) == pytest.approx(2 / 3)
+    assert annotated_share(["is", "."], []) == 0
+
+
+def test_library_keeps_what_is_like_it() -> None:
+    words = [["edema", "zzz"]]
+    proposed = [[Entity(0, 1, "Abnormality"), Entity(1, 2, "Disease")]]
+    assert in_library(words, proposed, ["Oedema"], _Letters(), 0.83) == [[proposed[0][0]]]
+    assert in_library(words, proposed, [], _Letters(), 0.83) == [[]]
+
+
+def test_filters_raise_precision() -> None:
+    gold = from_synthetic(generate(150, seed=7))
+    library = {
+        " ".join(row.tokens[e.start : e.end])
+        for row in from_synthetic(generate(400, seed=8))
+        for e in row.entities
+    }
+    annotator = NoisyAnnotator(gold, seed=1)
+    plain = curate(gold, annotator, [], library, _Letters(), cosine=None, density=None, negation=False)
+    full = curate(gold, annotator, [], library, _Letters(), cosine=0.97)
+    truth = {row.id: gold_spans(row) for row in gold}
+
+    def precision(result) -> float:
+        rows = result.sentences
+        spans = [gold_spans(row) for row in rows]
+        return agreement(
+            [truth[row.id] for row in rows], spans, [len(row.tokens) for row in rows]
+        ).overall.precision
+
+    assert precision(full) > precision(plain) + 0.05
+    assert plain.proposed == full.proposed
+    assert plain.outside_library == plain.thin == plain.flipped == 0
+    assert min(full.outside_library, full.thin, full.flipped) > 0
+    assert len(full.sentences) + full.thin == len(gold)
+
+
+def test_noise_is_repeatable_and_none_is_gold() -> None:
+    gold = from_synthetic(generate(20, seed=9))
+    words = [list(row.tokens) for row in gold]
+    assert NoisyAnnotator(gold, seed=1).annotate(words, []) == NoisyAnnotator(gold, seed=1).annotate(
+        words, []
+    )
+    silent = NoisyAnnotator(gold, miss=0, shift=0, invent=0, confuse=0)
+    assert silent.annotate(words, []) == [
+        sorted((Entity(e.start, e.end, e.label) for e in row.entities), key=lambda e: (e.start, e.end))
+        for row in gold
+    ]
+    assert NoisyAnnotator([], invent=0).annotate([["unknown"]], []) == [[]]
+
+
+def test_relations_go_with_the_old_entities() -> None:
+    row = AnnotatedSentence("1", ("edema",))
+    kept = curate([row], NoisyAnnotator([row], invent=0), [], ["edema"], _Letters(), density=None).sentences
+    assert kept == [row]

@@ -1,0 +1,234 @@
+"""RaTEScore against the package 0.6.0 itself: what it gave is recorded (tests/reference/README.md says
+how)."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radeval_lib.metrics import create, score_file
+from radeval_lib.metrics.ratescore.metric import RaTEScore
+from radeval_lib.metrics.ratescore.sentences import split
+from radeval_lib.models.tagging import decode_released, decode_standard
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "ratescore"
+NER = str(REFERENCE / "tiny_ner")
+ENCODER = "packaged-minilm"
+TIED = {204, 220}
+"""Pairs in which an entity is equally similar to two of different types: the package's choice is
+torch.topk's."""
+
+
+def _read(name: str) -> Any:
+    return json.loads((REFERENCE / name).read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def package() -> dict[str, Any]:
+    return _read("package_generated.json")
+
+
+@pytest.fixture(scope="module")
+def pairs() -> list[dict[str, str]]:
+    return _read("pairs.json")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> str:
+    """A cache, so that the texts that several tests share are read once."""
+    return str(tmp_path_factory.mktemp("cache"))
+
+
+def _metric(**settings: Any) -> RaTEScore:
+    models = {"ner_model": NER, "encoder": ENCODER, "device": "cpu"}
+    metric = create("ratescore", preset="released", **models, **settings)
+    assert isinstance(metric, RaTEScore)
+    return metric
+
+
+def test_sentences(package, pairs) -> None:
+    assert [split(pair["reference"]) for pair in pairs] == package["sentences"]
+
+
+def test_sentences_of_odd_texts(package) -> None:
+    assert [split(text) for text in _read("odd_texts.json")] == package["odd_sentences"]
+
+
+def test_short_sentences_stay_where_asked() -> None:
+    assert split("CT") == []
+    assert split("CT", min_characters=1) == ["CT"]
+    assert split(" \n ") == split("") == []
+
+
+@pytest.mark.parametrize("weights", ["long", "short"])
+def test_scores_of_generated_pairs(package, pairs, weights, kept) -> None:
+    scores = _metric(weights=weights, cache=kept).score(
+        [pair["reference"] for pair in pairs], [pair["candidate"] for pair in pairs]
+    )
+    assert len(scores) == len(pairs) == 500
+    recorded = dict(package[weights])
+    defined = [index for index in recorded if index not in TIED]
+    assert len(defined) >= 496
+    expected = [recorded[index] for index in defined]
+    np.testing.assert_allclose(scores.values[defined], expected, atol=1e-4)
+
+
+def test_entities(package, pairs, kept) -> None:
+    recorded = package["entities"]
+    found = _metric(cache=kept).entities([pairs[index]["reference"] for index, _ in recorded])
+    assert [[list(entity) for entity in row] for row in found] == [entities for _, entities in recorded]
+
+
+def test_scores_of_open_i(data_root) -> None:
+    recorded = _read("package_open_i.json")
+    path = data_root / "openi" / "indiana_reports.csv"
+    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != recorded["sha256"]:
+        pytest.skip("needs the Open-i file that the values were recorded on")
+    with path.open(newline="", encoding="utf-8") as stream:
+        texts = [row[recorded["column"]] for row in csv.DictReader(stream)]
+    rows = recorded["pairs"]
+    scores = _metric().score([texts[a] for a, _, _ in rows], [texts[b] for _, b, _ in rows])
+    np.testing.assert_allclose(scores.values, [score for *_, score in rows], atol=1e-4)
+
+
+def test_from_a_file(tmp_path, package, pairs) -> None:
+    rows = [pairs[index] for index, _ in package["long"][:20]]
+    with (tmp_path / "pairs.csv").open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["reference", "candidate"])
+        writer.writeheader()
+        writer.writerows(rows)
+    settings = {"preset": "released", "ner_model": NER, "encoder": ENCODER}
+    score_file("ratescore", settings, tmp_path / "pairs.csv", tmp_path / "scores.csv")
+    with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as stream:
+        found = [float(row["ratescore"]) for row in csv.DictReader(stream)]
+    np.testing.assert_allclose(found, [score for _, score in package["long"][:20]], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        # the last label is the closing special token's; facts on the released decoder, checked on toy strings
+        ("B-X I-Y I-Z O O", [(0, 2, "X")]),
+        ("I-X O O", []),
+        ("I-X B-Y O O", [(1, 1, "Y")]),
+        ("B-X B-X O O", [(0, 0, "X"), (1, 1, "X")]),
+        ("B-X I-X I-X", [(0, 1, "X")]),
+        ("B-X B-Y I-Y I-Y", [(0, 0, "X")]),
+        ("O", []),
+        ("", []),
+    ],
+)
+def test_released_decoding(labels, expected) -> None:
+    row = labels.split()
+    special = [False] * (len(row) - 1) + [True] * bool(row)
+    assert [tuple(span) for span in decode_released(row, special)] == expected
+
+
+def test_standard_decoding_loses_nothing() -> None:
+    row = ["B-X", "B-Y", "I-Y", "I-Y"]
+    assert [tuple(span) for span in decode_standard(row, [False] * 3 + [True])] == [(0, 0, "X"), (1, 2, "Y")]
+    assert [tuple(span) for span in decode_standard(["I-X", "I-Y"], [False] * 2)] == [
+        (0, 0, "X"),
+        (1, 1, "Y"),
+    ]
+
+
+def test_cache_gives_the_same_and_reads_no_model(tmp_path, pairs, monkeypatch) -> None:
+    references = [pair["reference"] for pair in pairs[:30]]
+    candidates = [pair["candidate"] for pair in pairs[:30]]
+    first = _metric(cache=str(tmp_path)).score(references, candidates)
+    again = _metric(cache=str(tmp_path))
+    monkeypatch.setattr(RaTEScore, "tagger", property(lambda self: pytest.fail("the tagger was loaded")))
+    np.testing.assert_array_equal(again.score(references, candidates).values, first.values)
+    blob = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"effusion" not in blob
+    assert b"ANATOMY" not in blob
+
+
+def _odd_texts() -> list[str]:
+    rng = random.Random(0)
+    fixed = [
+        "",
+        " ",
+        "\n\t",
+        "x",
+        ".",
+        "\x00",
+        "\ud800",
+        "a\udfff.",
+        "肺は清明です。",
+        "Лёгкие чистые.",
+        "🫁" * 20,
+    ]
+    fixed += [
+        "effusion " * 500,
+        "word " * 10_000,
+        "a" * 5_000,
+        "[CLS] [SEP] [PAD] [MASK]",
+        "B-ANATOMY",
+        "\u202e",
+    ]
+    alphabet = [chr(code) for code in (*range(1, 127), 0xA0, 0x2028, 0xFFFD, 0x1F600, 0xD83D, 0x0301, 0x4E2D)]
+    words = [
+        "no",
+        "effusion",
+        "heart",
+        ".",
+        "\n",
+        "normal",
+        "\u200b",
+        "12",
+        "-",
+        "mild edema",
+        "\x1b[0m",
+        "%s",
+        "{0}",
+    ]
+    drawn = []
+    while len(fixed) + len(drawn) < 1_000:
+        pool = alphabet if rng.random() < 0.4 else words
+        drawn.append(" ".join(rng.choice(pool) for _ in range(rng.randint(0, 30))))
+    return fixed + drawn
+
+
+@pytest.mark.parametrize("preset", ["released", "paper"])
+def test_a_thousand_odd_inputs_give_one_finite_score_each(preset) -> None:
+    texts = _odd_texts()
+    other = "The heart is normal. Small left pleural effusion."
+    metric = create("ratescore", preset=preset, ner_model=NER, encoder=NER, device="cpu")
+    references = [text if i % 2 else other for i, text in enumerate(texts)]
+    candidates = [other if i % 2 else text for i, text in enumerate(texts)]
+    scores = metric.score(references, candidates)
+    assert len(scores) == 1_000
+    assert np.isfinite(scores.values).all()
+    # order: a pair alone scores what it scores among the others
+    for i in (0, 1, 6, 11, 12, 500, 999):
+        alone = metric.score([references[i]], [candidates[i]]).values[0]
+        assert alone == pytest.approx(scores.values[i], abs=1e-5)
+    assert any("candidate: no sentence" in note for note in scores.details[0].notes)
+    assert any("U+FFFD" in note for note in scores.details[6].notes)
+    assert any("longer than the entity tagger reads" in note for note in scores.details[12].notes)
+
+
+def test_a_text_without_a_sentence_shifts_no_other() -> None:
+    # the package would give the second pair the first one's place
+    metric = _metric()
+    text = "Small left pleural effusion. The heart is normal."
+    values = metric.score([text, "", text], [text, text, text]).values
+    np.testing.assert_allclose(values, [1.0, 0.5, 1.0], atol=1e-6)
+
+
+def test_unfit_models_are_named(tmp_path) -> None:
+    from radeval_lib.models.loading import ModelError
+
+    for folder, said in (("gone", "no folder"), (ENCODER, "labels are not IOB")):
+        name = folder if folder == ENCODER else str(tmp_path / folder)
+        with pytest.raises(ModelError, match=said):
+            create("ratescore", ner_model=name, encoder=ENCODER).score(["Small effusion."], ["No effusion."])

@@ -1,0 +1,297 @@
+"""RaTEScore's arithmetic: worked by hand, against the paper's example, and option by option."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.metrics import MetricError
+from radeval_lib.metrics.ratescore import (
+    PRESETS,
+    TYPES,
+    Options,
+    Scorer,
+    Weights,
+    cosines,
+    display,
+    load,
+    options,
+)
+from radeval_lib.metrics.ratescore.learn import PairTable, PreparedPair, learn
+from radeval_lib.metrics.ratescore.scoring import Entity
+
+FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
+NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]
+COSINES = np.array([[1.0, 0.3], [0.3, 0.83]])
+
+
+def _flat(value: float = 0.5, penalty: float = 0.36) -> Weights:
+    return Weights("test", np.full((5, 5), value), penalty)
+
+
+def test_worked_example_with_the_released_weights() -> None:
+    # shared facts on the released code: short 0.721, long 0.857 for the cosines of A.1
+    assert Scorer("short").score(FOLEY, NOT_FOLEY, COSINES).score == pytest.approx(0.721, abs=5e-4)
+    assert Scorer("long").score(FOLEY, NOT_FOLEY, COSINES).score == pytest.approx(0.857, abs=5e-4)
+
+
+def test_worked_example_with_the_weights_printed_in_a1() -> None:
+    # A.1: S(x, x^) = (0.91 + 0.94 * 0.83 * 0.36) / (0.91 + 0.94) = 0.644; the other 0.666; their F1 is 0.654
+    matrix = np.full((5, 5), 0.5)
+    matrix[0, 0] = 0.91
+    matrix[3, 1], matrix[1, 3] = 0.94, 0.83
+    scorer = Scorer(Weights("A.1", matrix, 0.36), options("paper", orientation="match_first"))
+    found = scorer.score(FOLEY, NOT_FOLEY, COSINES)
+    assert found.precision is not None
+    assert found.recall is not None
+    # in S(x, x^) the candidate's entities look up the reference's
+    assert found.precision.value == pytest.approx((0.91 + 0.94 * 0.83 * 0.36) / 1.85)
+    assert found.recall.value == pytest.approx((0.91 + 0.83 * 0.83 * 0.36) / 1.74)
+    assert found.score == pytest.approx(0.654, abs=1e-3)
+
+
+def test_a_sum_can_be_redone_by_hand() -> None:
+    found = Scorer("long").score(FOLEY, NOT_FOLEY, COSINES)
+    rows = [row for row in found.rows() if row["direction"] == "recall"]
+    assert [row["matched entity"] for row in rows] == ["Foley catheter", "not in place"]
+    assert [row["penalty"] for row in rows] == [1.0, load("long").penalty]
+    value = sum(row["term"] for row in rows) / sum(row["weight"] for row in rows)
+    assert found.recall is not None
+    assert found.recall.value == pytest.approx(value)
+    assert found.recall.numerator / found.recall.denominator == pytest.approx(value)
+    assert [match.match for match in found.recall.matches] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "a", "b", "punished"),
+    [
+        ("cross_polarity", "DISEASE", "NON-ABNORMALITY", True),
+        ("cross_polarity", "NON-DISEASE", "ABNORMALITY", True),
+        ("cross_polarity", "ABNORMALITY", "DISEASE", False),
+        ("cross_polarity", "NON-ABNORMALITY", "NON-DISEASE", False),
+        ("cross_polarity", "ANATOMY", "DISEASE", False),
+        ("any_mismatch", "ABNORMALITY", "DISEASE", True),
+        ("any_mismatch", "ANATOMY", "DISEASE", True),
+        ("any_mismatch", "DISEASE", "DISEASE", False),
+    ],
+)
+def test_penalty_rules(rule, a, b, punished) -> None:
+    scorer = Scorer(_flat(), Options(penalty=rule))
+    value = scorer.score([("x", a)], [("x", b)], np.array([[0.8]])).score
+    assert value == pytest.approx(0.8 * (0.36 if punished else 1.0))
+
+
+def test_released_rule_punishes_eight_ordered_pairs() -> None:
+    scorer = Scorer(_flat(), Options())
+    assert (scorer._penalties != 1).sum() == 8
+
+
+def test_orientation_turns_the_matrix() -> None:
+    matrix = np.arange(25, dtype=float).reshape(5, 5) / 25
+    kinds = ("ANATOMY", "DISEASE")
+    for orientation, weight in (("query_first", matrix[0, 2]), ("match_first", matrix[2, 0])):
+        scorer = Scorer(Weights("m", matrix, 1.0), Options(orientation=orientation))  # type: ignore[arg-type]
+        assert scorer.direction(kinds[:1], kinds[1:], np.ones((1, 1))).weights[0] == weight
+
+
+@pytest.mark.parametrize(
+    ("empty", "neither", "one"), [("half", 0.5, 0.5), ("zero", 0.0, 0.0), ("one_if_both_empty", 1.0, 0.0)]
+)
+def test_sides_without_entities(empty, neither, one) -> None:
+    scorer = Scorer("long", Options(empty=empty))
+    assert scorer.score([], []).score == neither
+    assert scorer.score(FOLEY, []).score == one
+    assert scorer.score([], FOLEY).score == one
+    assert scorer.score([], FOLEY).notes == ("no entity in the reference",)
+    assert scorer.score([], []).rows() == []
+
+
+def test_negative_cosines() -> None:
+    entity = [("x", "DISEASE")]
+    table = np.array([[-0.4]])
+    assert Scorer(_flat()).score(entity, entity, table).score == pytest.approx(-0.4)
+    assert Scorer(_flat(), Options(cosine="clip_at_zero")).score(entity, entity, table).score == 0
+
+
+def test_weights_that_sum_to_nothing_give_zero() -> None:
+    assert Scorer(_flat(0.0)).score(FOLEY, NOT_FOLEY, COSINES).score == 0
+
+
+def test_repeated_entities_count_and_ties_go_to_the_first() -> None:
+    reference = [("a", "ANATOMY"), ("b", "DISEASE"), ("b", "DISEASE")]
+    candidate = [("b", "DISEASE"), ("b", "NON-DISEASE")]
+    table = np.array([[0.1, 0.1], [1, 1], [1, 1]])
+    found = Scorer(_flat()).score(reference, candidate, table)
+    assert found.recall is not None
+    assert [match.match for match in found.recall.matches] == [0, 0, 0]
+    assert found.recall.value == pytest.approx((0.1 + 1 + 1) / 3)
+
+
+@given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10_000))
+def test_swapping_the_sides_changes_nothing_and_same_sides_score_one(n, m, seed) -> None:
+    rng = np.random.default_rng(seed)
+    sides = [[(str(i), TYPES[rng.integers(5)]) for i in range(size)] for size in (n, m)]
+    vectors = [rng.normal(size=(size, 4)) for size in (n, m)]
+    scorer = Scorer("long")
+    there = scorer.score(sides[0], sides[1], embeddings=(vectors[0], vectors[1])).score
+    back = scorer.score(sides[1], sides[0], embeddings=(vectors[1], vectors[0])).score
+    assert there == pytest.approx(back)
+    assert scorer.score(sides[0], sides[0], embeddings=(vectors[0], vectors[0])).score == pytest.approx(1.0)
+
+
+def test_bad_input_is_named() -> None:
+    scorer = Scorer()
+    with pytest.raises(MetricError, match="unknown entity type 'ORGAN'"):
+        scorer.score([("x", "ORGAN")], FOLEY, np.ones((1, 2)))
+    with pytest.raises(MetricError, match="shape"):
+        scorer.score(FOLEY, FOLEY, np.ones((1, 2)))
+    with pytest.raises(MetricError, match="not a finite number"):
+        scorer.score(FOLEY, FOLEY, np.full((2, 2), np.nan))
+    with pytest.raises(MetricError, match="either the cosines or the embeddings"):
+        scorer.score(FOLEY, FOLEY)
+    with pytest.raises(MetricError, match=r"penalty cannot be 'none'. Choices: cross_polarity"):
+        Options(penalty="none")  # type: ignore[arg-type]
+    with pytest.raises(MetricError, match=r"unknown preset 'code'. Presets: released, paper"):
+        options("code")
+    with pytest.raises(MetricError, match="unknown option 'colour'"):
+        options(colour=1)
+
+
+def test_presets_differ_where_paper_and_code_do() -> None:
+    released, paper = PRESETS["released"], PRESETS["paper"]
+    assert (released.penalty, released.empty, released.min_characters, released.pooling) == (
+        "cross_polarity",
+        "half",
+        3,
+        "cls",
+    )
+    assert (paper.penalty, paper.empty, paper.min_characters, paper.pooling) == (
+        "any_mismatch",
+        "one_if_both_empty",
+        1,
+        "mean",
+    )
+    assert options("paper", empty="zero", pooling=None).empty == "zero"
+
+
+def test_released_weights_are_the_packages() -> None:
+    # digits as in RaTEScore 0.6.0, RaTEScore/scorer.py
+    long, short = load("long"), load("SHORT")
+    assert long.penalty == 0.8716553966489615
+    assert short.penalty == 0.3611577852354489
+    assert long.weight("DISEASE", "ANATOMY") == 0.9950209388542061
+    assert short.weight("NON-DISEASE", "ABNORMALITY") == 0.9555801066212176
+    assert long.weight("ABNORMALITY", "DISEASE") != long.weight("DISEASE", "ABNORMALITY")
+    assert len(long.flat()) == 26
+
+
+def test_own_weights_as_json_and_yaml(tmp_path) -> None:
+    load("short").save(tmp_path / "own.json")
+    own = load(tmp_path / "own.json")
+    np.testing.assert_array_equal(own.matrix, load("short").matrix)
+    flat = json.loads((tmp_path / "own.json").read_text())
+    rows = {a.lower(): {b.lower(): flat[f"{a}_{b}".lower()] for b in TYPES} for a in TYPES}
+    (tmp_path / "own.yml").write_text(yaml.safe_dump({"penalty": 0.2, "weights": rows}))
+    assert load(tmp_path / "own.yml").penalty == 0.2
+    for change, said in (
+        ({"anatomy_anatomy": None}, "no value for anatomy_anatomy"),
+        ({"anatomy_organ": 1}, "unknown pair of types 'anatomy_organ'"),
+        ({"anatomy_anatomy": "much"}, "not a number"),
+        ({"anatomy_anatomy": -1}, "0 or more"),
+    ):
+        (tmp_path / "bad.json").write_text(json.dumps({**flat, **change}))
+        with pytest.raises(MetricError, match=said):
+            load(tmp_path / "bad.json")
+    with pytest.raises(MetricError, match="no weights called 'middling'"):
+        load("middling")
+    (tmp_path / "list.json").write_text("[1]")
+    with pytest.raises(MetricError, match="not a mapping"):
+        load(tmp_path / "list.json")
+
+
+def test_cosines_of_zero_vectors_are_zero() -> None:
+    np.testing.assert_array_equal(cosines(np.zeros((1, 3)), np.ones((2, 3))), np.zeros((1, 2)))
+
+
+def test_display_marks_entities_without_colour_alone() -> None:
+    found = Scorer("long").score(FOLEY, NOT_FOLEY, COSINES)
+    page = display.html(found, "A Foley catheter is in situ. <b>", "A foley  catheter is not in place.")
+    assert "&lt;b&gt;" in page
+    assert page.count("<mark") == 4
+    for words in (
+        "Foley catheter",
+        "foley  catheter",
+        "not in place",
+        "(R2, non-abnormality)",
+        "(C2, abnormality)",
+    ):
+        assert words in page
+    assert 'scope="col"' in page
+    assert "Not found in this form" not in page
+    absent = display.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
+    assert "Not found in this form" in absent
+    assert "(empty)" in absent
+    assert "no entity in the candidate" in absent
+
+
+def _pairs(count: int, seed: int) -> list[PreparedPair]:
+    rng = np.random.default_rng(seed)
+    result = []
+    for _ in range(count):
+        n, m = rng.integers(1, 7, size=2)
+        sides = [tuple(Entity(str(i), TYPES[rng.integers(5)]) for i in range(size)) for size in (n, m)]
+        result.append(PreparedPair(sides[0], sides[1], rng.uniform(0, 1, size=(n, m))))
+    return result
+
+
+@pytest.mark.parametrize("chosen", [Options(), Options(penalty="any_mismatch", orientation="match_first")])
+def test_table_scores_as_the_scorer_does(chosen) -> None:
+    pairs = [*_pairs(40, 1), PreparedPair((), (Entity("x", "DISEASE"),), np.empty((0, 1)))]
+    weights = load("short")
+    scorer = Scorer(weights, chosen)
+    expected = [scorer.score(pair.reference, pair.candidate, pair.cosines).score for pair in pairs]
+    np.testing.assert_allclose(PairTable(pairs, chosen).scores(weights), expected, atol=1e-12)
+
+
+def test_planted_weights_are_recovered() -> None:
+    # ratings are the scores under planted W and p, with a little noise; a random W is the yardstick
+    rng = np.random.default_rng(0)
+    pairs = _pairs(300, 2)
+    planted = Weights("planted", rng.uniform(size=(5, 5)) ** 2, 0.3)
+    table = PairTable(pairs)
+    ratings = table.scores(planted) + rng.normal(scale=0.01, size=len(pairs))
+    found = learn(pairs, ratings, objective="pearson", trials=350, seed=1)
+    others = [
+        np.corrcoef(table.scores(Weights("r", rng.uniform(size=(5, 5)), 0.5)), ratings)[0, 1]
+        for _ in range(20)
+    ]
+    assert found.test > 0.93 > max(others)
+    assert abs(found.weights.penalty - 0.3) < 0.2
+    assert np.corrcoef(found.weights.matrix.ravel(), planted.matrix.ravel())[0, 1] > 0.4
+    assert (np.diff(found.best) >= 0).all()
+    assert len(found.history) == 350
+
+
+def test_learning_names_bad_input() -> None:
+    pairs = _pairs(10, 0)
+    for ratings, settings, said in (
+        ([1.0], {}, "10 pairs but 1 ratings"),
+        ([float("nan")] * 10, {}, "not a finite number"),
+        ([1.0] * 10, {"objective": "spearman"}, "Choices: kendall, pearson"),
+        ([1.0] * 10, {"groups": [0] * 10}, "too few"),
+    ):
+        with pytest.raises(MetricError, match=said):
+            learn(pairs, ratings, **settings)
+
+
+def test_cases_stay_together() -> None:
+    pairs = _pairs(20, 3)
+    found = learn(pairs, list(range(20)), trials=12, groups=[i // 2 for i in range(20)])
+    assert -1 <= found.test <= 1
+    again = learn(pairs, list(range(20)), trials=12, groups=[i // 2 for i in range(20)])
+    np.testing.assert_array_equal(found.weights.matrix, again.weights.matrix)

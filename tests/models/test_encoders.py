@@ -1,0 +1,115 @@
+"""Encoders, their cache and the packed layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from radeval_lib.models.cache import BlobCache, sealed, text_key
+from radeval_lib.models.encoders import Encoder, well_formed
+from radeval_lib.models.loading import ModelError, checksum, device_of
+from radeval_lib.models.packing import pack
+
+TEXTS = ["pleural effusion", "effusion", "", "left lower lobe", "effusion", "x" * 2_000, "\ud800"]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> Encoder:
+    return Encoder(device="cpu")
+
+
+def test_each_text_once_and_in_order(encoder) -> None:
+    vectors = encoder.encode(TEXTS)
+    assert vectors.shape == (7, 384)
+    assert vectors.dtype == np.float32
+    assert np.isfinite(vectors).all()
+    np.testing.assert_array_equal(vectors[1], vectors[4])
+    for text, vector in zip(TEXTS, vectors, strict=True):
+        np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
+    assert encoder.encode([]).shape == (0, 384)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_pooling_is_what_it_says(encoder, pooling) -> None:
+    inputs = encoder.tokenizer("mild pulmonary edema", return_tensors="pt")
+    with torch.no_grad():
+        hidden = encoder.model(**inputs).last_hidden_state[0].numpy()
+    expected = hidden[0] if pooling == "cls" else hidden.mean(axis=0)
+    other = Encoder(pooling=pooling, device="cpu")
+    found = other.encode(["mild pulmonary edema", "edema of some more words than the other text"])[0]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_synonyms_are_near(encoder) -> None:
+    from radeval_lib.metrics.ratescore import cosines
+
+    a, b, c = Encoder(pooling="mean", device="cpu").encode(
+        ["heart enlargement", "enlarged heart", "rib fracture"]
+    )
+    table = cosines(np.stack([a]), np.stack([b, c]))[0]
+    assert table[0] > 0.7 > table[1]
+
+
+def test_cache_is_by_model_and_setting(tmp_path, encoder, monkeypatch) -> None:
+    first = Encoder(cache=tmp_path, device="cpu")
+    vectors = first.encode(TEXTS)
+    again = Encoder(cache=tmp_path, device="cpu")
+    monkeypatch.setattr(again, "_computed", lambda texts: pytest.fail(f"computed {texts}"))
+    np.testing.assert_array_equal(again.encode(TEXTS), vectors)
+    other = Encoder(cache=tmp_path, pooling="mean", device="cpu")
+    assert np.abs(other.encode(["effusion"]) - vectors[1]).max() > 1e-3
+    assert b"pleural effusion" not in (tmp_path / "cache.sqlite").read_bytes()
+
+
+def test_sealed_values_need_the_text() -> None:
+    value = sealed(b"left pleural effusion", "the report")
+    assert b"effusion" not in value
+    assert sealed(value, "the report") == b"left pleural effusion"
+    assert sealed(value, "another report") != b"left pleural effusion"
+    assert text_key("a") != text_key("b")
+    assert sealed(b"", "x") == b""
+
+
+def test_broken_cache_is_named(tmp_path) -> None:
+    (tmp_path / "cache.sqlite").write_bytes(b"no database, though long enough to be taken for one" * 100)
+    with pytest.raises(ModelError, match=r"cache.sqlite: unusable cache"):
+        BlobCache(tmp_path, "t")
+
+
+def test_many_keys(tmp_path) -> None:
+    cache = BlobCache(tmp_path, "t")
+    values = {text_key(str(i)): str(i).encode() for i in range(1_300)}
+    cache.put(values)
+    assert cache.get([*values, text_key("other")]) == values
+    assert BlobCache(tmp_path, "u").get(values) == {}
+
+
+def test_packed_layers_give_the_same() -> None:
+    torch.manual_seed(0)
+    plain = torch.nn.Sequential(torch.nn.Linear(24, 48), torch.nn.GELU(), torch.nn.Linear(48, 8, bias=False))
+    x = torch.randn(5, 7, 24)
+    with torch.inference_mode():
+        before = plain(x)
+        pack(plain)
+        np.testing.assert_allclose(plain(x), before, atol=1e-5)
+        assert plain(x[:0]).shape == (0, 7, 8)
+    y = x.clone().requires_grad_()
+    plain(y).sum().backward()  # training goes through the layers themselves
+    assert y.grad is not None
+
+
+def test_what_cannot_be_had_is_named(tmp_path) -> None:
+    with pytest.raises(ModelError, match=r"unknown pooling 'max'. Choices: cls, mean"):
+        Encoder(pooling="max")  # type: ignore[arg-type]
+    if not torch.cuda.is_available():
+        with pytest.raises(ModelError, match="no GPU"):
+            device_of("cuda")
+    assert device_of("cpu").type == "cpu"
+    assert len(checksum("packaged-minilm")) == 64
+
+
+def test_well_formed() -> None:
+    assert well_formed("a\ud800b") == "a\ufffdb"
+    assert well_formed("\ud83d\ude00") == "\U0001f600"
+    assert well_formed("é中") == "é中"
