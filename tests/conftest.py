@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,14 @@ def data_root() -> Path:
 def paper_texts() -> Path:
     """Folder of the papers as extracted text."""
     return _folder("RADEVAL_PAPER_TEXTS", "papers")
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """torch on one thread: the models of the tests are small, and waiting threads cost more than they do."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

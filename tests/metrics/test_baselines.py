@@ -10,6 +10,8 @@ from radeval_lib.metrics.bertscore import greedy
 from radeval_lib.metrics.observations import label, observations, positive
 from radeval_lib.models.encoders import Encoder
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 SAME = "the lungs are clear without effusion"
 
 

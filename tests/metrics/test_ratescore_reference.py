@@ -18,6 +18,8 @@ from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.models.tagging import decode_released, decode_standard
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "ratescore"
 NER = str(REFERENCE / "tiny_ner")
 ENCODER = "packaged-minilm"

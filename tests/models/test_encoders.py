@@ -11,6 +11,8 @@ from radeval_lib.models.encoders import Encoder, well_formed
 from radeval_lib.models.loading import ModelError, checksum, device_of
 from radeval_lib.models.packing import pack
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TEXTS = ["pleural effusion", "effusion", "", "left lower lobe", "effusion", "x" * 2_000, "\ud800"]
 
 

@@ -21,6 +21,8 @@ from radeval_lib.models.ner_span import SpanScheme, SpanSettings, SpanTagger
 from radeval_lib.models.training import TrainingSettings, evaluate, scheme_of, train
 from radeval_lib.synthetic.generator import generate
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 TINY = Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner"
 
 
