@@ -6,7 +6,9 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -128,7 +130,7 @@ def test_bad_input_gets_one_clear_line(tiny: TinyRepository, arguments: list[str
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:
     command = [
-        "papermill",
+        str(Path(sys.executable).with_name("papermill")),
         "notebooks/facts/one.md",
         "out.ipynb",
         "-p",
