@@ -1,0 +1,237 @@
+"""Correlations with ratings: scipy on data with every draw written out, and a loop over resamples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
+
+from radeval_lib.stats import correlations
+from radeval_lib.stats.correlations import coefficient, compare, drawn_counts, intervals, inversion_p
+from radeval_lib.stats.printed_correlation import williams_test
+
+KINDS = ["pearson", "spearman", "kendall"]
+SMALL = arrays(np.int64, 12, elements=st.integers(0, 4))
+
+
+def _by_scipy(x: np.ndarray, y: np.ndarray, kind: str) -> float:
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return math.nan
+    test = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[kind]
+    return float(test(x, y).statistic)
+
+
+def _data(pairs: int = 60, seed: int = 2) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """Three metrics, ratings with ties, and cases of one to several pairs."""
+    rng = np.random.default_rng(seed)
+    ratings = rng.integers(0, 6, pairs).astype(float)
+    scores = {
+        name: ratings + rng.normal(0, noise, pairs) for name, noise in zip("abc", (1, 3, 5), strict=True)
+    }
+    scores["c"] = np.round(scores["c"])
+    return scores, ratings, rng.integers(0, 20, pairs)
+
+
+def _draws(scores, ratings, groups, kind: str, resamples: int, seed: int) -> np.ndarray:
+    data = correlations._checked(scores, ratings, groups, kind, 0.95)
+    return correlations._draws(data, kind, resamples, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(x=SMALL, y=SMALL, seed=st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_every_resample_is_scipys_on_repeated_data(kind, x, y, seed) -> None:
+    groups = np.arange(12) // 2
+    found = _draws({"x": x}, y, groups, kind, 6, seed)[0]
+    drawn = next(drawn_counts(6, 6, np.random.default_rng(seed), 1)).astype(int)
+    for value, counts in zip(found, drawn, strict=True):
+        times = counts[groups]
+        expected = _by_scipy(np.repeat(x, times), np.repeat(y, times), kind)
+        assert value == pytest.approx(expected, abs=1e-10, nan_ok=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_and_intervals_by_a_loop(kind) -> None:
+    scores, ratings, groups = _data()
+    frame = intervals(
+        scores, ratings, groups=groups, kind=kind, resamples=4_000, rng=np.random.default_rng(0)
+    )
+    assert frame["metric"].tolist() == list("abc")
+    assert (frame["n"] == 60).all()
+    assert (frame["groups"] == len(set(groups))).all()
+    assert (frame["low"] < frame["value"]).all()
+    assert (frame["value"] < frame["high"]).all()
+    members = [np.flatnonzero(groups == case) for case in sorted(set(groups))]
+    rng = np.random.default_rng(1)
+    drawn = []
+    for _ in range(2_000):
+        chosen = np.concatenate([members[i] for i in rng.integers(0, len(members), len(members))])
+        drawn.append(_by_scipy(scores["b"][chosen], ratings[chosen], kind))
+    row = frame.set_index("metric").loc["b"]
+    assert row["value"] == pytest.approx(_by_scipy(scores["b"], ratings, kind))
+    np.testing.assert_allclose([row["low"], row["high"]], np.quantile(drawn, [0.025, 0.975]), atol=0.025)
+
+
+def test_independent_pairs_as_scipys_bootstrap() -> None:
+    scores, ratings, _ = _data(200)
+    frame = intervals(
+        {"a": scores["b"]}, ratings, kind="pearson", resamples=4_000, rng=np.random.default_rng(0), level=0.9
+    )
+    expected = stats.bootstrap(
+        (scores["b"], ratings),
+        lambda x, y: stats.pearsonr(x, y).statistic,
+        paired=True,
+        vectorized=False,
+        n_resamples=2_000,
+        confidence_level=0.9,
+        method="percentile",
+        rng=np.random.default_rng(1),
+    ).confidence_interval
+    np.testing.assert_allclose(frame[["low", "high"]].to_numpy()[0], expected, atol=0.01)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_repeating_pairs_within_their_case_adds_nothing(kind) -> None:
+    scores, ratings, _ = _data(40)
+    rows = np.repeat(np.arange(40), 3)
+    thrice = {name: values[rows] for name, values in scores.items()}
+
+    def of(x, y, groups) -> pd.DataFrame:
+        rng = np.random.default_rng(0)
+        frame = intervals(x, y, groups=groups, kind=kind, resamples=1_000, rng=rng)
+        return frame[["value", "low", "high"]]
+
+    once = of(scores, ratings, np.arange(40))
+    pd.testing.assert_frame_equal(of(thrice, ratings[rows], rows), once)
+    unclustered = of(thrice, ratings[rows], None)
+    ratio = (unclustered["high"] - unclustered["low"]) / (once["high"] - once["low"])
+    assert ((ratio > 0.45) & (ratio < 0.7)).all()  # about 1 / sqrt(3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_order_of_pairs_and_metrics_and_size_of_chunks_do_not_matter(kind, monkeypatch) -> None:
+    scores, ratings, groups = _data()
+    order = np.random.default_rng(3).permutation(60)
+    monkeypatch.setattr(correlations, "_CELLS", 60 * 70)
+
+    def of(names: str, rows: np.ndarray) -> pd.DataFrame:
+        rng = np.random.default_rng(0)
+        kept = {name: scores[name][rows] for name in names}
+        frame = compare(
+            kept, ratings[rows], first="b", groups=groups[rows], kind=kind, resamples=300, rng=rng
+        )
+        return frame.set_index("rival").sort_index()
+
+    one = of("abc", np.arange(60))
+    pd.testing.assert_frame_equal(of("cba", order), one)
+    monkeypatch.setattr(correlations, "_CELLS", 2_000_000)
+    pd.testing.assert_frame_equal(of("abc", np.arange(60)), one)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_identical_metrics_do_not_differ(kind) -> None:
+    scores, ratings, groups = _data()
+    same = {"a": scores["a"], "again": scores["a"], "scaled": 3 * scores["a"] + 0.1}
+    rng = np.random.default_rng(0)
+    frame = compare(same, ratings, first="a", groups=groups, kind=kind, resamples=500, rng=rng)
+    np.testing.assert_allclose(frame[["difference", "low", "high"]], 0, atol=1e-12)
+    assert (frame[["p", "p_holm"]] == 1).all(axis=None)
+    np.testing.assert_allclose(frame["between"], 1)
+    assert frame["p_williams"].isna().all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_comparison_by_hand(kind) -> None:
+    scores, ratings, groups = _data()
+    rng = np.random.default_rng(0)
+    frame = compare(scores, ratings, first="a", groups=groups, kind=kind, resamples=800, rng=rng)
+    assert frame["rival"].tolist() == ["b", "c"]
+    draws = _draws(scores, ratings, groups, kind, 800, 0)
+    for row, rival in enumerate("bc", start=1):
+        found = frame.iloc[row - 1]
+        gaps = draws[0] - draws[row]
+        values = [_by_scipy(scores[name], ratings, kind) for name in ("a", rival)]
+        assert found["difference"] == pytest.approx(values[0] - values[1])
+        np.testing.assert_allclose([found["low"], found["high"]], np.quantile(gaps, [0.025, 0.975]))
+        assert found["p"] == min(1, 2 * (1 + min((gaps <= 0).sum(), (gaps >= 0).sum())) / 801)
+        between = stats.pearsonr(scores["a"], scores[rival]).statistic
+        assert found["between"] == pytest.approx(between)
+        if kind == "pearson":
+            assert found["p_williams"] == pytest.approx(williams_test(*values, between, 60)[1])
+        else:
+            assert math.isnan(found["p_williams"])
+    least, most = sorted(frame["p"])
+    holm = sorted(frame["p_holm"])
+    assert holm == pytest.approx([min(1, 2 * least), min(1, max(2 * least, most))])
+
+
+def test_inversion_p_by_hand() -> None:
+    assert inversion_p([1, 2, 3]) == 2 * 1 / 4  # never 0
+    assert inversion_p([-1, 1, 2, 3, 4, 5, 6]) == 2 * 2 / 8
+    assert inversion_p([0, 1e-15, 0]) == 1
+    assert inversion_p([-1, 1]) == 1
+
+
+def test_rejections_where_nothing_differs_are_about_as_many_as_they_should_be() -> None:
+    rng = np.random.default_rng(11)
+    found = []
+    for _ in range(150):
+        ratings = rng.normal(size=60)
+        scores = {name: ratings + rng.normal(size=60) for name in "ab"}
+        found.append(compare(scores, ratings, first="a", kind="pearson", resamples=199, rng=rng)["p"][0])
+    assert 0.01 < np.mean(np.array(found) <= 0.05) < 0.12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_side_that_does_not_vary(kind) -> None:
+    assert math.isnan(coefficient([1, 1, 1], [1, 2, 3], kind))
+    assert math.isnan(coefficient([1, 2, 3], [0.1, 0.1, 0.1], kind))
+    rng = np.random.default_rng(0)
+    ratings = np.arange(10.0)
+    rare = np.where(ratings == 9, 1.3, 0.1)  # about a third of the resamples lack the only other value
+    with pytest.raises(ValueError, match="rare: its scores or the ratings do not vary in"):
+        intervals({"fine": ratings, "rare": rare}, ratings, kind=kind, resamples=200, rng=rng)
+    with pytest.raises(ValueError, match="rare: "):
+        compare({"fine": ratings, "rare": rare}, ratings, first="fine", kind=kind, resamples=200, rng=rng)
+    some = np.where(ratings >= 6, 1.3, 0.1)  # about 0.6^10 + 0.4^10 do
+    frame = intervals({"some": some}, ratings, kind=kind, resamples=2_000, rng=rng)
+    assert np.isfinite(frame[["low", "high"]]).all(axis=None)
+    assert np.isnan(_draws({"some": some}, ratings, None, kind, 2_000, 0)).any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": {"a": range(9)}}, "a has 9 values for 10 ratings"),
+        ({"scores": {"a": [*range(9), math.inf]}}, "a holds a value that is missing or not finite"),
+        ({"ratings": [*range(9), math.nan]}, "ratings holds a value"),
+        ({"ratings": []}, r"ratings has shape \(0,\)"),
+        ({"scores": {}}, "no metric"),
+        ({"groups": [1] * 9}, "groups has 9 values for 10 ratings"),
+        ({"groups": [1, None] * 5}, "missing"),
+        ({"groups": [1, 2, 3, 4, 4] * 2}, "4 groups"),
+        ({"kind": "tau"}, "kind must be"),
+        ({"resamples": 0}, "resamples"),
+        ({"level": 1.0}, "level"),
+    ],
+)
+def test_bad_input(change, message: str) -> None:
+    given = {"scores": {"a": range(10)}, "ratings": range(10), "kind": "pearson", "resamples": 10, **change}
+    with pytest.raises(ValueError, match=message):
+        intervals(rng=np.random.default_rng(0), **given)
+
+
+def test_bad_comparisons() -> None:
+    settings_ = {"kind": "pearson", "resamples": 10, "rng": np.random.default_rng(0)}
+    with pytest.raises(ValueError, match="no metric 'z'; there are a"):
+        compare({"a": range(10)}, range(10), first="z", **settings_)
+    with pytest.raises(ValueError, match="'a' is the only metric"):
+        compare({"a": range(10)}, range(10), first="a", **settings_)
+    with pytest.raises(ValueError, match="kind must be"):
+        coefficient([1, 2], [1, 2], "tau")

@@ -1,0 +1,139 @@
+"""Intervals of span agreement: by hand, and a loop over resamples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.models.ner_metrics import Counts
+from radeval_lib.stats import correlations
+from radeval_lib.stats.tagging_intervals import difference, intervals, measures
+
+COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
+BY_HAND = pd.DataFrame(
+    [
+        (0, "r1", "x", 1, 2, 4, 8, 10),
+        (0, "r2", "y", 3, 3, 4, 9, 10),
+        (1, "r2", "y", 4, 4, 4, 10, 10),
+        (1, "r1", "x", 2, 4, 4, 5, 10),
+    ],
+    columns=COLUMNS,
+)
+
+
+def _made(seeds: int = 3, cases: int = 40, skill: float = 0.8, of: int = 5) -> pd.DataFrame:
+    """The same cases for every ``skill``; what is found differs by seed and case."""
+    truth = np.random.default_rng(0).integers(1, 9, (cases, 2))
+    rng = np.random.default_rng(of)
+    rows = []
+    for seed in range(seeds):
+        for case, (gold, more) in enumerate(truth):
+            matched = rng.binomial(gold, skill - 0.02 * seed)
+            words = int(gold + 5 * more)
+            predicted, correct = matched + rng.poisson(0.7), rng.binomial(words, skill)
+            rows.append((seed, f"case {case}", "x", matched, predicted, int(gold), correct, words))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _mean_by_loop(counts: pd.DataFrame, cases, seeds) -> np.ndarray:
+    indexed = {key: rows.set_index("case") for key, rows in counts.groupby("seed")}
+    found = []
+    for seed in seeds:
+        total = indexed[seed].loc[list(cases)].sum(numeric_only=True)
+        one = Counts(int(total["matched"]), int(total["predicted"]), int(total["gold"]))
+        found.append([one.precision, one.recall, one.f1, total["correct_words"] / total["words"]])
+    return np.mean(found, axis=0)
+
+
+def test_measures_by_hand() -> None:
+    frame = measures(BY_HAND)
+    assert frame.index.tolist() == [0, 1]
+    np.testing.assert_allclose(frame.loc[0], [4 / 5, 4 / 8, 8 / 13, 17 / 20])
+    np.testing.assert_allclose(frame.loc[1], [6 / 8, 6 / 8, 12 / 16, 15 / 20])
+
+
+def test_nothing_predicted_or_to_find_gives_zero() -> None:
+    counts = BY_HAND.assign(matched=0, predicted=0, gold=0)
+    assert measures(counts).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_intervals_by_hand() -> None:
+    frame = intervals(BY_HAND, resamples=2_000, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(frame["value"], [0.775, 0.625, (8 / 13 + 0.75) / 2, 0.8])
+    np.testing.assert_allclose(frame["least"], [0.75, 0.5, 8 / 13, 0.75])
+    np.testing.assert_allclose(frame["most"], [0.8, 0.75, 0.75, 0.85])
+    # The extreme resamples hold one seed and one case twice, with chance 1/16 each: recall 1/4 and 1.
+    np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [0.25, 1])
+
+
+def test_intervals_by_a_loop() -> None:
+    counts = _made()
+    frame = intervals(counts, resamples=4_000, rng=np.random.default_rng(0))
+    rng, cases = np.random.default_rng(1), sorted(counts["case"].unique())
+    drawn = [_mean_by_loop(counts, rng.choice(cases, len(cases)), rng.integers(0, 3, 3)) for _ in range(600)]
+    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
+    np.testing.assert_allclose(frame["value"], _mean_by_loop(counts, cases, range(3)))
+    np.testing.assert_allclose(frame["least"], measures(counts).min())
+
+
+def test_difference_by_a_loop() -> None:
+    first, second = _made(), _made(seeds=2, skill=0.75, of=6)
+    frame = difference(first, second, resamples=4_000, rng=np.random.default_rng(0))
+    rng, cases = np.random.default_rng(1), sorted(first["case"].unique())
+    drawn = []
+    for _ in range(600):
+        chosen = rng.choice(cases, len(cases))
+        ours = _mean_by_loop(first, chosen, rng.integers(0, 3, 3))
+        drawn.append(ours - _mean_by_loop(second, chosen, rng.integers(0, 2, 2)))
+    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
+    np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
+    np.testing.assert_allclose(frame["value"], measures(first).mean() - measures(second).mean())
+    p = [min(1, 2 * min(np.mean(column <= 0), np.mean(column >= 0))) for column in np.array(drawn).T]
+    np.testing.assert_allclose(frame["p"], p, atol=0.05)
+
+
+def test_a_difference_is_paired_over_cases() -> None:
+    counts = _made(seeds=1)
+    frame = difference(counts, counts, resamples=300, rng=np.random.default_rng(0))
+    assert (frame[["value", "low", "high"]] == 0).all(axis=None)
+    assert (frame["p"] == 1).all()
+    other = counts.assign(seed=7)
+    pd.testing.assert_frame_equal(
+        difference(counts, other, resamples=300, rng=np.random.default_rng(0)), frame
+    )
+
+
+def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
+    first, second = _made(), _made(seeds=2, skill=0.75, of=6)
+    expected = difference(first, second, resamples=100, rng=np.random.default_rng(0))
+    monkeypatch.setattr(correlations, "_CELLS", 40 * 30)
+    shuffled = first.sample(frac=1, random_state=0)
+    found = difference(shuffled, second, resamples=100, rng=np.random.default_rng(0))
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_a_difference_needs_the_same_cases_and_gold() -> None:
+    counts = _made()
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"1 cases are not in both, such as \['case 7'\]"):
+        difference(counts, counts[counts["case"] != "case 7"], resamples=10, rng=rng)
+    with pytest.raises(ValueError, match="not always as many gold entities"):
+        difference(counts, counts.assign(gold=counts["gold"] + 1), resamples=10, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (BY_HAND.drop(columns=["gold", "words"]), "lacks the columns gold, words"),
+        (BY_HAND.iloc[:0], "no row"),
+        (pd.concat([BY_HAND, BY_HAND.iloc[:1]]), "two rows of one seed and case"),
+        (BY_HAND.iloc[:3], "3 rows for 2 seeds and 2 cases"),
+        (BY_HAND.assign(gold=[4, 4, -1, 4]), "missing or negative"),
+        (BY_HAND.assign(gold=[4, 4, np.nan, 4]), "missing or negative"),
+    ],
+)
+def test_bad_counts(counts, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        measures(counts)
