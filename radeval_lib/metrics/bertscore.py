@@ -18,7 +18,8 @@ _CHUNK = 256
 class BertScore(Metric):
     """F1 of greedy token matches by cosine, without idf weights or rescaling.
 
-    As in the reference implementation, the special tokens take no part. A text without tokens scores 0.
+    As in the package bert-score, the opening and closing special tokens are no part of the means, but a token
+    may match one of them in the other text. A text without other tokens scores 0.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ class BertScore(Metric):
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
             vectors = dict(zip(texts, self._tokens(texts), strict=True))
             for reference, candidate in chunk:
-                precision, recall = greedy(vectors[candidate], vectors[reference])
+                precision, recall = greedy(*vectors[candidate], *vectors[reference])
                 total = precision + recall
                 value = 2 * precision * recall / total if total else 0.0
                 yield value, {"precision": precision, "recall": recall}
@@ -68,8 +69,9 @@ class BertScore(Metric):
             self._loaded = pretrained(AutoTokenizer, self.encoder), model
         return self._loaded
 
-    def _tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Unit vectors of each text's tokens; float32, shape (tokens, dimension)."""
+    def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
+        """Of each text the unit vectors of its tokens, float32, shape (tokens, dimension), and which of them
+        are neither the opening nor the closing one, shape (tokens,)."""
         import torch
 
         from radeval_lib.models.batching import buckets
@@ -78,7 +80,9 @@ class BertScore(Metric):
         tokenizer, model = self._model()
         encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=512)
         ids = encoded["input_ids"]
-        found: list[NDArray[np.float32]] = [np.empty((0, 0), np.float32)] * len(texts)
+        # Not every special token: an [UNK] stands for a word of the text.
+        ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)
+        found = [(np.empty((0, 0), np.float32), np.empty(0, np.bool_))] * len(texts)
         with torch.inference_mode():
             for batch in buckets([len(row) for row in ids], 4_096):
                 inputs = tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
@@ -86,19 +90,25 @@ class BertScore(Metric):
                 hidden = output.hidden_states[-1 if self.layer is None else self.layer].float()
                 hidden = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
                 for row, index in enumerate(batch):
-                    special = tokenizer.get_special_tokens_mask(ids[index], already_has_special_tokens=True)
-                    found[index] = hidden[row, : len(ids[index])][np.array(special) == 0]
+                    found[index] = hidden[row, : len(ids[index])], ~np.isin(ids[index], ends)
         return found
 
 
-def greedy(candidate: NDArray[Any], reference: NDArray[Any]) -> tuple[float, float]:
+def greedy(
+    candidate: NDArray[Any],
+    in_candidate: NDArray[np.bool_],
+    reference: NDArray[Any],
+    in_reference: NDArray[np.bool_],
+) -> tuple[float, float]:
     """Precision and recall: mean over one side's tokens of the highest cosine with the other's (equation 1).
 
     Parameters
     ----------
-    candidate, reference : unit vectors, one row a token; a side without tokens gives (0, 0).
+    candidate, reference : unit vectors, one row a token, shape (tokens, dimension).
+    in_candidate, in_reference : which tokens the means are over, shape (tokens,); any may be matched. A side
+        without a token to count gives (0, 0).
     """
-    if not len(candidate) or not len(reference):
+    if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0
     table = candidate @ reference.T
-    return float(table.max(axis=1).mean()), float(table.max(axis=0).mean())
+    return float(table.max(axis=1)[in_candidate].mean()), float(table.max(axis=0)[in_reference].mean())

@@ -93,14 +93,22 @@ def _said(sentence: str, begin: int, end: int, rules: _Rules) -> int:
     stop = max((match.end() for match in rules.stops.finditer(before)), default=0)
     if next_stop := rules.stops.search(after):
         after = after[: next_stop.start()]
-    reach = before[stop:]
-    doubt = list(rules.doubted_before.finditer(reach))
+    # The mention itself is within reach: "heart size is not enlarged", "heart may be enlarged".
+    reach = sentence[stop:end]
+    denials = list(rules.denied_before.finditer(reach))
+    denied = bool(denials) or rules.denied_after.search(after) is not None
+    # "no features to suggest edema" denies: a doubt within a longer denial is no doubt.
+    doubts = [
+        doubt.group()
+        for doubt in rules.doubted_before.finditer(reach)
+        if not any(one.start() <= doubt.start() and doubt.end() <= one.end() for one in denials)
+    ]
     # "no edema or effusion": the "or" joins two denied things and doubts neither.
-    if doubt and all(match.group() in ("or", "vs", "versus") for match in doubt):
-        doubt = [] if rules.denied_before.search(reach) else doubt[:0]
-    if doubt or rules.doubted_after.search(after):
+    if denied:
+        doubts = [doubt for doubt in doubts if doubt not in ("or", "vs", "versus")]
+    if doubts or rules.doubted_after.search(after):
         return UNCERTAIN
-    if rules.denied_before.search(reach) or rules.denied_after.search(after):
+    if denied:
         return NEGATIVE
     return POSITIVE
 

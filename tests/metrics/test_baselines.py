@@ -46,9 +46,12 @@ def test_meteor_needs_its_dictionary(tmp_path) -> None:
 def test_greedy_match_by_hand() -> None:
     candidate = np.array([[1.0, 0.0], [0.0, 1.0]])
     reference = np.array([[1.0, 0.0], [0.6, 0.8]])
+    both, second = np.array([True, True]), np.array([False, True])
     # candidate tokens: best 1 and 0.8; reference tokens: best 1 and 0.8
-    assert greedy(candidate, reference) == pytest.approx((0.9, 0.9))
-    assert greedy(candidate, np.empty((0, 0))) == (0.0, 0.0)
+    assert greedy(candidate, both, reference, both) == pytest.approx((0.9, 0.9))
+    # without the first ones in the means; they may still be matched
+    assert greedy(candidate, second, reference, second) == pytest.approx((0.8, 0.8))
+    assert greedy(candidate, both, reference, ~both) == (0.0, 0.0)
 
 
 def test_bertscore_orders_texts_and_takes_empty_ones() -> None:
@@ -60,20 +63,22 @@ def test_bertscore_orders_texts_and_takes_empty_ones() -> None:
         create("bertscore", encoder="packaged-minilm", layer=9).score(["a"], ["b"])
 
 
-def test_bertscore_uses_the_tokens_alone() -> None:
-    # the words' pieces without the special tokens, in context, computed here once more
+def test_bertscore_means_leave_out_the_special_tokens() -> None:
+    # the words' pieces, in context, matched to any token of the other text; computed here once more
     metric = create("bertscore", encoder="packaged-minilm", layer="none")
     value = metric.score(["effusion"], ["pneumothorax"]).values[0]
     encoder = Encoder(pooling="cls")
     import torch
 
-    vectors = []
+    sides: list[np.ndarray] = []
     for word in ("effusion", "pneumothorax"):
         inputs = encoder.tokenizer(word, return_tensors="pt")
         with torch.inference_mode():
-            hidden = encoder.model(**inputs).last_hidden_state[0, 1:-1].numpy()
-        vectors.append(hidden / np.linalg.norm(hidden, axis=1, keepdims=True))
-    precision, recall = greedy(vectors[1], vectors[0])
+            hidden = encoder.model(**inputs).last_hidden_state[0].numpy()
+        words = np.ones(len(hidden), dtype=bool)
+        words[[0, -1]] = False
+        sides = [hidden / np.linalg.norm(hidden, axis=1, keepdims=True), words, *sides]
+    precision, recall = greedy(*sides)
     assert value == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-5)
 
 
