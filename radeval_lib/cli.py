@@ -107,7 +107,7 @@ def run(notebook: str, parameters: tuple[tuple[str, str], ...], output: Path | N
         (Path(values["output_dir"]) if values.get("output_dir") else BUILD / profile.name) / "results" / name
     )
     shutil.rmtree(results, ignore_errors=True)  # what an earlier version of the notebook recorded
-    results.mkdir(parents=True)
+    results.mkdir(parents=True, exist_ok=True)  # trainings, which record nothing there, run side by side
     execute.run_notebook(name, target, values, progress=not quiet)
     if not quiet:
         click.echo(f"Executed: {shown(target)}\nResults:  {shown(results)}")

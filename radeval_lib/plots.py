@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
@@ -53,3 +56,21 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
     ``settings`` go to :func:`matplotlib.pyplot.subplots`.
     """
     return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)
+
+
+def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
+    """Values with their intervals, one a line from top to bottom; ``first`` stands out, with its interval as
+    a band.
+
+    Parameters
+    ----------
+    rows : index of names; ``value``, ``low``, ``high``. Names of ``order`` that it lacks stay empty.
+    """
+    placed = rows.reindex(list(order))
+    colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]
+    axes.axvspan(*placed.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
+    axes.hlines(range(len(order)), placed["low"], placed["high"], colors=colours)
+    axes.scatter(placed["value"], range(len(order)), c=colours, zorder=3, s=22)
+    axes.set_yticks(range(len(order)), order)
+    axes.set_ylim(len(order) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)

@@ -67,9 +67,16 @@ def _rate_ner(root: Path) -> Records:
     )
 
 
+# Scale of the records and name in Table 3 of each task's folder.
+_RATE_EVAL_TASKS = {
+    "Task1_sentence_rate": ("sentence", "sentence level"),
+    "Task2_paragraph_rate": ("paragraph", "paragraph level"),
+}
+
+
 def _rate_eval_pairs(path: Path, file: str) -> Records:
-    split = path.stem.removeprefix("rate_")
-    return list(rate_eval.load_pairs(path, group=Path(file).parts[1], split=split))
+    split, task = path.stem.removeprefix("rate_"), Path(file).parts[1]
+    return list(rate_eval.load_pairs(path, group=task, split=split, scale=_RATE_EVAL_TASKS[task][0]))
 
 
 def _rate_eval(root: Path) -> Records:
@@ -79,8 +86,8 @@ def _rate_eval(root: Path) -> Records:
 
 
 def _rate_eval_counts(records: Records) -> dict[str, int]:
-    tasks = {"Task1_sentence_rate": "sentence level", "Task2_paragraph_rate": "paragraph level"}
-    of_part = [tasks.get(getattr(record, "group", ""), "simulated reports") for record in records]
+    rest = ("", "simulated reports")
+    of_part = [_RATE_EVAL_TASKS.get(getattr(record, "group", ""), rest)[1] for record in records]
     return {part: of_part.count(part) for part in sorted(set(of_part))}
 
 
@@ -135,7 +142,27 @@ def _radpref(root: Path) -> Records:
     cases = _each("radpref", root, lambda path, _: radpref.load_cases(path), "preference_data.json")
     users = [f"user_{number}.json" for number in (1, 2, 3)]
     ratings = _each("radpref", root, lambda path, _: radpref.load_ratings(path), *users)
-    return radpref.rated_pairs(cases, ratings) if cases else []
+    if not cases:
+        return []
+    return [
+        pair
+        for scale in ("grade", "errors", "error_share")
+        for pair in radpref.rated_pairs(cases, ratings, scale)
+    ]
+
+
+def _rexval(root: Path) -> Records:
+    """Candidates, counts, and where both are there the pairs with each rater's errors."""
+    reports = _each(
+        "rexval", root, lambda path, _: rexval_reports.load_reports(path), "50_samples_gt_and_candidates.csv"
+    )
+    counts = _each(
+        "rexval",
+        root,
+        lambda path, _: rexval_reports.load_counts(path),
+        "6_valid_raters_per_rater_error_categories.csv",
+    )
+    return [*reports, *counts, *rexval_reports.rated_pairs(reports, counts)]
 
 
 def _procedure(root: Path) -> Records:
@@ -200,13 +227,8 @@ READERS = {
     "rate_eval": Reader(_rate_eval, _rate_eval_counts),
     "rate_ner": Reader(_rate_ner, rate_ner.counts),
     "rexval": Reader(
-        lambda root: _each(
-            "rexval",
-            root,
-            lambda path, _: rexval_reports.load_reports(path),
-            "50_samples_gt_and_candidates.csv",
-        ),
-        lambda records: {"pairs": len(records)},
+        _rexval,
+        lambda records: {"pairs": sum(isinstance(record, rexval_reports.Candidate) for record in records)},
     ),
     "rexval_counts": Reader(
         lambda root: _each(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -163,8 +163,18 @@ def _missing_findings(judged: dict[str, Any], where: str) -> Iterator[FindingErr
         yield FindingError("missing", finding, _significance(entry, place))
 
 
-def rated_pairs(cases: Sequence[Case], ratings: Sequence[Rating]) -> list[RatedPair]:
+def rated_pairs(
+    cases: Sequence[Case],
+    ratings: Sequence[Rating],
+    scale: Literal["grade", "errors", "error_share"] = "grade",
+) -> list[RatedPair]:
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
+
+    Parameters
+    ----------
+    scale : ``grade``: the rating from 1 to 5. ``errors``: how many errors the rater marked, of any
+        significance. ``error_share``: that number by the findings that both texts list, each of which could
+        be wrong or missing; at most 1.
 
     Raises
     ------
@@ -182,9 +192,20 @@ def rated_pairs(cases: Sequence[Case], ratings: Sequence[Rating]) -> list[RatedP
                 id=f"{rating.case}/{rating.candidate}",
                 reference=case.reference,
                 candidate=case.candidates[rating.candidate],
-                rating=float(rating.rating),
+                rating=_on_scale(rating, case, scale),
                 rater=rating.rater,
                 group=case.sources[rating.candidate],
+                scale=scale,
             )
         )
     return pairs
+
+
+def _on_scale(rating: Rating, case: Case, scale: str) -> float:
+    if scale == "grade":
+        return float(rating.rating)
+    errors = len(rating.errors)
+    if scale == "errors":
+        return float(errors)
+    possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
+    return min(1.0, errors / possible) if possible else float(errors > 0)

@@ -19,13 +19,15 @@ TRIAD_COLUMNS = ("gt_report", "synonymous_report", "opposite_report")
 HIGHEST = 5.0  # ratings of task 2 run from 0 (nothing correct) to 5 (perfect); Section 3
 
 
-def load_pairs(path: Path, *, group: str = "", split: str = "", highest: float = HIGHEST) -> list[RatedPair]:
+def load_pairs(
+    path: Path, *, group: str = "", split: str = "", scale: str = "grade", highest: float = HIGHEST
+) -> list[RatedPair]:
     """Rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers.
 
     Parameters
     ----------
     path : the file.
-    group, split : task and split, kept in the records.
+    group, split, scale : task, split and name of the ratings' scale, kept in the records.
     highest : end of the rating scale; use ``math.inf`` for raw counts.
 
     Raises
@@ -34,12 +36,15 @@ def load_pairs(path: Path, *, group: str = "", split: str = "", highest: float =
         Naming file and line: missing column, wrong type, cut short, wrong encoding, the same row twice.
     """
     return reading.unique(
-        _pairs(path, group, split, highest), lambda pair: (pair.reference, pair.candidate, pair.rating), "row"
+        _pairs(path, (group, split, scale), highest),
+        lambda pair: (pair.reference, pair.candidate, pair.rating),
+        "row",
     )
 
 
-def _pairs(path: Path, group: str, split: str, highest: float) -> Iterator[tuple[str, RatedPair]]:
+def _pairs(path: Path, kept: tuple[str, str, str], highest: float) -> Iterator[tuple[str, RatedPair]]:
     reference, candidate, score = PAIR_COLUMNS
+    group, split, scale = kept
     for number, (line, row) in enumerate(reading.read_csv(path, PAIR_COLUMNS), start=1):
         where = f"{path.name}, line {line}"
         rating = reading.number(row[score], score, where, low=0, high=highest)
@@ -52,6 +57,7 @@ def _pairs(path: Path, group: str, split: str, highest: float) -> Iterator[tuple
                 rating=rating,
                 group=group,
                 split=split,
+                scale=scale,
             ),
         )
 

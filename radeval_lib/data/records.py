@@ -120,8 +120,10 @@ class AnnotatedSentence:
 class RatedPair:
     """A reference, a candidate and a person's rating of the candidate.
 
-    ``rating`` is on the data set's own scale, whose direction its manifest states; ``rater`` is empty for a
-    rating that the source has averaged; ``group`` is where the candidate comes from.
+    ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (how many the rater
+    counted), ``error_share`` (errors by possible errors), or the name of a part of the data set, on that
+    part's own scale. ``rater`` is empty for a rating that the source has averaged; ``group`` is where the
+    candidate comes from.
     """
 
     id: str
@@ -131,6 +133,7 @@ class RatedPair:
     rater: str = ""
     group: str = ""
     split: str = ""
+    scale: str = "grade"
 
     def __post_init__(self) -> None:
         _require(math.isfinite(self.rating), "the rating is not a number")

@@ -5,13 +5,14 @@ The numbers-only table of the GREEN repository has a reader of its own (``rexval
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import ERROR_CATEGORIES, ErrorCount
+from radeval_lib.data.records import ERROR_CATEGORIES, ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
 
 NAME = "rexval"
@@ -101,3 +102,23 @@ def _counts(path: Path) -> Iterator[tuple[str, ErrorCount]]:
                 count=reading.whole(row["num_errors"], "num_errors", where),
             ),
         )
+
+
+def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> list[RatedPair]:
+    """Every candidate that has counts, with each rater's errors in it, significant or not."""
+    totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for one in counts:
+        totals[one.study, one.origin][one.rater] += one.count
+    return [
+        RatedPair(
+            id=f"{one.study}/{one.origin}",
+            reference=one.reference,
+            candidate=one.candidate,
+            rating=total,
+            rater=rater,
+            group=one.origin,
+            scale="errors",
+        )
+        for one in reports
+        for rater, total in sorted(totals.get((one.study, one.origin), {}).items())
+    ]

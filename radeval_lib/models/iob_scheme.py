@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import buckets
+from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
 from radeval_lib.models.ner_iob import MAX_TOKENS
@@ -79,7 +79,7 @@ class IobScheme:
         was_training = self.module.training
         self.module.eval()
         with torch.inference_mode():
-            for batch in buckets([len(row.ids) for row in encoded], 8_192):
+            for batch in buckets([len(row.ids) for row in encoded], batch_size_for(device)):
                 inputs = [{"input_ids": encoded[index].ids} for index in batch]
                 padded = self.tokenizer.pad(inputs, return_tensors="pt").to(device)
                 best = self.module(**padded).logits.argmax(dim=-1).tolist()

@@ -149,7 +149,7 @@ def _trainer(
                 new = [value for key, value in named if key.startswith(("head.", "classifier."))]
                 old = [value for key, value in named if not key.startswith(("head.", "classifier."))]
                 groups = [{"params": old, "lr": s.learning_rate}, {"params": new, "lr": rate}]
-                self.optimizer = AdamW(groups, weight_decay=s.weight_decay)
+                self.optimizer = AdamW(groups, weight_decay=s.weight_decay, fused=True)
             return self.optimizer
 
     device = device_of(s.device)
@@ -165,6 +165,7 @@ def _trainer(
         save_strategy="epoch",
         logging_strategy="epoch",
         save_total_limit=1,
+        save_only_model=True,
         load_best_model_at_end=True,
         metric_for_best_model="eval_f1",
         greater_is_better=True,

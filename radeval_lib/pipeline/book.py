@@ -45,16 +45,14 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     stage(output_dir / "executed", output_dir / "book")
-    log = output_dir / "book.log"
-    command = [
-        sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
-        "build", str(output_dir / "book"), "--path-output", str(output_dir),
-        "--warningiserror", "--nitpick", "--keep-going", "--quiet",
-    ]  # fmt: skip
-    with log.open("w", encoding="utf-8") as stream:
-        status = subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode
-    index = rendered / "html" / "index.html"
-    if status or not index.is_file():
+    log, index = output_dir / "book.log", rendered / "html" / "index.html"
+    partly = rendered.exists()
+    done = _built(output_dir, log) and index.is_file()
+    if not done and partly:
+        # What Sphinx kept of the last render can be at fault, as where a label moved to another page.
+        discard(rendered)
+        done = _built(output_dir, log) and index.is_file()
+    if not done:
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
         raise BookError(
@@ -67,6 +65,17 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         _guard(rendered, output_dir / "results", data_root)
     unfinished.unlink()
     return index
+
+
+def _built(output_dir: Path, log: Path) -> bool:
+    """Whether Jupyter Book rendered the staged book without a warning; what it says goes to ``log``."""
+    command = [
+        sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
+        "build", str(output_dir / "book"), "--path-output", str(output_dir),
+        "--warningiserror", "--nitpick", "--keep-going", "--quiet",
+    ]  # fmt: skip
+    with log.open("w", encoding="utf-8") as stream:
+        return subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode == 0
 
 
 def _guard(rendered: Path, results: Path, data_root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from radeval_lib.paths import BUILD, ROOT, shown
 
 # Our own rules' messages and errors, and Snakemake's count of steps.
 _SHOWN = re.compile(
-    r"^(running |rendering |radbook: |\d+ of \d+ steps)|^(MissingInput|Syntax)\w*(Exception|Error)"
+    r"^(running |training |rendering |radbook: |\d+ of \d+ steps)|^(MissingInput|Syntax)\w*(Exception|Error)"
 )
 
 
@@ -44,10 +45,19 @@ def run_workflow(
     ]  # fmt: skip
     if dry_run:
         command.append("--dry-run")
+    # As many notebooks as cores run at once, each on its share: threads that wait for one another only cost.
+    share = str(max(1, (os.cpu_count() or 1) // cores))
+    environment = {"OMP_NUM_THREADS": share, "TOKENIZERS_PARALLELISM": "false", **os.environ}
     with (
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+            command,
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():

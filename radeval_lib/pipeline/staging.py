@@ -83,12 +83,14 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
+    pages = pages_of(BOOK / "_toc.yml")
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
-        if not path.name.endswith(".failed.ipynb"):
-            wanted[f"notebooks/{path.relative_to(executed_dir).as_posix()}"] = for_readers(path).encode()
+        name = path.relative_to(executed_dir).with_suffix("").as_posix()
+        if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
+            wanted[f"notebooks/{name}.ipynb"] = for_readers(path).encode()
     for path, name in _mathjax():
         wanted[name] = path.read_bytes()
-    for page in pages_of(BOOK / "_toc.yml"):
+    for page in pages:
         if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
             raise NotebookError(
                 f"page {page!r} does not exist",

@@ -1,11 +1,13 @@
 """Roles: what a notebook needs, filled by whatever its profile names.
 
 A profile's ``roles`` maps a role to a data set of ``data_manifests/datasets/`` or to ``synthetic``; its
-``sizes`` say how many reports or pairs the generator makes for a role.
+``sizes`` say how many reports or pairs the generator makes for a role. Rated pairs can be on several scales:
+``radpref/errors`` takes those of one scale.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,7 +56,9 @@ ROLES: dict[str, Role] = {
     "ner_corpus": Role(AnnotatedSentence, generated.ner_corpus),
     "graph_corpus": Role(AnnotatedSentence, generated.graph_corpus),
     "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
+    "rated_sentences": Role(RatedPair, generated.rated_sentences),
     "rated_pairs": Role(RatedPair, generated.rated_pairs),
+    "rated_errors": Role(RatedPair, generated.rated_errors),
     "error_counts": Role(ErrorCount, generated.error_counts),
     "rewrites": Role(Triad, generated.rewrites),
     "judged_pairs": Role(JudgedPair, generated.judged_pairs),
@@ -67,7 +71,7 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
     Parameters
     ----------
     role : key of :data:`ROLES`.
-    filler : ``synthetic``, or the name of a data set.
+    filler : ``synthetic``, or the name of a data set, with ``/`` and a scale where its ratings have several.
     size, seed : of the generator; not used where a data set fills the role.
     root : data root, or None.
 
@@ -79,25 +83,35 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
     if role not in ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")
     if filler == SYNTHETIC:
-        return list(ROLES[role].generate(size, seed))
-    if filler not in catalog.READERS:
+        return list(ROLES[role].generate(size, _stream(role, seed)))
+    dataset, _, scale = filler.partition("/")
+    if dataset not in catalog.READERS:
         known = ", ".join([SYNTHETIC, *catalog.READERS])
         raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
     wanted = ROLES[role].record
-    records = [record for record in catalog.load(filler, root) if isinstance(record, wanted)]
+    records = [record for record in catalog.load(dataset, root) if isinstance(record, wanted)]
+    if scale:
+        records = [record for record in records if getattr(record, "scale", "") == scale]
     if not records:
         raise RoleError(
             f"{filler!r} gives no {wanted.__name__} for the role {role!r}",
             root.name,
-            f"`radbook data status {filler}` says what is missing.",
+            f"`radbook data status {dataset}` says what is missing.",
         )
     return records
+
+
+def _stream(role: str, seed: int) -> int:
+    """The generator's seed for a role: no two roles share a report, so a model is not tried on what it
+    learned."""
+    digest = hashlib.sha256(f"{seed} {role}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
 
 
 def evidence(filler: str) -> str:
     """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
     if filler == SYNTHETIC:
         return SYNTHETIC
-    return "open" if catalog.load_manifest(filler).access == "open" else "credentialed"
+    return "open" if catalog.load_manifest(filler.partition("/")[0]).access == "open" else "credentialed"

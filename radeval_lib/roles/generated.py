@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from random import Random
 
 from radeval_lib.data.records import (
     AnnotatedSentence,
@@ -20,16 +23,26 @@ from radeval_lib.metrics import green
 from radeval_lib.synthetic import (
     CATEGORIES,
     AnnotatedText,
+    ErrorPair,
+    Finding,
+    Rating,
+    Remark,
     SyntheticError,
+    SyntheticReport,
+    compare,
     error_pairs,
     generate,
     green_pairs,
+    opposite,
     panel,
     rate,
+    rewrite,
     tokenize,
     triad,
 )
 from radeval_lib.synthetic.export import sentence_tokens
+from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.rewrites import RewriteKind
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
@@ -153,30 +166,92 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 
 
 def rated_pairs(n: int, seed: int) -> Iterator[RatedPair]:
-    """Candidates with injected errors, graded 0 to 5 by simulated raters; one record a pair and rater."""
+    """Candidates with injected errors, graded 0 to 5 by simulated raters; one record a pair and rater.
+
+    A candidate says all of it in its own words: otherwise the words that two texts share would give the
+    errors away.
+    """
+    for number, (pair, ratings) in enumerate(_rated(n, seed)):
+        for rating in ratings:
+            yield _rated_pair(number, n, pair, rating, rating.grade, "grade")
+
+
+def rated_errors(n: int, seed: int) -> Iterator[RatedPair]:
+    """Pairs of the same kind with the number of errors that each of six simulated raters noted, as ReXVal."""
+    for number, (pair, ratings) in enumerate(_rated(n, seed, _RATERS)):
+        for rating in ratings:
+            yield _rated_pair(number, n, pair, rating, rating.total, "errors")
+
+
+def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
+    """Single sentences with noted errors by possible errors, after RaTE-Eval's sentence task.
+
+    The candidate says the same in other words, the same with an error, the opposite, or something else about
+    the same examination.
+    """
     raters = panel(2, seed)
-    for index, pair in enumerate(error_pairs(n, seed)):
+    for number, pair in enumerate(error_pairs(n, seed)):
+        reference, candidate = _sentences(pair, seeded(seed, number, "sentence"))
+        comparison = compare(reference, candidate)
         for rater in raters:
-            yield RatedPair(
-                id=pair.reference.report_id,
-                reference=pair.reference.findings.text,
-                candidate=pair.candidate.findings.text,
-                rating=rate(pair.comparison, rater, seed, str(index)).grade,
-                rater=rater.name,
-                group="injected errors",
-                split="train" if index < 0.8 * n else "test",
-            )
+            rating = rate(comparison, rater, seed, str(number))
+            one = ErrorPair(reference, candidate, comparison)
+            yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
+
+
+def _rated(n: int, seed: int, raters: int = 2) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+    people = panel(raters, seed)
+    for number, pair in enumerate(error_pairs(n, seed)):
+        ratings = [rate(pair.comparison, rater, seed, str(number)) for rater in people]
+        kind: RewriteKind = "style" if number % 3 == 0 else "synonym"
+        candidate = _turned(partial(rewrite, kind=kind, seed=seed), pair.candidate)
+        yield replace(pair, candidate=candidate), ratings
+
+
+def _rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
+    return RatedPair(
+        id=f"{pair.reference.report_id}/{number}",
+        reference=pair.reference.findings.text,
+        candidate=pair.candidate.findings.text,
+        rating=value,
+        rater=rating.rater,
+        group="injected errors",
+        split="train" if number < 0.8 * n else "test",
+        scale=scale,
+    )
+
+
+def _sentences(pair: ErrorPair, rng: Random) -> tuple[SyntheticReport, SyntheticReport]:
+    """One statement of the reference, and one that a reader could take for its counterpart."""
+    theirs = {one.uid: one for one in pair.candidate.plan}
+    own = [one for one in pair.reference.plan if not isinstance(one.content, Remark)]
+    findings = [one for one in own if isinstance(one.content, Finding)]
+    wrong = [one for one in findings if one.uid in theirs and theirs[one.uid].content != one.content]
+    chosen = rng.choice(wrong if wrong and rng.random() < 0.5 else own)
+    reference = rerender(pair.reference, (chosen,))
+    others = [one for one in findings if one.uid != chosen.uid]
+    if chosen in findings and others and rng.random() < 0.25:
+        return reference, rerender(pair.reference, (rng.choice(others),))
+    source = rerender(pair.candidate, (theirs.get(chosen.uid, chosen),))
+    turn = opposite if rng.random() < 0.2 else rewrite
+    return reference, _turned(partial(turn, seed=rng.getrandbits(30)), source)
+
+
+def _turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
+    """The report turned, or as it is where it cannot be: it may have no other wording, or no opposite."""
+    try:
+        return turn(report)
+    except SyntheticError:
+        return report
 
 
 def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
     """Errors that six simulated raters counted in candidates with injected errors, as ReXVal tells them."""
-    raters = panel(_RATERS, seed)
-    for index, pair in enumerate(error_pairs(n, seed)):
-        for rater in raters:
-            rating = rate(pair.comparison, rater, seed, str(index))
+    for index, (_, ratings) in enumerate(_rated(n, seed, _RATERS)):
+        for rating in ratings:
             for significant, counts in ((True, rating.significant), (False, rating.insignificant)):
                 for category, letter in enumerate(CATEGORIES, start=1):
-                    yield ErrorCount(index, "injected", category, rater.name, significant, counts[letter])
+                    yield ErrorCount(index, "injected", category, rating.rater, significant, counts[letter])
 
 
 def rewrites(n: int, seed: int) -> Iterator[Triad]:

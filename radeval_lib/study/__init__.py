@@ -1,6 +1,6 @@
 """The study: exhibits, printed numbers, checks, recorded results, provenance, audit and scorecard."""
 
-from radeval_lib.study.checks import Check, check_groups, check_statement, check_value
+from radeval_lib.study.checks import Check, check_above, check_groups, check_statement, check_value
 from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
 from radeval_lib.study.exhibits import PAPERS, exhibit, ledger
 from radeval_lib.study.printed_numbers import Printed, cell, parse, printed, quoted, wide
@@ -18,6 +18,7 @@ __all__ = [
     "audit",
     "begin",
     "cell",
+    "check_above",
     "check_groups",
     "check_statement",
     "check_value",

@@ -90,6 +90,25 @@ def check_statement(name: str, claim: str, finding: str, holds: bool) -> Check:
     return Check(name, claim, finding, bool(holds))
 
 
+def check_above(
+    name: str, claim: str, rows: pd.DataFrame, *, by: str, higher: Sequence[str], lower: Sequence[str]
+) -> Check:
+    """Whether each printed cell of some rows is above each of others, whatever was rounded away.
+
+    Parameters
+    ----------
+    claim : what the paper says, in its words or close to them.
+    rows : printed cells, one a value of the column ``by``.
+    higher, lower : values of ``by``.
+    """
+    table = rows.set_index(by)
+    top, bottom = table.loc[list(higher)], table.loc[list(lower)]
+    weakest, strongest = top["value"].idxmin(), bottom["value"].idxmax()
+    found = f"{weakest} {top.loc[weakest, 'printed']}, {strongest} {bottom.loc[strongest, 'printed']}"
+    least = (top["value"] - top["half_width"]).min()
+    return check_statement(name, claim, found, least > (bottom["value"] + bottom["half_width"]).max())
+
+
 def check_groups(
     frame: pd.DataFrame,
     *,

@@ -46,8 +46,9 @@ def verdict_sentence(result: Result) -> str:
     total, bad = len(result.checks), len(result.differing)
     noun = "check" if total == 1 else "checks"
     head = f"{standing(result).capitalize()}, {RESTS_ON[result.evidence]}: "
-    if result.evidence == "synthetic":
+    if result.verdict == "shape only":
         body = f"{total - bad} of {total} {noun} of its shape {'holds' if total == 1 else 'hold'}"
+        body += f"; {result.stand_in}" if result.stand_in else ""
     elif bad:
         body = f"{bad} of {total} {noun} {'differs' if bad == 1 else 'differ'} from what is printed"
     else:
@@ -78,11 +79,8 @@ def _differences(result: Result) -> str:
         if len(lines) > 3:
             more = "<br>".join(lines[3:])
             folded = f"<details><summary>and {len(lines) - 3} more</summary>{more}</details>"
-        reason = (
-            f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}"
-            if cause
-            else "<em>Cause not known.</em>"
-        )
+        unknown = "" if result.verdict == "shape only" else "<em>Cause not known.</em>"
+        reason = f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown
         items.append(f"<li>{'<br>'.join(lines[:3])}{folded}<br>{reason}</li>")
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
@@ -159,6 +157,7 @@ def provenance(run: Run) -> HTML:
         "packages": ", ".join(f"{name} {number}" for name, number in sorted(facts["packages"].items())),
     }
     rows |= {f"data: {name}": f"sha256 {digest}" for name, digest in origin.used_data().items()}
+    rows |= {f"model: {role}": told for role, told in origin.used_models().items()}
     frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
     body = table_html(frame, "Provenance of this page", index=False)
     return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')

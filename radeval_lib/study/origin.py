@@ -33,6 +33,7 @@ _PACKAGES = {
 }
 
 _used: dict[str, str] = {}
+_models: dict[str, str] = {}
 
 
 def sha256(path: Path) -> str:
@@ -44,6 +45,16 @@ def sha256(path: Path) -> str:
 def note_use(path: Path, name: str | None = None) -> None:
     """Remember that this run read ``path``, which results call ``name`` (default: its path here)."""
     _used[name or shown(path)] = sha256(path)
+
+
+def note_model(role: str, name: str, digest: str) -> None:
+    """Remember which model filled a role; ``digest`` is the SHA-256 of its files."""
+    _models[role] = f"{name}, sha256 {digest}"
+
+
+def used_models() -> dict[str, str]:
+    """Name and SHA-256 of every model used so far, by role."""
+    return dict(sorted(_models.items()))
 
 
 def used_data() -> dict[str, str]:

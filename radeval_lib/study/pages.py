@@ -126,7 +126,7 @@ def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
     cause : one of the causes, or empty for those without a known one.
     folded : whether each paper's list opens on a click.
     """
-    chosen = checks[~checks["agrees"] & (checks["cause"] == cause) & (checks["evidence"] != "synthetic")]
+    chosen = checks[~checks["agrees"] & (checks["cause"] == cause) & ~checks["shape"]]
     blocks = []
     for paper, rows in chosen.groupby("paper", sort=False):
         items = [_finding(group) for _, group in rows.groupby(["exhibit", "explanation"], sort=False)]

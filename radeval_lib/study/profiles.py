@@ -27,8 +27,14 @@ class Profile:
     device : ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
     resamples : bootstrap or permutation resamples.
     needs_data_root : whether the profile makes no sense without data files.
-    roles : which data set or model fills each role of the notebooks.
-    sizes : named sizes (documents, pairs, epochs) that notebooks read.
+    roles : which data set fills each role of the notebooks.
+    sizes : named sizes (documents, pairs, seeds) that notebooks read.
+    models : which model fills each role: a folder, a hub name, ``packaged-minilm``, or ``trained`` for the
+        recogniser that this study trains.
+    initial_models : for each tagging scheme the models that a training can start from, the study's own choice
+        first (``radeval_lib/models/initial.py``).
+    training : for each tagging scheme the settings that differ from the defaults of
+        :class:`~radeval_lib.models.training.TrainingSettings`.
     """
 
     name: str
@@ -39,6 +45,12 @@ class Profile:
     needs_data_root: bool = False
     roles: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
+    models: dict[str, str] = field(default_factory=dict)
+    initial_models: dict[str, list[str]] = field(default_factory=dict)
+    training: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+_MAPPINGS = ("roles", "sizes", "models", "initial_models", "training")
 
 
 def names() -> list[str]:
@@ -55,7 +67,9 @@ def _values(name: str) -> dict[str, Any]:
     if base is None:
         return own
     inherited = _values(base)
-    merged = {key: {**inherited.get(key, {}), **own.get(key, {})} for key in ("roles", "sizes")}
+    merged = {key: {**inherited.get(key, {}), **own.get(key, {})} for key in _MAPPINGS}
+    for scheme, settings in own.get("training", {}).items():
+        merged["training"][scheme] = {**inherited.get("training", {}).get(scheme, {}), **settings}
     return {**inherited, **own, **merged}
 
 

@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import data, roles
+from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import BUILD, NOTEBOOKS, PROFILES, shown
-from radeval_lib.study import origin, profiles
+from radeval_lib.study import origin, profiles, trainings
 from radeval_lib.study.checks import Check
 from radeval_lib.study.exhibits import exhibit
 from radeval_lib.study.printed_numbers import paper
@@ -27,7 +29,24 @@ from radeval_lib.study.profiles import Profile
 EVIDENCE = ("print", "synthetic", "open", "credentialed")
 VERDICTS = ("reproduced", "differs", "shape only", "not attempted")
 CAUSES = ("paper", "text", "definition", "rounding")
+TRAINED = "trained"
 _FORMAT = 1
+
+
+# How a sentence names a role, and what fills it.
+_NOUNS = {"ner_model": "recogniser"}
+_WORDS = {roles.SYNTHETIC: "from the generator", TRAINED: "trained in this build"}
+
+
+def _title(filler: str) -> str:
+    """The name of a data set as its manifest has it; a model's name as it is."""
+    name = filler.partition("/")[0]
+    return load_manifest(name).title.partition(":")[0] if name in names() else filler
+
+
+def _filler_words(filler: str) -> str:
+    title = _title(filler)
+    return _WORDS.get(filler) or (filler if title == filler else f"from {title}")
 
 
 @dataclass(frozen=True)
@@ -77,9 +96,50 @@ class Run:
             root=self.data_root,
         )
 
+    def model(self, role: str) -> str:
+        """Name or folder of the model that fills a role in this run's profile, noted as used.
+
+        Raises
+        ------
+        RoleError
+            Where the profile fills no such role.
+        ResultError, ModelError
+            Where the recogniser that fills it was not trained yet, or the model is not there.
+        """
+        from radeval_lib.models import initial
+        from radeval_lib.models.loading import checksum
+
+        if role not in self.profile.models:
+            known = ", ".join(self.profile.models)
+            raise roles.RoleError(
+                f"profile {self.profile.name!r} fills no model role {role!r}", "", f"Model roles: {known}."
+            )
+        name = self.profile.models[role]
+        where = name
+        if name == TRAINED:
+            where = str(trainings.recogniser(self.output_dir, self.profile))
+        elif name.startswith(initial.UNTRAINED):
+            where = initial.untrained(name, self.output_dir / "models", self.seed)
+        origin.note_model(role, name, checksum(where))
+        return where
+
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
         return roles.evidence(self._filler(role))
+
+    def stand_in(self, wanted: Mapping[str, str]) -> str:
+        """What stands in for the paper's own data and models in this run; empty where nothing does.
+
+        Parameters
+        ----------
+        wanted : what the paper used, by role of data or model.
+        """
+        filled = {**self.profile.roles, **self.profile.models}
+        return "; ".join(
+            f"{_NOUNS.get(role, role.replace('_', ' '))} {_filler_words(filled[role])}, not {_title(paper)}"
+            for role, paper in wanted.items()
+            if filled[role] != paper
+        )
 
     def _filler(self, role: str) -> str:
         if role not in self.profile.roles:
@@ -103,6 +163,7 @@ class Result:
     verdict : one of :data:`VERDICTS`.
     remaining : what of the exhibit was not rebuilt, and what that would need; empty if all of it was.
     causes : for each differing check that has a known cause, its name -> (cause, explanation).
+    stand_in : what stands in for the paper's own data or models, where something does.
     table : the rebuilt table as records, for readers of the JSON.
     provenance : data, code, settings and versions.
     """
@@ -116,6 +177,7 @@ class Result:
     causes: dict[str, tuple[str, str]]
     table: list[dict[str, Any]]
     provenance: dict[str, Any]
+    stand_in: str = ""
 
     @property
     def differing(self) -> list[Check]:
@@ -153,6 +215,8 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
     plots.use_style()
+    # Model libraries ask for a progress bar of widgets, which no page could show.
+    warnings.filterwarnings("ignore", message="IProgress not found")
     root = data.data_root(data_root or None)
     if settings.needs_data_root and root is None:
         raise ParameterError(
@@ -167,20 +231,24 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
     )
 
 
-def judge(evidence: str, checks: Sequence[Check]) -> str:
-    """The verdict that checks at one level of evidence earn (CONTRIBUTING.md, The words)."""
+def judge(evidence: str, checks: Sequence[Check], stand_in: str = "") -> str:
+    """The verdict that checks at one level of evidence earn (CONTRIBUTING.md, The words).
+
+    Synthetic data, and other data or models than the paper's, show the shape of a result and never reproduce
+    it.
+    """
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
     if not checks:
         raise ResultError(
             "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
         )
-    names = [check.name for check in checks]
-    if doubled := sorted({name for name in names if names.count(name) > 1}):
+    called = [check.name for check in checks]
+    if doubled := sorted({name for name in called if called.count(name) > 1}):
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
-    if evidence == "synthetic":
+    if evidence == "synthetic" or stand_in:
         return "shape only"
     return "reproduced" if all(check.agrees for check in checks) else "differs"
 
@@ -211,6 +279,7 @@ def record(
     evidence: str,
     checks: Sequence[Check],
     remaining: str = "",
+    stand_in: str = "",
     table: pd.DataFrame | None = None,
 ) -> Result:
     """Judge an exhibit and write the result with its provenance, whole or not at all.
@@ -220,6 +289,8 @@ def record(
     evidence : one of :data:`EVIDENCE`: what the computed side rests on.
     checks : at least one comparison.
     remaining : what of the exhibit was not rebuilt, and what that would need; empty only if all of it was.
+    stand_in : what stands in for the paper's own data or models; where something does, the verdict is
+        ``shape only``.
     table : the rebuilt table, kept with the result.
 
     Returns
@@ -235,9 +306,10 @@ def record(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
-        verdict=judge(evidence, checks),
+        verdict=judge(evidence, checks, stand_in),
         checks=tuple(checks),
         remaining=" ".join(remaining.split()),
+        stand_in=" ".join(stand_in.split()),
         causes=causes_of(exhibit_id, evidence, checks),
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance={
@@ -249,6 +321,7 @@ def record(
             },
             "seed": run.seed,
             "data": origin.used_data(),
+            "models": origin.used_models(),
             **origin.environment(),
         },
     )

@@ -11,8 +11,13 @@ from radeval_lib.study.exhibits import PAPERS, ledger
 from radeval_lib.study.recording import EVIDENCE, Result
 
 STATUSES = ("reproduced", "reproduced in part", "differs", "shape only", "not attempted")
-# Strongest first: what a reader should look at where an exhibit was rebuilt at several levels.
+# Strongest first: what a reader should look at where an exhibit was rebuilt at several levels. What only
+# shows a shape, on other data than the paper's, comes after all of them.
 _STRENGTH = ("credentialed", "open", "print", "synthetic")
+
+
+def _rank(result: Result) -> tuple[bool, int]:
+    return result.verdict == "shape only", _STRENGTH.index(result.evidence)
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
@@ -32,7 +37,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     rows = []
     for entry in ledger().values():
         levels = found.get(entry.id, {})
-        best = next((levels[level] for level in _STRENGTH if level in levels), None)
+        best = min(levels.values(), key=_rank, default=None)
         rows.append(
             {
                 "exhibit": entry.id,
@@ -69,8 +74,9 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``printed``,
-        ``follows``, ``agrees`` (bool), ``cause`` and ``explanation`` (empty where it agrees, or not known).
+        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``shape`` (bool: nothing
+        of the paper's own is compared), ``check``, ``printed``, ``follows``, ``agrees`` (bool), ``cause``
+        and ``explanation`` (empty where it agrees, or not known).
     """
     entries = ledger()
     rows = []
@@ -86,6 +92,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
                     "notebook": entry.notebook,
                     "anchor": entry.anchor,
                     "evidence": result.evidence,
+                    "shape": result.verdict == "shape only",
                     "check": check.name,
                     "printed": check.printed,
                     "follows": check.computed,
@@ -101,6 +108,7 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "notebook",
         "anchor",
         "evidence",
+        "shape",
         "check",
         "printed",
         "follows",
@@ -108,4 +116,4 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "cause",
         "explanation",
     ]
-    return pd.DataFrame(rows, columns=columns).astype({"agrees": bool})
+    return pd.DataFrame(rows, columns=columns).astype({"agrees": bool, "shape": bool})

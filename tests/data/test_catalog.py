@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "mtsamples": (3, {"reports": 3, "specialties": 2, "reports kept": 1}),
     "openi": (3, {"pairs with findings and impression": 1}),
     "radgraph": (3, {"train": 1, "test": 1, "reports": 2}),
-    "radpref": (4, {}),
+    "radpref": (12, {}),
     "radsprl": (2, {"reports": 2}),
     "radsum23": (1, {"reports": 1, "CT Head, dev": 1, "CT Head, total": 1}),
     "rate_eval": (8, {"sentence level": 3, "paragraph level": 3, "simulated reports": 2}),
@@ -117,4 +118,5 @@ def test_public_data_root(data_root: Path) -> None:
     """Open-i as redistributed has other counts than the paper prints; the check says so."""
     (check,) = catalog.check("openi", data_root)
     assert (check.printed, check.loaded, check.agrees) == ("3,268", 3331, False)
-    assert len(catalog.load("radpref", data_root)) == 600
+    scales = [record.scale for record in catalog.load("radpref", data_root)]
+    assert Counter(scales) == {"grade": 600, "errors": 600, "error_share": 600}

@@ -22,7 +22,7 @@ from radeval_lib.data import (
 )
 from radeval_lib.data.construction import notes
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import Entity, Relation
+from radeval_lib.data.records import Entity, ErrorCount, Relation
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data import samples
 from tests.data.samples import SAMPLES, Sample
@@ -199,6 +199,19 @@ def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
         ("a/C1", 5.0, "gpt"),
         ("a/C2", 1.0, "medgemma"),
     ]
+    marked = [len(rating.errors) for rating in ratings]
+    assert [pair.rating for pair in radpref.rated_pairs(cases, ratings, "errors")] == marked
+    by_id = {case.id: case for case in cases}
+    listed = []
+    for rating in ratings:
+        case = by_id[rating.case]
+        listed.append(len(case.reference_findings) + len(case.candidate_findings[rating.candidate]))
+    shares = [pair.rating for pair in radpref.rated_pairs(cases, ratings, "error_share")]
+    by_hand = [
+        min(1, errors / found) if found else float(errors > 0)
+        for errors, found in zip(marked, listed, strict=True)
+    ]
+    assert shares == by_hand
     with pytest.raises(FormatError, match="unknown case 'b'"):
         radpref.rated_pairs(cases[:1], ratings)
 
@@ -254,3 +267,18 @@ def test_public_files(data_root: Path) -> None:
     assert len(radpref.rated_pairs(cases, ratings)) == 600  # three radiologists rated 200 candidates
     # 322 rows, of which the last is cut off.
     assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321
+
+
+def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
+    reports = [
+        rexval_reports.Candidate(0, "7", origin, "reference", "candidate") for origin in ("bleu", "s_emb")
+    ]
+    counts = [
+        ErrorCount(0, "bleu", category, rater, significant, count)
+        for rater, count in (("a", 2), ("b", 0))
+        for category in (1, 4)
+        for significant in (True, False)
+    ]
+    pairs = rexval_reports.rated_pairs(reports, counts)
+    assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/bleu", "a", 8), ("0/bleu", "b", 0)]
+    assert {pair.scale for pair in pairs} == {"errors"}

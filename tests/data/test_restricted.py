@@ -76,7 +76,7 @@ def test_notebook_display_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     data, _ = DisplayFormatter().format(TEXT)
     shown = capsys.readouterr()
     assert data == {}
-    assert "may not be redistributed" in shown.err
+    assert "may not be redistributed" in shown.out + shown.err
     assert "lungs" not in shown.out + shown.err
 
 

@@ -8,10 +8,16 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.metrics.ratescore.curation import (
+    Curated,
     NoisyAnnotator,
+    Remembered,
     annotated_share,
     curate,
     in_library,
+    kind_of,
+    names,
+    rates,
+    tally,
     with_polarity,
 )
 from radeval_lib.models.corpus import from_synthetic, gold_spans
@@ -54,6 +60,14 @@ class _Letters:
 def test_polarity(text, entities, expected) -> None:
     found = with_polarity(text.split(), [Entity(*entity) for entity in entities])
     assert [entity.label for entity in found] == expected
+
+
+def test_polarity_without_restoring_only_negates() -> None:
+    words = ["lungs", "are", "clear", "without", "pneumonia"]
+    entities = [Entity(2, 3, "Non-Abnormality"), Entity(4, 5, "Disease")]
+    both, negated = (with_polarity(words, entities, restore) for restore in (True, False))
+    assert [entity.label for entity in both] == ["Abnormality", "Non-Disease"]
+    assert [entity.label for entity in negated] == ["Non-Abnormality", "Non-Disease"]
 
 
 def test_share_of_content_words() -> None:
@@ -114,3 +128,80 @@ def test_relations_go_with_the_old_entities() -> None:
     row = AnnotatedSentence("1", ("edema",))
     kept = curate([row], NoisyAnnotator([row], invent=0), [], ["edema"], _Letters(), density=None).sentences
     assert kept == [row]
+
+
+@pytest.mark.parametrize(
+    ("entity", "expected"),
+    [
+        ((0, 2, "Abnormality"), "right"),
+        ((0, 2, "Non-Abnormality"), "polarity"),
+        ((0, 2, "Disease"), "border"),
+        ((1, 3, "Abnormality"), "border"),
+        ((2, 3, "Abnormality"), "invented"),
+    ],
+)
+def test_kinds_of_error(entity, expected) -> None:
+    assert kind_of(Entity(*entity), [Entity(0, 2, "Abnormality"), Entity(3, 4, "Anatomy")]) == expected
+
+
+def test_tally_counts_each_sentence_once() -> None:
+    gold = [
+        AnnotatedSentence(
+            "r/0", ("large", "mass", "in", "lung"), (Entity(0, 2, "Abnormality"), Entity(3, 4, "Anatomy"))
+        ),
+        AnnotatedSentence("r/1", ("no", "edema"), (Entity(1, 2, "Non-Abnormality"),)),
+    ]
+    found = AnnotatedSentence(
+        "r/0", gold[0].tokens, (Entity(0, 2, "Non-Abnormality"), Entity(2, 3, "Disease"))
+    )
+    table = tally(gold, Curated([found], 3, 0, 1, 0))
+    sums = table.drop(columns="report").sum()
+    assert list(table["report"]) == ["r", "r"]
+    assert sums.to_dict() == {
+        "sentences": 2,
+        "entities": 3,
+        "kept": 1,
+        "gold": 2,
+        "found": 2,
+        "right": 0,
+        "polarity": 1,
+        "border": 0,
+        "invented": 1,
+        "missed": 1,
+        "findings": 1,
+    }
+
+
+def test_rates_are_those_of_strict_agreement() -> None:
+    gold = from_synthetic(generate(40, seed=5))
+    library = names(gold)
+    assert library == sorted({name.lower() for name in library})
+    result = curate(gold, NoisyAnnotator(gold, seed=2), [], library[::2], _Letters(), cosine=0.97)
+    truth = {row.id: gold_spans(row) for row in gold}
+    rows = result.sentences
+    strict = agreement(
+        [truth[row.id] for row in rows], [gold_spans(row) for row in rows], [len(row.tokens) for row in rows]
+    ).overall
+    sums = tally(gold, result).drop(columns="report").sum().to_frame().T
+    found = rates(sums).iloc[0]
+    assert found["precision"] == pytest.approx(strict.precision)
+    assert found["recall"] == pytest.approx(strict.recall)
+    assert found["f1"] == pytest.approx(strict.f1)
+    assert found["sentences"] == pytest.approx(len(rows) / len(gold))
+    kinds = sums[["right", "polarity", "border", "invented"]].sum(axis=1)
+    assert kinds.tolist() == sums["found"].tolist()
+
+
+def test_a_remembered_text_is_encoded_once() -> None:
+    asked = []
+
+    class Counting(_Letters):
+        def encode(self, texts):
+            asked.extend(texts)
+            return super().encode(texts)
+
+    encoder = Remembered(Counting())
+    first, again = encoder.encode(["a", "b", "a"]), encoder.encode(["b", "c"])
+    assert asked == ["a", "b", "c"]
+    assert first.shape == (3, 26)
+    assert (first[1] == again[0]).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from radeval_lib.metrics.ratescore import (
     PRESETS,
     TYPES,
     Options,
+    RaTEScore,
     Scorer,
     Weights,
     cosines,
@@ -22,7 +24,7 @@ from radeval_lib.metrics.ratescore import (
     load,
     options,
 )
-from radeval_lib.metrics.ratescore.learn import PairTable, PreparedPair, learn
+from radeval_lib.metrics.ratescore.learn import PairTable, PreparedPair, held_out_pairs, learn, prepared
 from radeval_lib.metrics.ratescore.scoring import Entity
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
@@ -295,3 +297,49 @@ def test_cases_stay_together() -> None:
     assert -1 <= found.test <= 1
     again = learn(pairs, list(range(20)), trials=12, groups=[i // 2 for i in range(20)])
     np.testing.assert_array_equal(found.weights.matrix, again.weights.matrix)
+
+
+class WordTagger:
+    """Every word but ``no`` is an entity."""
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        kinds = {"small": "ABNORMALITY", "effusion": "DISEASE"}
+        return [
+            [
+                (word, kinds.get(word, "NON-DISEASE"))
+                for word in sentence.replace(".", " ").split()
+                if word != "no"
+            ]
+            for sentence in sentences
+        ]
+
+
+class LetterEncoder:
+    """Counts of letters."""
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        return np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
+
+
+def test_prepared_pairs_score_as_the_metric_does() -> None:
+    tagger, encoder = WordTagger(), LetterEncoder()
+    references = ["small effusion. no edema", "effusion effusion", ""]
+    candidates = ["edema. effusion small", "small", "edema"]
+    pairs = prepared(tagger, encoder, references, candidates)
+    metric = RaTEScore.with_models(tagger, encoder)
+    expected = metric.score(references, candidates).values
+    np.testing.assert_allclose(PairTable(pairs).scores(load("long")), expected, atol=1e-6)
+
+
+def test_type_counts_count_each_match_once() -> None:
+    pairs = _pairs(30, 3)
+    counts = PairTable(pairs).type_counts()
+    assert counts.sum() == sum(len(pair.reference) + len(pair.candidate) for pair in pairs)
+
+
+def test_held_out_pairs_take_whole_groups() -> None:
+    groups = [number // 2 for number in range(40)]
+    unseen = held_out_pairs(groups, 0.2, seed=5)
+    assert unseen.sum() == 8
+    assert (unseen[::2] == unseen[1::2]).all()
+    assert not np.array_equal(unseen, held_out_pairs(groups, 0.2, seed=6))

@@ -43,6 +43,18 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert "edited" in page.with_name("two.html").read_text(encoding="utf-8")
 
 
+def test_a_label_may_move_to_another_page(tiny: TinyRepository) -> None:
+    one, two = (tiny.path / "notebooks" / "facts" / f"{name}.md" for name in ("one", "two"))
+    second = two.read_text(encoding="utf-8")
+    two.write_text(second.replace("# facts/two", "# facts/two\n\n(wanders)=\n## Here"), encoding="utf-8")
+    assert tiny.radbook("build").returncode == 0
+    two.write_text(second, encoding="utf-8")
+    first = one.read_text(encoding="utf-8")
+    one.write_text(first.replace("# facts/one", "# facts/one\n\n(wanders)=\n## Here"), encoding="utf-8")
+    again = tiny.radbook("build")
+    assert again.returncode == 0, again.stderr
+
+
 def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
     kept = []
     for _ in range(2):

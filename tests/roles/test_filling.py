@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.metrics.green import parse
-from radeval_lib.roles import ROLES, RoleError, evidence, load
+from radeval_lib.roles import ROLES, RoleError, evidence, generated, load
 from radeval_lib.study.profiles import names, profile
-from radeval_lib.synthetic import green_pairs
+from radeval_lib.synthetic import green_pairs, tokenize
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -66,11 +67,26 @@ def test_spatial_roles_join_their_indicator() -> None:
 
 def test_written_analyses_parse_to_their_gold_counts() -> None:
     pairs = green_pairs(15, 1)
-    for record, pair in zip(
-        load("judged_pairs", "synthetic", size=15, seed=1, root=None), pairs, strict=True
-    ):
+    for record, pair in zip(generated.judged_pairs(15, 1), pairs, strict=True):
         read = parse(record.analysis, mode="strict")
         assert read.faults == ()
         assert read.significant == tuple(pair.comparison.count(True).values())
         assert read.insignificant == tuple(pair.comparison.count(False).values())
         assert read.matched == len(pair.comparison.matched)
+
+
+def _reports(rows: list[AnnotatedSentence]) -> set[tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for row in rows:
+        report = row.id.partition("/")[0]
+        found[report] = found.get(report, ()) + tuple(row.tokens)
+    return set(found.values())
+
+
+def test_a_model_is_not_tried_on_reports_that_it_learned_from() -> None:
+    taught = _reports(load("ner_corpus", "synthetic", size=60, seed=1, root=None))
+    tried = load("rated_pairs", "synthetic", size=60, seed=1, root=None)
+    assert not taught & {tokenize(pair.reference) for pair in tried}
+    # Drawn from one stream the two would share reports.
+    same = _reports(list(generated.ner_corpus(60, 1)))
+    assert same & {tokenize(pair.reference) for pair in generated.rated_pairs(60, 1)}

@@ -39,6 +39,19 @@ def test_verdicts_are_earned(evidence: str, checks: list, verdict: str) -> None:
     assert judge(evidence, checks) == verdict
 
 
+def test_what_stands_in_reproduces_nothing(run: Run) -> None:
+    words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm"})
+    assert words == "rated pairs from the generator, not RaTE-Eval"
+    assert run.stand_in({"rated_pairs": "synthetic"}) == ""
+    shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
+    printed = record(run, _exhibit(), evidence="print", checks=[YES])
+    assert shown.verdict == "shape only"
+    assert words in verdict_sentence(shown)
+    card = scorecard([shown, printed]).set_index("exhibit").loc[_exhibit()]
+    assert (card["status"], card["evidence"]) == ("reproduced", "print")
+    assert audit([shown, printed])["shape"].tolist() == [True, False]
+
+
 def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
     with pytest.raises(ResultError, match="earns no verdict"):
         judge("print", [])

@@ -10,10 +10,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
@@ -39,6 +40,7 @@ _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
 _AFTER = frozenset({"unremarkable", "intact", "normal"})
 _POLARITY = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
 _BACK = {negated: positive for positive, negated in _POLARITY.items()}
+_COUNTS = ("kept", "gold", "found", "right", "polarity", "border", "invented", "missed", "findings")
 _FUNCTION = frozenset(
     [
         "a",
@@ -123,6 +125,7 @@ def curate(
     cosine: float | None = LIBRARY_COSINE,
     density: float | None = DENSITY,
     negation: bool = True,
+    restore: bool = True,
 ) -> Curated:
     """Annotate sentences and filter what comes back; their own entities, if they have any, are not looked at.
 
@@ -132,6 +135,7 @@ def curate(
     cosine : an entity is kept if its name is at least so similar to one of the library; None keeps all.
     density : a sentence is kept if at least this share of its content words is in an entity; None keeps all.
     negation : whether cue words decide between a finding and its negation.
+    restore : see :func:`with_polarity`.
     """
     words = [[reveal(token) for token in sentence.tokens] for sentence in sentences]
     proposed = annotator.annotate(words, examples)
@@ -141,7 +145,7 @@ def curate(
         if density is not None and annotated_share(own, entities) < density:
             thin += 1
             continue
-        final = with_polarity(own, entities) if negation else entities
+        final = with_polarity(own, entities, restore) if negation else entities
         flipped += sum(a.label != b.label for a, b in zip(final, entities, strict=True))
         result.append(replace(sentence, entities=tuple(final), relations=()))
     before, after = (sum(map(len, lists)) for lists in (proposed, kept))
@@ -183,24 +187,32 @@ def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
     return len(content & covered) / len(content) if content else 0.0
 
 
-def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
+def with_polarity(words: Sequence[str], entities: Sequence[Entity], restore: bool = True) -> list[Entity]:
     """The entities with Abnormality and Disease turned to their negations, or back, by the cue words of the
     sentence.
 
     A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
     ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
+
+    Parameters
+    ----------
+    restore : whether an entity without a cue is turned to what is present, as the paper's words ask
+        ("determine the positive or negative polarity of each word"). Otherwise cues only negate, and denials
+        that the annotator saw without one stand.
     """
     lowered = [word.lower() for word in words]
     return [
         entity
         if entity.label not in _POLARITY and entity.label not in _BACK
-        else replace(entity, label=_labelled(entity, _negated(lowered, entity)))
+        else replace(entity, label=_labelled(entity, _negated(lowered, entity), restore))
         for entity in entities
     ]
 
 
-def _labelled(entity: Entity, negated: bool) -> str:
-    return _POLARITY.get(entity.label, entity.label) if negated else _BACK.get(entity.label, entity.label)
+def _labelled(entity: Entity, negated: bool, restore: bool) -> str:
+    if negated:
+        return _POLARITY.get(entity.label, entity.label)
+    return _BACK.get(entity.label, entity.label) if restore else entity.label
 
 
 def _negated(words: Sequence[str], entity: Entity) -> bool:
@@ -216,6 +228,17 @@ def _negated(words: Sequence[str], entity: Entity) -> bool:
 
 def _name(words: Sequence[str], entity: Entity) -> str:
     return " ".join(words[entity.start : entity.end]).lower()
+
+
+def names(sentences: Iterable[AnnotatedSentence]) -> list[str]:
+    """The distinct names of the sentences' entities, in lower case, sorted."""
+    return sorted(
+        {
+            _name([reveal(token) for token in sentence.tokens], entity)
+            for sentence in sentences
+            for entity in sentence.entities
+        }
+    )
 
 
 def _parts(names: list[str], size: int) -> Iterable[list[str]]:
@@ -271,3 +294,80 @@ class NoisyAnnotator:
                 kind = rng.choice(["Anatomy", *_POLARITY, *_BACK])
                 found.append(Entity(start, start + 1, kind))
         return sorted(found, key=lambda entity: (entity.start, entity.end))
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """An encoder that encodes each text once in its life: settings that are compared ask for the same names
+    again and again."""
+
+    encoder: Encoder
+    _known: dict[str, NDArray[np.float32]] = field(default_factory=dict, repr=False)
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, self.encoder.encode(new), strict=True))
+        return np.stack([self._known[text] for text in texts])
+
+
+def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
+    """What an entity is beside the true ones.
+
+    ``right``; ``polarity``: right words, opposite polarity; ``border``: touches a true entity, but has other
+    borders or an unrelated type; ``invented``: touches none.
+    """
+    near = [true for true in truth if true.start < entity.end and entity.start < true.end]
+    if not near:
+        return "invented"
+    same = {true.label for true in near if (true.start, true.end) == (entity.start, entity.end)}
+    if entity.label in same:
+        return "right"
+    return "polarity" if (_POLARITY | _BACK).get(entity.label) in same else "border"
+
+
+def tally(gold: Sequence[AnnotatedSentence], curated: Curated) -> pd.DataFrame:
+    """Count what became of each sentence that was to be annotated.
+
+    Returns
+    -------
+    DataFrame
+        One row a sentence, by its id. ``report``: the id before its last slash; ``sentences``: 1;
+        ``entities``: true entities. The other columns are 0 where the sentence was dropped. ``kept``: 1;
+        ``gold``: true entities; ``found``: entities of the kept sentence, by :func:`kind_of` ``right``,
+        ``polarity``, ``border`` or ``invented``; ``missed``: true entities that none of these touches;
+        ``findings``: entities other than Anatomy whose borders are right.
+    """
+    kept = {sentence.id: sentence.entities for sentence in curated.sentences}
+    rows = []
+    for sentence in gold:
+        truth = sentence.entities
+        row = {"sentences": 1, "entities": len(truth), **dict.fromkeys(_COUNTS, 0)}
+        if sentence.id in kept:
+            found = kept[sentence.id]
+            row |= {"kept": 1, "gold": len(truth), "found": len(found)}
+            for entity in found:
+                kind = kind_of(entity, truth)
+                row[kind] += 1
+                row["findings"] += kind in ("right", "polarity") and entity.label != "Anatomy"
+            row["missed"] = sum(kind_of(true, found) == "invented" for true in truth)
+        rows.append(row)
+    table = pd.DataFrame(rows, index=pd.Index([sentence.id for sentence in gold], name="sentence"))
+    table.insert(0, "report", [sentence.id.rpartition("/")[0] or sentence.id for sentence in gold])
+    return table
+
+
+def rates(counts: pd.DataFrame) -> pd.DataFrame:
+    """What sums of :func:`tally` say, row by row: strict ``precision``, ``recall`` and ``f1`` within the kept
+    sentences, the shares of all ``sentences`` and of all true ``entities`` (rightly annotated) that are left,
+    and the share of ``polarity`` that is right where borders are."""
+    return pd.DataFrame(
+        {
+            "precision": counts["right"] / counts["found"],
+            "recall": counts["right"] / counts["gold"],
+            "f1": 2 * counts["right"] / (counts["found"] + counts["gold"]),
+            "sentences": counts["kept"] / counts["sentences"],
+            "entities": counts["right"] / counts["entities"],
+            "polarity": 1 - counts["polarity"] / counts["findings"],
+        }
+    )

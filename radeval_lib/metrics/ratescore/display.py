@@ -104,9 +104,11 @@ def _table(explanation: Explanation) -> str:
     names = ("entity", "best match", "cosine", "weight", "penalty", "term")
     head = "".join(f'<th scope="col">{name}</th>' for name in names)
     return (
-        "<table><caption>Each entity's best match on the other side; a direction is the sum of the terms "
+        '<div class="radeval-table" tabindex="0" role="region" aria-label="Best matches">'
+        '<table class="radeval">'
+        "<caption>Each entity's best match on the other side; a direction is the sum of the terms "
         "over the sum of the weights.</caption>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

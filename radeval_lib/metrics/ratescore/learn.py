@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.metrics.ratescore.metric import Encoder, RaTEScore, Tagger
 from radeval_lib.metrics.ratescore.options import Options
-from radeval_lib.metrics.ratescore.scoring import Entity, Scorer, penalty_matrix
+from radeval_lib.metrics.ratescore.scoring import Entity, Scorer, penalty_matrix, unit
 from radeval_lib.metrics.ratescore.weights import TYPES, Weights, type_indices
 
 Objective = Literal["kendall", "pearson"]
@@ -31,6 +32,27 @@ class PreparedPair:
     reference: tuple[Entity, ...]
     candidate: tuple[Entity, ...]
     cosines: NDArray[np.float64]
+
+
+def prepared(
+    tagger: Tagger, encoder: Encoder, references: Sequence[str], candidates: Sequence[str], **settings: Any
+) -> list[PreparedPair]:
+    """The entities of each pair, and the cosines between them.
+
+    Parameters
+    ----------
+    settings : of :class:`~radeval_lib.metrics.ratescore.RaTEScore`.
+    """
+    metric = RaTEScore.with_models(tagger, encoder, **settings)
+    sides = [metric.entities(texts) for texts in (references, candidates)]
+    names = sorted({entity.text for side in sides for entities in side for entity in entities})
+    place = {name: index for index, name in enumerate(names)}
+    vectors = unit(encoder.encode(names)) if names else np.empty((0, 1))
+    rows = [[vectors[[place[entity.text] for entity in entities]] for entities in side] for side in sides]
+    return [
+        PreparedPair(ours, theirs, left @ right.T)
+        for ours, theirs, left, right in zip(*sides, *rows, strict=True)
+    ]
 
 
 class PairTable:
@@ -63,6 +85,12 @@ class PairTable:
         joined = [np.concatenate(column) if column else np.empty(0) for column in columns]
         self._slot, self._row, self._column = (part.astype(np.intp) for part in joined[:3])
         self._cosine = joined[3]
+
+    def type_counts(self) -> NDArray[np.int64]:
+        """How many matches use each cell of W; shape (5, 5), type of the query by type of its match."""
+        counts = np.zeros((len(TYPES), len(TYPES)), dtype=np.int64)
+        np.add.at(counts, (self._row, self._column), 1)
+        return counts
 
     def scores(self, weights: Weights) -> NDArray[np.float64]:
         """The score of each pair; float64, shape (number of pairs,)."""
@@ -143,7 +171,7 @@ def learn(
         raise MetricError("a rating is not a finite number", "learn")
     if objective not in ("kendall", "pearson"):
         raise MetricError(f"unknown objective {objective!r}", "learn", "Choices: kendall, pearson.")
-    held_out = _held_out(groups if groups is not None else range(len(pairs)), test_share, seed)
+    held_out = held_out_pairs(groups if groups is not None else range(len(pairs)), test_share, seed)
     parts = [np.flatnonzero(~held_out).tolist(), np.flatnonzero(held_out).tolist()]
     tables = [PairTable([pairs[index] for index in part], options) for part in parts]
     history = _search(tables[0], values[parts[0]], objective, trials, seed)
@@ -155,7 +183,14 @@ def learn(
     return Learned(best, found[0], found[1], [value for value, _ in history])
 
 
-def _held_out(groups: Sequence[object], share: float, seed: int) -> NDArray[np.bool_]:
+def held_out_pairs(groups: Sequence[object], share: float, seed: int) -> NDArray[np.bool_]:
+    """Which pairs a search with this seed does not see: whole groups, drawn at random; shape (pairs,).
+
+    Raises
+    ------
+    MetricError
+        If there are fewer than five groups.
+    """
     distinct = list(dict.fromkeys(groups))
     if len(distinct) < 5:
         raise MetricError(f"{len(distinct)} groups of pairs are too few to hold some out", "learn")

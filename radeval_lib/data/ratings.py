@@ -1,0 +1,67 @@
+"""Rated pairs as one table: a row a pair, its raters averaged, higher ratings better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import RatedPair
+from radeval_lib.data.restricted import reveal
+
+_LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
+
+
+def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
+    """One row a pair, in the order in which the pairs first occur.
+
+    Counts of errors turn negative and shares of errors are taken from 1 (the rating of RaTEScore's Figure 3),
+    so that a good metric correlates positively with every scale.
+
+    Returns
+    -------
+    DataFrame
+        Index ``id``; ``reference`` and ``candidate`` (str; restricted texts are laid open, so the table must
+        not be shown), ``rating`` (float, mean over raters), ``raters`` (int), ``case`` (int: pairs with the
+        same reference share it), ``group`` and ``split``.
+
+    Raises
+    ------
+    DataError
+        Where there are no records, they are on several scales, or two texts carry one id.
+    """
+    if not records:
+        raise DataError("no rated pairs")
+    scales = sorted({record.scale for record in records})
+    if len(scales) > 1:
+        raise DataError(
+            f"ratings on several scales: {', '.join(scales)}", "", "Choose one, as in radpref/grade."
+        )
+    frame = pd.DataFrame(
+        {
+            "id": record.id,
+            "reference": reveal(record.reference),
+            "candidate": reveal(record.candidate),
+            "rating": record.rating,
+            "group": record.group,
+            "split": record.split,
+        }
+        for record in records
+    )
+    texts = frame.groupby("id", sort=False)[["reference", "candidate"]].nunique()
+    if (texts > 1).any(axis=None):
+        raise DataError(f"the id {texts.index[(texts > 1).any(axis=1)][0]!r} stands for different texts")
+    table = frame.groupby("id", sort=False).agg(
+        reference=("reference", "first"),
+        candidate=("candidate", "first"),
+        rating=("rating", "mean"),
+        raters=("rating", "size"),
+        group=("group", "first"),
+        split=("split", "first"),
+    )
+    turn = _LOWER_IS_BETTER.get(scales[0])
+    if turn is not None:
+        table["rating"] = turn(table["rating"])
+    table["case"] = pd.factorize(table["reference"])[0]
+    return table

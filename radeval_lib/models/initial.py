@@ -1,0 +1,90 @@
+"""What a recogniser's training starts from: a pretrained encoder, its bare architecture, or a tagger of
+graphs."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.models.loading import ModelError, pretrained, quiet
+
+UNTRAINED = "untrained:"
+"""Before a model's name: its architecture and tokenizer with weights drawn at random."""
+
+AFTER_GRAPHS = "after_graphs:"
+"""Before a model's name: the model after training on the entities of a corpus of graphs (RadGraph's kind), as
+Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on another corpus of entities."""
+
+
+def prepare(
+    name: str,
+    folder: str | Path,
+    *,
+    seed: int,
+    graphs: Sequence[AnnotatedSentence] = (),
+    epochs: int = 2,
+    device: str = "auto",
+) -> str:
+    """What a tagging scheme can be initialized from; made in ``folder`` where it does not exist yet.
+
+    Parameters
+    ----------
+    name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
+    folder : where a model that has to be made is written.
+    seed : of random weights, and of the training on graphs.
+    graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
+    epochs, device : of that training.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or graphs are needed and there are none.
+    """
+    if name.startswith(UNTRAINED):
+        return untrained(name, Path(folder), seed)
+    if name.startswith(AFTER_GRAPHS):
+        return _after_graphs(name.removeprefix(AFTER_GRAPHS), Path(folder), seed, graphs, epochs, device)
+    return name
+
+
+def untrained(name: str, folder: Path, seed: int) -> str:
+    """Folder of the model named after :data:`UNTRAINED`, made below ``folder`` unless it is there already."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    model = name.removeprefix(UNTRAINED)
+    target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as temporary:
+        new = Path(temporary) / "model"
+        if not target.exists():
+            torch.manual_seed(seed)
+            with quiet():
+                AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
+                pretrained(AutoTokenizer, model).save_pretrained(new)
+            with contextlib.suppress(OSError):  # another run was faster
+                new.rename(target)
+    return str(target)
+
+
+def _after_graphs(
+    name: str, folder: Path, seed: int, graphs: Sequence[AnnotatedSentence], epochs: int, device: str
+) -> str:
+    import torch
+
+    from radeval_lib.models.iob_scheme import IobScheme
+    from radeval_lib.models.training import TrainingSettings, train
+
+    if not graphs:
+        raise ModelError(f"{AFTER_GRAPHS}{name} needs sentences with graphs", "initial model")
+    torch.manual_seed(seed)
+    scheme = IobScheme(name, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
+    dev = [row for row in graphs if row.split == "dev"]
+    rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
+    settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
+    train(scheme, [row for row in graphs if row.split == "train"], dev, settings)
+    scheme.save(folder)
+    return str(folder)

@@ -1,0 +1,132 @@
+"""The metrics that the RaTEScore study compares, over the models of a run's profile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib.data.ratings import rating_table
+from radeval_lib.metrics import create
+from radeval_lib.metrics.base import Metric
+from radeval_lib.models.loading import PACKAGED
+from radeval_lib.stats.correlations import compare, intervals
+from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.study.recording import Run
+
+RATESCORE = "RaTEScore"
+PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
+"""The models of the released metric, by role."""
+
+NOT_FILLED = {
+    "RadGraph F1": "a model that finds RadGraph entities and relations (role graph_model)",
+    "SPICE": "a scene-graph parser (the Java package of its authors)",
+}
+"""Baselines of the paper that no profile can score yet, and what each needs."""
+
+
+def ratescore(run: Run, **settings: Any) -> Metric:
+    """RaTEScore with the recogniser and the encoder of the run's profile.
+
+    Parameters
+    ----------
+    settings : of :class:`~radeval_lib.metrics.ratescore.RaTEScore`, where they differ from its defaults. The
+        packaged MiniLM is pooled over its tokens unless ``pooling`` is given: it was trained so.
+    """
+    encoder = settings.pop("encoder", None) or run.model("encoder")
+    if PACKAGED in encoder:
+        settings.setdefault("pooling", "mean")
+    return create(
+        "ratescore",
+        ner_model=run.model("ner_model"),
+        encoder=encoder,
+        device=run.profile.device,
+        **settings,
+    )
+
+
+def panel(run: Run) -> dict[str, Metric]:
+    """RaTEScore, and the baselines of Appendix A.6 (Zhao et al. 2024) that can be scored, in Figure 3's
+    order."""
+    encoder = run.model("encoder")
+    return {
+        RATESCORE: ratescore(run),
+        "METEOR": create("meteor"),
+        "BERTScore": create("bertscore", encoder=encoder, layer=None, device=run.profile.device),
+        "BLEU": create("bleu"),
+        "ROUGE-L": create("rouge_l"),
+        "CheXbert": create("observations"),
+    }
+
+
+def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+    """Scores of every pair by every metric.
+
+    Parameters
+    ----------
+    pairs : has the columns ``reference`` and ``candidate``.
+
+    Returns
+    -------
+    DataFrame
+        float64; index of ``pairs``, one column a metric.
+    """
+    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
+    return pd.DataFrame(
+        {name: metric.score(references, candidates).values for name, metric in metrics.items()},
+        index=pairs.index,
+    )
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How metrics agree with the ratings of a role.
+
+    Attributes
+    ----------
+    pairs : see :func:`~radeval_lib.data.ratings.rating_table`; not to be shown, its texts may be restricted.
+    scores : one row a pair, one column a metric.
+    correlations : of each metric with the ratings: ``kind`` and the columns of
+        :func:`radeval_lib.stats.correlations.intervals`.
+    contrasts : of RaTEScore with every other metric: ``kind`` and the columns of
+        :func:`radeval_lib.stats.correlations.compare`.
+    """
+
+    pairs: pd.DataFrame
+    scores: pd.DataFrame
+    correlations: pd.DataFrame
+    contrasts: pd.DataFrame
+
+    def ranked(self, kind: Kind) -> pd.DataFrame:
+        """The correlations of one kind, highest first."""
+        rows = self.correlations[self.correlations["kind"] == kind]
+        return rows.sort_values("value", ascending=False, ignore_index=True)
+
+    def against(self, kind: Kind) -> pd.DataFrame:
+        """The contrasts of one kind, by rival."""
+        return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
+
+
+def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[Kind]) -> Agreement:
+    """Score the rated pairs of a role and correlate; intervals and tests draw whole cases.
+
+    Pairs with the same reference share a case.
+    """
+    pairs = rating_table(run.load(role))
+    table = scores(metrics, pairs)
+    columns = {name: table[name].to_numpy() for name in table}
+    found, contrasts = [], []
+    for kind in kinds:
+        settings: dict[str, Any] = {
+            "groups": pairs["case"].to_numpy(),
+            "kind": kind,
+            "resamples": run.profile.resamples,
+        }
+        ratings = pairs["rating"].to_numpy()
+        rows = intervals(columns, ratings, rng=run.rng(f"{role} {kind}"), **settings)
+        found.append(rows.assign(kind=kind))
+        rows = compare(columns, ratings, first=RATESCORE, rng=run.rng(f"{role} {kind}"), **settings)
+        contrasts.append(rows.assign(kind=kind))
+    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))

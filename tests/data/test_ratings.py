@@ -1,0 +1,66 @@
+"""Rated pairs as one table, and what the generator's rated pairs are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.ratings import rating_table
+from radeval_lib.data.records import RatedPair
+from radeval_lib.data.restricted import mark
+from radeval_lib.roles import load
+
+
+def _pair(key: str, reference: str, rating: float, scale: str = "grade") -> RatedPair:
+    return RatedPair(key, reference, f"candidate of {key}", rating, scale=scale)
+
+
+def test_raters_are_averaged_and_cases_are_shared_references() -> None:
+    rows = [_pair("1", "a", 2), _pair("2", "a", 1), _pair("1", "a", 5), _pair("3", "b", 0)]
+    table = rating_table(rows)
+    assert table.index.tolist() == ["1", "2", "3"]
+    assert table["rating"].tolist() == [3.5, 1, 0]
+    assert table["raters"].tolist() == [2, 1, 1]
+    assert table["case"].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"), [("grade", [1, 0.25]), ("errors", [-1, -0.25]), ("error_share", [0, 0.75])]
+)
+def test_a_higher_rating_is_a_better_one(scale: str, expected: list[float]) -> None:
+    table = rating_table([_pair("1", "a", 1, scale), _pair("2", "b", 0.25, scale)])
+    assert table["rating"].tolist() == expected
+
+
+def test_restricted_texts_are_laid_open_for_scoring() -> None:
+    pair = RatedPair("1", mark("secret", "rexval", True), mark("other", "rexval", True), 1)
+    assert rating_table([pair])["reference"].tolist() == ["secret"]
+
+
+def test_what_cannot_be_one_table_is_told() -> None:
+    with pytest.raises(DataError, match="no rated pairs"):
+        rating_table([])
+    with pytest.raises(DataError, match="several scales: errors, grade"):
+        rating_table([_pair("1", "a", 1), _pair("2", "a", 1, "errors")])
+    with pytest.raises(DataError, match="'1' stands for different texts"):
+        rating_table([_pair("1", "a", 1), _pair("1", "b", 1)])
+
+
+def test_simulated_sentences_span_the_scale_and_unrelated_ones_are_wrong() -> None:
+    table = rating_table(load("rated_sentences", "synthetic", size=150, seed=1, root=None))
+    words = table["reference"].str.split().str.len()
+    assert words.median() < 15
+    assert table["rating"].between(0, 1).all()
+    assert (table["rating"] > 0.8).mean() > 0.2
+    assert (table["rating"] < 0.5).mean() > 0.1
+
+
+def test_simulated_candidates_say_everything_in_their_own_words() -> None:
+    table = rating_table(load("rated_pairs", "synthetic", size=60, seed=1, root=None))
+
+    def kept(row: object) -> float:
+        sentences = set(row.reference.split(". "))  # type: ignore[attr-defined]
+        return len(sentences & set(row.candidate.split(". "))) / len(sentences)  # type: ignore[attr-defined]
+
+    assert np.mean([kept(row) for row in table.itertuples()]) < 0.4
