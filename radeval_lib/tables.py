@@ -35,7 +35,7 @@ def table_html(
     for name in frame.index.names if index else ():
         body = body.replace("<th></th>", f"<th>{escape(str(name or ''))} </th>", 1)
     if caption:
-        body = body.replace("<thead>", f"<caption>{escape(caption)}</caption><thead>", 1)
+        body = body.replace("<thead>", f"<caption><span>{escape(caption)}</span></caption><thead>", 1)
     label = escape(caption or "Table")
     return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{label}">{body}</div>'
 
@@ -79,7 +79,7 @@ def folded(table: HTML) -> HTML:
     ValueError
         Where the table has no caption.
     """
-    found = re.search(r"<caption>(.*?)</caption>", table.data, re.DOTALL)
+    found = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     if found is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
     body = table.data.replace(found.group(0), "", 1)

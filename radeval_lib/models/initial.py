@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.loading import ModelError, pretrained, quiet
+from radeval_lib.models.loading import PACKAGED, ModelError, pretrained, quiet
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""
@@ -17,6 +17,14 @@ UNTRAINED = "untrained:"
 AFTER_GRAPHS = "after_graphs:"
 """Before a model's name: the model after training on the entities of a corpus of graphs (RadGraph's kind), as
 Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on another corpus of entities."""
+
+
+def title(name: str) -> str:
+    """A model's name as a page shows it."""
+    for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
+        if name.startswith(prefix):
+            return words.format(title(name.removeprefix(prefix)))
+    return "MiniLM" if name == PACKAGED else name
 
 
 def prepare(

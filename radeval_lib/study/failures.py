@@ -95,7 +95,16 @@ def _candidates(report: SyntheticReport, seed: int) -> list[dict[str, object]]:
     return rows
 
 
-def preferences(better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95) -> pd.DataFrame:
+def percent(share: float) -> str:
+    """A share as whole percent, where 0% and 100% are said of none and of all alone."""
+    if 0 < share < 0.01:
+        return "under 1%"
+    return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def preferences(
+    better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95, *, groups: ArrayLike | None = None
+) -> pd.DataFrame:
     """How often each metric scores the better of two candidates above the worse one.
 
     A tie counts as one half, so that a metric that sees no difference gets one half.
@@ -103,20 +112,23 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95) 
     Parameters
     ----------
     better, worse : scores of the two candidates of each item, one column a metric, of the same shape and
-        columns; row i of both is about one item. Items are taken as independent.
+        columns; row i of both is about one item.
     level : coverage of the intervals, strictly between 0 and 1.
+    groups : the group of each item, as items of one report; default: each item is its own. Groups are taken
+        as independent and count alike; the items of a group need not be.
 
     Returns
     -------
     DataFrame
-        Index: the metrics. ``value``; ``low`` and ``high`` (Wilson 1927, wider than needed where there are
-        ties); ``tied`` (share of items) and ``n``.
+        Index: the metrics. ``value``, the mean over the groups; ``low`` and ``high`` (Wilson 1927, with the
+        number of groups, so wider than needed where there are ties or items of a group differ); ``tied``
+        (share of items), ``n`` (items) and ``groups``.
 
     Raises
     ------
     ValueError
-        Where the shapes or columns differ, there is no item, a score is not finite, or ``level`` is out of
-        range.
+        Where the shapes or columns differ, there is no item, a score is not finite, the groups are not one an
+        item, or ``level`` is out of range.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be strictly between 0 and 1, not {level}")
@@ -128,10 +140,21 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95) 
     if not np.isfinite(gaps).all():
         raise ValueError("a score is missing or not finite; leave those items out")
     tied = np.abs(gaps) < _SAME
-    values = np.where(tied, 0.5, gaps > 0).mean(axis=0)
-    low, high = proportion_confint(values * len(gaps), len(gaps), alpha=1 - level, method="wilson")
+    labels = np.arange(len(gaps)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(gaps),):
+        raise ValueError(f"groups of shape {labels.shape} for {len(gaps)} items")
+    means = pd.DataFrame(np.where(tied, 0.5, gaps > 0)).groupby(labels).mean()
+    values, n = means.mean().to_numpy(), len(means)
+    low, high = proportion_confint(values * n, n, alpha=1 - level, method="wilson")
     return pd.DataFrame(
-        {"value": values, "low": low, "high": high, "tied": tied.mean(axis=0), "n": len(gaps)},
+        {
+            "value": values,
+            "low": low,
+            "high": high,
+            "tied": tied.mean(axis=0),
+            "n": len(gaps),
+            "groups": n,
+        },
         index=better.columns,
     )
 

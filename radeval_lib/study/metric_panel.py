@@ -21,7 +21,7 @@ PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCom
 """The models of the released metric, by role."""
 
 NOT_FILLED = {
-    "RadGraph F1": "a model that finds RadGraph entities and relations (role graph_model)",
+    "RadGraph F1": "a model that finds RadGraph entities and relations",
     "SPICE": "a scene-graph parser (the Java package of its authors)",
 }
 """Baselines of the paper that no profile can score yet, and what each needs."""

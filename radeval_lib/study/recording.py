@@ -19,6 +19,7 @@ import pandas as pd
 from radeval_lib import data, roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
+from radeval_lib.models import initial
 from radeval_lib.paths import BUILD, NOTEBOOKS, PROFILES, shown
 from radeval_lib.study import origin, profiles, trainings
 from radeval_lib.study.checks import Check
@@ -34,19 +35,20 @@ _FORMAT = 1
 
 
 # How a sentence names a role, and what fills it.
-_NOUNS = {"ner_model": "recogniser"}
+_NOUNS = {"ner_model": "recogniser", "ner_corpus": "annotated sentences"}
 _WORDS = {roles.SYNTHETIC: "from the generator", TRAINED: "trained in this build"}
 
 
 def _title(filler: str) -> str:
-    """The name of a data set as its manifest has it; a model's name as it is."""
+    """The name of a data set as its manifest has it, or of a model."""
     name = filler.partition("/")[0]
-    return load_manifest(name).title.partition(":")[0] if name in names() else filler
+    return load_manifest(name).title.partition(":")[0] if name in names() else initial.title(filler)
 
 
 def _filler_words(filler: str) -> str:
     title = _title(filler)
-    return _WORDS.get(filler) or (filler if title == filler else f"from {title}")
+    is_data = filler.partition("/")[0] in names()
+    return _WORDS.get(filler) or (f"from {title}" if is_data else title)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,6 @@ class Run:
         ResultError, ModelError
             Where the recogniser that fills it was not trained yet, or the model is not there.
         """
-        from radeval_lib.models import initial
         from radeval_lib.models.loading import checksum
 
         if role not in self.profile.models:

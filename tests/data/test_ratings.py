@@ -53,7 +53,7 @@ def test_simulated_sentences_span_the_scale_and_unrelated_ones_are_wrong() -> No
     assert words.median() < 15
     assert table["rating"].between(0, 1).all()
     assert (table["rating"] > 0.8).mean() > 0.2
-    assert (table["rating"] < 0.5).mean() > 0.1
+    assert (table["rating"] <= 0.5).mean() > 0.2
 
 
 def test_simulated_candidates_say_everything_in_their_own_words() -> None:

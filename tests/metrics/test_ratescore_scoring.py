@@ -24,7 +24,14 @@ from radeval_lib.metrics.ratescore import (
     load,
     options,
 )
-from radeval_lib.metrics.ratescore.learn import PairTable, PreparedPair, held_out_pairs, learn, prepared
+from radeval_lib.metrics.ratescore.learn import (
+    PairTable,
+    PreparedPair,
+    folds,
+    held_out_pairs,
+    learn,
+    prepared,
+)
 from radeval_lib.metrics.ratescore.scoring import Entity
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
@@ -343,3 +350,24 @@ def test_held_out_pairs_take_whole_groups() -> None:
     assert unseen.sum() == 8
     assert (unseen[::2] == unseen[1::2]).all()
     assert not np.array_equal(unseen, held_out_pairs(groups, 0.2, seed=6))
+
+
+def test_folds_hold_out_every_pair_once_and_whole_groups() -> None:
+    groups = [number // 2 for number in range(40)]
+    fold = folds(groups, 5, seed=1)
+    assert sorted(np.unique(fold)) == [0, 1, 2, 3, 4]
+    assert (np.bincount(fold) == 8).all()
+    assert (fold[::2] == fold[1::2]).all()
+    with pytest.raises(MetricError, match="3 groups of pairs cannot make 5 folds"):
+        folds([1, 2, 3], 5, seed=1)
+
+
+def test_learning_sees_nothing_of_what_is_held_out() -> None:
+    pairs, rng = _pairs(30, 4), np.random.default_rng(1)
+    ratings, unseen = rng.uniform(size=30), np.arange(30) % 3 == 0
+    first = learn(pairs, ratings.tolist(), trials=12, seed=2, unseen=unseen)
+    ratings[unseen] = rng.uniform(size=10)
+    second = learn(pairs, ratings.tolist(), trials=12, seed=2, unseen=unseen)
+    np.testing.assert_array_equal(first.weights.matrix, second.weights.matrix)
+    assert first.train == second.train
+    assert first.test != second.test

@@ -67,6 +67,29 @@ def test_preferences() -> None:
     assert all_right.loc["x", ["low", "high"]].tolist() == pytest.approx([wilson.low, wilson.high])
 
 
+def test_preferences_with_groups_count_groups() -> None:
+    better, worse = (
+        pd.DataFrame({"x": [1.0, 1.0, 1.0, 0.0, 1.0]}),
+        pd.DataFrame({"x": [0.0] * 3 + [1.0, 0.0]}),
+    )
+    found = failures.preferences(better, worse, groups=["a", "a", "b", "b", "c"]).loc["x"]
+    assert found["value"] == pytest.approx((1 + 0.5 + 1) / 3)
+    assert found[["n", "groups"]].tolist() == [5, 3]
+    plain = failures.preferences(better, worse).loc["x"]
+    doubled = failures.preferences(
+        pd.concat([better] * 2), pd.concat([worse] * 2), groups=[*range(5), *range(5)]
+    ).loc["x"]
+    assert doubled[["value", "low", "high"]].tolist() == plain[["value", "low", "high"]].tolist()
+    with pytest.raises(ValueError, match="groups of shape"):
+        failures.preferences(better, worse, groups=["a"])
+
+
+def test_percent_says_none_and_all_of_none_and_all_alone() -> None:
+    shares = (0.0, 0.002, 0.0099, 0.01, 0.444, 0.996, 1.0)
+    told = ["0%", "under 1%", "under 1%", "1%", "44%", "over 99%", "100%"]
+    assert [failures.percent(share) for share in shares] == told
+
+
 def test_preferences_refuse_what_does_not_belong_together() -> None:
     one, two = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"y": [1.0, 2.0]})
     with pytest.raises(ValueError, match="belong together"):

@@ -146,6 +146,7 @@ def learn(
     seed: int = 0,
     test_share: float = 0.2,
     groups: Sequence[object] | None = None,
+    unseen: NDArray[np.bool_] | None = None,
     options: Options | None = None,
 ) -> Learned:
     """Search for the W and p whose scores go best with the ratings of the training part.
@@ -158,6 +159,7 @@ def learn(
     trials : of the estimator; each of the 26 numbers is sought between 0 and 1.
     test_share : share of the groups that is held out (the paper: 0.2).
     groups : pairs of one group (for example of one case) stay on one side; None: each pair is its own.
+    unseen : which pairs to hold out, shape (pairs,), in place of a share of the groups.
 
     Raises
     ------
@@ -171,7 +173,9 @@ def learn(
         raise MetricError("a rating is not a finite number", "learn")
     if objective not in ("kendall", "pearson"):
         raise MetricError(f"unknown objective {objective!r}", "learn", "Choices: kendall, pearson.")
-    held_out = held_out_pairs(groups if groups is not None else range(len(pairs)), test_share, seed)
+    held_out = unseen
+    if held_out is None:
+        held_out = held_out_pairs(groups if groups is not None else range(len(pairs)), test_share, seed)
     parts = [np.flatnonzero(~held_out).tolist(), np.flatnonzero(held_out).tolist()]
     tables = [PairTable([pairs[index] for index in part], options) for part in parts]
     history = _search(tables[0], values[parts[0]], objective, trials, seed)
@@ -197,6 +201,22 @@ def held_out_pairs(groups: Sequence[object], share: float, seed: int) -> NDArray
     order = np.random.default_rng(seed).permutation(len(distinct))
     chosen = {distinct[index] for index in order[: max(1, round(share * len(distinct)))]}
     return np.array([group in chosen for group in groups])
+
+
+def folds(groups: Sequence[object], count: int, seed: int) -> NDArray[np.int64]:
+    """The fold of each pair, 0 to ``count`` - 1: whole groups, drawn at random, in folds of like size.
+
+    Raises
+    ------
+    MetricError
+        If there are fewer groups than folds, or fewer than two folds.
+    """
+    distinct = list(dict.fromkeys(groups))
+    if not 2 <= count <= len(distinct):
+        raise MetricError(f"{len(distinct)} groups of pairs cannot make {count} folds", "learn")
+    order = np.random.default_rng(seed).permutation(len(distinct))
+    fold = {distinct[index]: place % count for place, index in enumerate(order)}
+    return np.array([fold[group] for group in groups])
 
 
 def _search(
