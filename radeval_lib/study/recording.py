@@ -128,6 +128,11 @@ class Run:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
         return roles.evidence(self._filler(role))
 
+    def source(self, role: str) -> str:
+        """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
+        filler = self._filler(role)
+        return "the generator" if filler == roles.SYNTHETIC else _title(filler)
+
     def stand_in(self, wanted: Mapping[str, str]) -> str:
         """What stands in for the paper's own data and models in this run; empty where nothing does.
 

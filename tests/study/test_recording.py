@@ -11,6 +11,7 @@ from radeval_lib.errors import LedgerError, NotebookError, ParameterError, Profi
 from radeval_lib.study import audit, begin, check_value, ledger, record, scorecard, totals
 from radeval_lib.study.display import verdict_sentence
 from radeval_lib.study.exhibits import of_notebook
+from radeval_lib.study.profiles import profile
 from radeval_lib.study.recording import Run, judge, read, read_all
 
 NOTEBOOK = "facts/fact_counting"
@@ -43,6 +44,10 @@ def test_what_stands_in_reproduces_nothing(run: Run) -> None:
     words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm"})
     assert words == "rated pairs from the generator, not RaTE-Eval"
     assert run.stand_in({"rated_pairs": "synthetic"}) == ""
+    assert run.source("rated_pairs") == "the generator"
+    public = replace(run, profile=profile("open"))
+    assert public.source("rated_pairs") == "RadPref"
+    assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
     printed = record(run, _exhibit(), evidence="print", checks=[YES])
     assert shown.verdict == "shape only"
