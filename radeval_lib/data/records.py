@@ -115,6 +115,12 @@ class AnnotatedSentence:
             ends = (relation.head, relation.tail)
             _require(all(0 <= end < len(self.entities) for end in ends), "a relation joins a missing entity")
 
+    @property
+    def report(self) -> str:
+        """The report that the sentence is from: its id up to the last slash, or all of it where it has
+        none."""
+        return self.id.rpartition("/")[0] or self.id
+
 
 @dataclass(frozen=True)
 class RatedPair:

@@ -84,7 +84,7 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")
     if filler == SYNTHETIC:
         return list(ROLES[role].generate(size, _stream(role, seed)))
-    dataset, _, scale = filler.partition("/")
+    dataset, scale = dataset_of(filler), filler.partition("/")[2]
     if dataset not in catalog.READERS:
         known = ", ".join([SYNTHETIC, *catalog.READERS])
         raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
@@ -110,8 +110,13 @@ def _stream(role: str, seed: int) -> int:
     return int.from_bytes(digest[:4], "big")
 
 
+def dataset_of(filler: str) -> str:
+    """The data set of a filler, without the scale that may stand behind it."""
+    return filler.partition("/")[0]
+
+
 def evidence(filler: str) -> str:
     """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
     if filler == SYNTHETIC:
         return SYNTHETIC
-    return "open" if catalog.load_manifest(filler.partition("/")[0]).access == "open" else "credentialed"
+    return "open" if catalog.load_manifest(dataset_of(filler)).access == "open" else "credentialed"

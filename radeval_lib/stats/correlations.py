@@ -44,7 +44,101 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
     return _coefficient(_column("scores", scores, len(y)), y, kind)
 
 
-def intervals(
+@dataclass(frozen=True)
+class Resampled:
+    """Metrics and ratings with their coefficients in each resample; made by :func:`resample`.
+
+    Attributes
+    ----------
+    names : of the metrics.
+    scores, ratings : float64, shapes (metrics, pairs) and (pairs,).
+    groups : number of cases.
+    kind, level : which coefficient, and the coverage of intervals.
+    draws : coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined.
+    """
+
+    names: list[str]
+    scores: FloatArray
+    ratings: FloatArray
+    groups: int
+    kind: Kind
+    level: float
+    draws: FloatArray
+
+    def intervals(self) -> pd.DataFrame:
+        """Correlation of each metric with the ratings, with the percentile interval.
+
+        That interval stays within [-1, 1] and needs no acceleration, which BCa would have to estimate by
+        leaving out one case at a time, and which is unstable where cases are few.
+
+        Returns
+        -------
+        DataFrame
+            One row a metric: ``metric``, ``value``, ``low``, ``high``, ``n`` (pairs), ``groups`` (cases).
+        """
+        rows = []
+        for scores, draws, name in zip(self.scores, self.draws, self.names, strict=True):
+            low, high = _ends(draws[np.isfinite(draws)], self.level)
+            value = _coefficient(scores, self.ratings, self.kind)
+            rows.append({"metric": name, "value": value, "low": low, "high": high})
+        return pd.DataFrame(rows).assign(n=len(self.ratings), groups=self.groups)
+
+    def compare(self, first: str) -> pd.DataFrame:
+        """Correlation of the metric ``first`` with the ratings minus that of every other metric.
+
+        Returns
+        -------
+        DataFrame
+            One row for every other metric:
+
+            - ``rival``, and ``difference``, first minus rival;
+            - ``low``, ``high``: percentile interval of the difference, both metrics on the same draws;
+            - ``p``: two-sided, see :func:`inversion_p`; ``p_holm``: corrected over the rivals (Holm 1979);
+            - ``between``: Pearson correlation of the two metrics;
+            - ``p_williams``: Williams's test, for Pearson correlations only. It assumes independent pairs, so
+              with several pairs a case it is too small. NaN for other kinds and for two metrics of which one
+              is a linear function of the other.
+
+        Raises
+        ------
+        ValueError
+            Where ``first`` is unknown or has no rival.
+        """
+        if first not in self.names:
+            raise ValueError(f"no metric {first!r}; there are {', '.join(self.names)}")
+        if len(self.names) == 1:
+            raise ValueError(f"{first!r} is the only metric; give another to compare it with")
+        chosen = self.names.index(first)
+        mine = _coefficient(self.scores[chosen], self.ratings, self.kind)
+        rows = []
+        for row, name in enumerate(self.names):
+            if row == chosen:
+                continue
+            gaps = self.draws[chosen] - self.draws[row]
+            gaps = gaps[np.isfinite(gaps)]
+            low, high = _ends(gaps, self.level)
+            theirs = _coefficient(self.scores[row], self.ratings, self.kind)
+            between = _coefficient(self.scores[chosen], self.scores[row], "pearson")
+            williams = math.nan
+            if self.kind == "pearson" and abs(between) < 1 - 1e-12:
+                williams = williams_test(mine, theirs, between, len(self.ratings))[1]
+            rows.append(
+                {
+                    "rival": name,
+                    "difference": mine - theirs,
+                    "low": low,
+                    "high": high,
+                    "p": inversion_p(gaps),
+                    "between": between,
+                    "p_williams": williams,
+                }
+            )
+        result = pd.DataFrame(rows)
+        result["p_holm"] = pg.multicomp(result["p"].to_numpy(), method="holm")[1]
+        return result[["rival", "difference", "low", "high", "p", "p_holm", "between", "p_williams"]]
+
+
+def resample(
     scores: Mapping[str, ArrayLike],
     ratings: ArrayLike,
     *,
@@ -53,11 +147,9 @@ def intervals(
     resamples: int,
     rng: np.random.Generator,
     level: float = 0.95,
-) -> pd.DataFrame:
-    """Correlation of each metric with the ratings, with a cluster bootstrap interval.
-
-    The interval is the percentile one: it stays within [-1, 1] and needs no acceleration, which BCa would
-    have to estimate by leaving out one case at a time, and which is unstable where cases are few.
+) -> Resampled:
+    """Correlate each metric with the ratings in a cluster bootstrap; intervals and comparisons share its
+    draws.
 
     Parameters
     ----------
@@ -69,11 +161,6 @@ def intervals(
     rng : source of the draws.
     level : coverage, strictly between 0 and 1.
 
-    Returns
-    -------
-    DataFrame
-        One row a metric: ``metric``, ``value``, ``low``, ``high``, ``n`` (pairs), ``groups`` (cases).
-
     Raises
     ------
     ValueError
@@ -83,86 +170,9 @@ def intervals(
     """
     data = _checked(scores, ratings, groups, kind, level)
     draws = _draws(data, kind, resamples, rng)
-    rows = []
-    for row, name in enumerate(data.names):
-        low, high = _ends(_defined(draws[row], name), level)
-        value = _coefficient(data.scores[row], data.ratings, kind)
-        rows.append({"metric": name, "value": value, "low": low, "high": high})
-    return pd.DataFrame(rows).assign(n=len(data.ratings), groups=data.groups)
-
-
-def compare(
-    scores: Mapping[str, ArrayLike],
-    ratings: ArrayLike,
-    *,
-    first: str,
-    groups: ArrayLike | None = None,
-    kind: Kind,
-    resamples: int,
-    rng: np.random.Generator,
-    level: float = 0.95,
-) -> pd.DataFrame:
-    """Correlation of one metric with the ratings minus that of every other metric.
-
-    Parameters
-    ----------
-    first : name of the metric that the others are compared with.
-    scores, ratings, groups, kind, resamples, rng, level : as for :func:`intervals`.
-
-    Returns
-    -------
-    DataFrame
-        One row for every other metric:
-
-        - ``rival``, and ``difference``, first minus rival;
-        - ``low``, ``high``: percentile interval of the difference, both metrics on the same draws;
-        - ``p``: two-sided, see :func:`inversion_p`; ``p_holm``: corrected over the rivals (Holm 1979);
-        - ``between``: Pearson correlation of the two metrics;
-        - ``p_williams``: Williams's test, for Pearson correlations only. It assumes independent pairs, so
-          with several pairs a case it is too small. NaN for other kinds and for two metrics of which one is a
-          linear function of the other.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`intervals`, and where ``first`` is unknown or has no rival.
-    """
-    data = _checked(scores, ratings, groups, kind, level)
-    if first not in data.names:
-        raise ValueError(f"no metric {first!r}; there are {', '.join(data.names)}")
-    if len(data.names) == 1:
-        raise ValueError(f"{first!r} is the only metric; give another to compare it with")
-    draws = _draws(data, kind, resamples, rng)
-    for row, name in enumerate(data.names):
-        _defined(draws[row], name)
-    chosen = data.names.index(first)
-    mine = _coefficient(data.scores[chosen], data.ratings, kind)
-    rows = []
-    for row, name in enumerate(data.names):
-        if row == chosen:
-            continue
-        gaps = draws[chosen] - draws[row]
-        gaps = gaps[np.isfinite(gaps)]
-        low, high = _ends(gaps, level)
-        theirs = _coefficient(data.scores[row], data.ratings, kind)
-        between = _coefficient(data.scores[chosen], data.scores[row], "pearson")
-        williams = math.nan
-        if kind == "pearson" and abs(between) < 1 - 1e-12:
-            williams = williams_test(mine, theirs, between, len(data.ratings))[1]
-        rows.append(
-            {
-                "rival": name,
-                "difference": mine - theirs,
-                "low": low,
-                "high": high,
-                "p": inversion_p(gaps),
-                "between": between,
-                "p_williams": williams,
-            }
-        )
-    result = pd.DataFrame(rows)
-    result["p_holm"] = pg.multicomp(result["p"].to_numpy(), method="holm")[1]
-    return result[["rival", "difference", "low", "high", "p", "p_holm", "between", "p_williams"]]
+    for row, name in zip(draws, data.names, strict=True):
+        _check_defined(row, name)
+    return Resampled(data.names, data.scores, data.ratings, data.groups, kind, level, draws)
 
 
 def inversion_p(draws: ArrayLike) -> float:
@@ -271,12 +281,10 @@ def _coefficient(x: FloatArray, y: FloatArray, kind: Kind) -> float:
     return float(stats.kendalltau(x, y).statistic)
 
 
-def _defined(draws: FloatArray, name: str) -> FloatArray:
-    kept = draws[np.isfinite(draws)]
-    lost = len(draws) - len(kept)
+def _check_defined(draws: FloatArray, name: str) -> None:
+    lost = int((~np.isfinite(draws)).sum())
     if lost > _MOST_UNDEFINED * len(draws):
         raise ValueError(f"{name}: its scores or the ratings do not vary in {lost} of {len(draws)} resamples")
-    return kept
 
 
 def _ends(draws: FloatArray, level: float) -> tuple[float, float]:

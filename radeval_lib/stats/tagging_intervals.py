@@ -46,9 +46,9 @@ def intervals(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator)
 
     The bootstrap draws cases with replacement, the same for every seed, and seeds with replacement. The
     interval is the percentile one, for the same reasons as in
-    :func:`radeval_lib.stats.correlations.intervals`. With few seeds it understates what another seed could
-    change: of three seeds, a resample holds two different ones on average. With one seed it says nothing of
-    seeds.
+    :meth:`radeval_lib.stats.correlations.Resampled.intervals`. With few seeds it understates what another
+    seed could change: of three seeds, a resample holds two different ones on average. With one seed it says
+    nothing of seeds.
 
     Parameters
     ----------

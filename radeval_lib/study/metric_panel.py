@@ -12,7 +12,7 @@ from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.loading import PACKAGED
-from radeval_lib.stats.correlations import compare, intervals
+from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed_correlation import Kind
 from radeval_lib.study.recording import Run
 
@@ -35,7 +35,7 @@ def ratescore(run: Run, **settings: Any) -> Metric:
     settings : of :class:`~radeval_lib.metrics.ratescore.RaTEScore`, where they differ from its defaults. The
         packaged MiniLM is pooled over its tokens unless ``pooling`` is given: it was trained so.
     """
-    encoder = settings.pop("encoder", None) or run.model("encoder")
+    encoder = run.model("encoder")
     if PACKAGED in encoder:
         settings.setdefault("pooling", "mean")
     return create(
@@ -89,9 +89,9 @@ class Agreement:
     pairs : see :func:`~radeval_lib.data.ratings.rating_table`; not to be shown, its texts may be restricted.
     scores : one row a pair, one column a metric.
     correlations : of each metric with the ratings: ``kind`` and the columns of
-        :func:`radeval_lib.stats.correlations.intervals`.
+        :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
     contrasts : of RaTEScore with every other metric: ``kind`` and the columns of
-        :func:`radeval_lib.stats.correlations.compare`.
+        :meth:`radeval_lib.stats.correlations.Resampled.compare`.
     """
 
     pairs: pd.DataFrame
@@ -119,14 +119,14 @@ def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[K
     columns = {name: table[name].to_numpy() for name in table}
     found, contrasts = [], []
     for kind in kinds:
-        settings: dict[str, Any] = {
-            "groups": pairs["case"].to_numpy(),
-            "kind": kind,
-            "resamples": run.profile.resamples,
-        }
-        ratings = pairs["rating"].to_numpy()
-        rows = intervals(columns, ratings, rng=run.rng(f"{role} {kind}"), **settings)
-        found.append(rows.assign(kind=kind))
-        rows = compare(columns, ratings, first=RATESCORE, rng=run.rng(f"{role} {kind}"), **settings)
-        contrasts.append(rows.assign(kind=kind))
+        drawn = resample(
+            columns,
+            pairs["rating"].to_numpy(),
+            groups=pairs["case"].to_numpy(),
+            kind=kind,
+            resamples=run.profile.resamples,
+            rng=run.rng(f"{role} {kind}"),
+        )
+        found.append(drawn.intervals().assign(kind=kind))
+        contrasts.append(drawn.compare(RATESCORE).assign(kind=kind))
     return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))

@@ -50,9 +50,6 @@ class Profile:
     training: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-_MAPPINGS = ("roles", "sizes", "models", "initial_models", "training")
-
-
 def names() -> list[str]:
     """Every profile there is."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
@@ -66,11 +63,17 @@ def _values(name: str) -> dict[str, Any]:
     base = own.pop("extends", None)
     if base is None:
         return own
-    inherited = _values(base)
-    merged = {key: {**inherited.get(key, {}), **own.get(key, {})} for key in _MAPPINGS}
-    for scheme, settings in own.get("training", {}).items():
-        merged["training"][scheme] = {**inherited.get("training", {}).get(scheme, {}), **settings}
-    return {**inherited, **own, **merged}
+    return _merged(_values(base), own)
+
+
+def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """Both, with ``own`` where they differ; mappings within them are merged likewise."""
+    both = {
+        key: _merged(inherited[key], value)
+        for key, value in own.items()
+        if isinstance(value, dict) and isinstance(inherited.get(key), dict)
+    }
+    return {**inherited, **own, **both}
 
 
 @cache

@@ -41,14 +41,17 @@ _WORDS = {roles.SYNTHETIC: "from the generator", TRAINED: "trained in this build
 
 def _title(filler: str) -> str:
     """The name of a data set as its manifest has it, or of a model."""
-    name = filler.partition("/")[0]
-    return load_manifest(name).title.partition(":")[0] if name in names() else initial.title(filler)
+    return _data_title(filler) or initial.title(filler)
+
+
+def _data_title(filler: str) -> str:
+    name = roles.dataset_of(filler)
+    return load_manifest(name).title.partition(":")[0] if name in names() else ""
 
 
 def _filler_words(filler: str) -> str:
-    title = _title(filler)
-    is_data = filler.partition("/")[0] in names()
-    return _WORDS.get(filler) or (f"from {title}" if is_data else title)
+    title = _data_title(filler)
+    return _WORDS.get(filler) or (f"from {title}" if title else initial.title(filler))
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,7 @@ def tally(
     predicted = scheme.predict(words)
     cases: dict[tuple[str, str], list[int]] = {}
     for index, sentence in enumerate(sentences):
-        report = sentence.id.rpartition("/")[0] or sentence.id
-        cases.setdefault((f"{sentence.group}/{report}", sentence.group), []).append(index)
+        cases.setdefault((f"{sentence.group}/{sentence.report}", sentence.group), []).append(index)
     rows, whole = [], agreement(list(map(gold_spans, sentences)), predicted, list(map(len, words)))
     for (case, source), indices in cases.items():
         found = agreement(

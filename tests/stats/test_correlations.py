@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,19 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from radeval_lib.stats import correlations
-from radeval_lib.stats.correlations import coefficient, compare, drawn_counts, intervals, inversion_p
+from radeval_lib.stats.correlations import coefficient, drawn_counts, inversion_p, resample
 from radeval_lib.stats.printed_correlation import williams_test
 
 KINDS = ["pearson", "spearman", "kendall"]
 SMALL = arrays(np.int64, 12, elements=st.integers(0, 4))
+
+
+def intervals(scores: Any, ratings: Any, **settings: Any) -> pd.DataFrame:
+    return resample(scores, ratings, **settings).intervals()
+
+
+def compare(scores: Any, ratings: Any, *, first: str, **settings: Any) -> pd.DataFrame:
+    return resample(scores, ratings, **settings).compare(first)
 
 
 def _by_scipy(x: np.ndarray, y: np.ndarray, kind: str) -> float:

@@ -353,7 +353,7 @@ def tally(gold: Sequence[AnnotatedSentence], curated: Curated) -> pd.DataFrame:
             row["missed"] = sum(kind_of(true, found) == "invented" for true in truth)
         rows.append(row)
     table = pd.DataFrame(rows, index=pd.Index([sentence.id for sentence in gold], name="sentence"))
-    table.insert(0, "report", [sentence.id.rpartition("/")[0] or sentence.id for sentence in gold])
+    table.insert(0, "report", [sentence.report for sentence in gold])
     return table
 
 

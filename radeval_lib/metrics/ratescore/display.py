@@ -8,7 +8,8 @@ from html import escape
 
 from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation
 
-_LOOK = {
+# Short name, colour and border of each type, wherever entities are drawn.
+LOOK = {
     "ANATOMY": ("ANA", "#d6e6f5", "solid"),
     "ABNORMALITY": ("ABN", "#fbdcc9", "double"),
     "DISEASE": ("DIS", "#f6cfd8", "dotted"),
@@ -83,7 +84,7 @@ def _find(words: str, text: str, start: int) -> tuple[int, int] | None:
 
 
 def _mark(letter: str, number: int, entity: Entity, words: str) -> str:
-    short, colour, border = _LOOK[entity.type]
+    short, colour, border = LOOK[entity.type]
     style = f"background:{colour};border-bottom:3px {border} #333"
     kind = entity.type.lower()
     return (

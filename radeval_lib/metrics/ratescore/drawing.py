@@ -6,10 +6,10 @@ from textwrap import wrap
 from typing import Any
 
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.display import _LOOK
+from radeval_lib.metrics.ratescore.display import LOOK
 from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation
+from radeval_lib.plots import WIDTH
 
-WIDTH = 7.2  # inches
 _ROW, _BOX, _CHARACTERS = 0.34, 2.3, 54
 _LINES = {"solid": "-", "double": "-", "dotted": ":", "dashed": "--"}
 
@@ -125,7 +125,7 @@ def _direction(
 def _box(axes: Any, x: float, y: float, entity: Entity) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    short, colour, border = _LOOK[entity.type]
+    short, colour, border = LOOK[entity.type]
     axes.add_patch(
         FancyBboxPatch(
             (x + 0.03, y - 0.11),

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.metric import Encoder, RaTEScore, Tagger
+from radeval_lib.metrics.ratescore.metric import Encoder, RaTEScore, Tagger, Vectors
 from radeval_lib.metrics.ratescore.options import Options
-from radeval_lib.metrics.ratescore.scoring import Entity, Scorer, penalty_matrix, unit
+from radeval_lib.metrics.ratescore.scoring import Entity, Scorer, penalty_matrix
 from radeval_lib.metrics.ratescore.weights import TYPES, Weights, type_indices
 
 Objective = Literal["kendall", "pearson"]
@@ -45,13 +45,11 @@ def prepared(
     """
     metric = RaTEScore.with_models(tagger, encoder, **settings)
     sides = [metric.entities(texts) for texts in (references, candidates)]
-    names = sorted({entity.text for side in sides for entities in side for entity in entities})
-    place = {name: index for index, name in enumerate(names)}
-    vectors = unit(encoder.encode(names)) if names else np.empty((0, 1))
-    rows = [[vectors[[place[entity.text] for entity in entities]] for entities in side] for side in sides]
+    vectors = Vectors(metric)
+    vectors.learn(entity.text for side in sides for entities in side for entity in entities)
     return [
-        PreparedPair(ours, theirs, left @ right.T)
-        for ours, theirs, left, right in zip(*sides, *rows, strict=True)
+        PreparedPair(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T)
+        for ours, theirs in zip(*sides, strict=True)
     ]
 
 

@@ -168,7 +168,7 @@ class RaTEScore(Metric):
         return [found[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
-        vectors = _Vectors(self)
+        vectors = Vectors(self)
         known: dict[str, _Reading] = {}
         remaining = iter(pairs)
         while chunk := list(islice(remaining, CHUNK)):
@@ -179,7 +179,7 @@ class RaTEScore(Metric):
                 explanation = self._explained(known[reference], known[candidate], vectors)
                 yield explanation.score, explanation
 
-    def _explained(self, reference: _Reading, candidate: _Reading, vectors: _Vectors) -> Explanation:
+    def _explained(self, reference: _Reading, candidate: _Reading, vectors: Vectors) -> Explanation:
         notes = [f"reference: {note}" for note in reference.notes]
         notes += [f"candidate: {note}" for note in candidate.notes]
         ours, theirs = reference.entities, candidate.entities
@@ -260,7 +260,7 @@ class _KeptReadings:
         self._blobs.put({text_key(text): sealed(value, text) for text, value in plain.items()})
 
 
-class _Vectors:
+class Vectors:
     """Unit vectors of the entity texts met so far."""
 
     def __init__(self, metric: RaTEScore) -> None:
