@@ -28,7 +28,7 @@ STUDIES = [name for name in NOTEBOOKS if name not in READERS]
 
 # What a notebook's numbers can depend on: the library (but not what only drives it) and the manifests.
 LIBRARY = [str(p) for p in sorted(Path("radeval_lib").rglob("*.*")) if "pipeline" not in p.parts
-           and "__pycache__" not in p.parts and p.name != "cli.py" and p.suffix in (".py", ".yml", ".yaml", ".json", ".csv")]
+           and "__pycache__" not in p.parts and "cli" not in p.parts and p.suffix in (".py", ".yml", ".yaml", ".json", ".csv")]
 # What a training can depend on: not the metrics and statistics, so that work on them does not train anew.
 TRAINERS = [path for path in LIBRARY if {"data", "models", "roles", "synthetic"} & set(Path(path).parts)]
 TRAINERS += ["radeval_lib/study/trainings.py", "radeval_lib/study/profiles.py"]

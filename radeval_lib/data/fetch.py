@@ -8,23 +8,22 @@ copied from where the user has them. No credentials are asked for, stored or sho
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import stat
 import tarfile
-import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import requests
 
+from radeval_lib import atomic, checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError
-from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names, sha256
+from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
@@ -71,20 +70,7 @@ def _recorded(root: Path) -> dict[str, str]:
 
 def _record(root: Path, path: str, digest: str) -> None:
     content = _recorded(root) | {path: digest}
-    with _temporary(root) as folder:
-        new = folder / RECORD
-        new.write_text(json.dumps(dict(sorted(content.items())), indent=2) + "\n", encoding="utf-8")
-        os.replace(new, root / RECORD)
-
-
-@contextmanager
-def _temporary(root: Path) -> Iterator[Path]:
-    """A folder on the data root's own file system, so that a finished file is moved by one rename."""
-    folder = Path(tempfile.mkdtemp(prefix=".incoming-", dir=root))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    atomic.write_text(root / RECORD, json.dumps(dict(sorted(content.items())), indent=2) + "\n")
 
 
 def _expected(entry: DataFile, root: Path) -> DataFile:
@@ -97,7 +83,7 @@ def _install(incoming: Path, entry: DataFile, root: Path) -> None:
     check_file(incoming, _expected(entry, root))
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    digest = sha256(incoming)
+    digest = checksums.of_file(incoming)
     os.replace(incoming, target)
     if entry.sha256 is None:
         _record(root, entry.path, digest)
@@ -142,7 +128,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     found = status(folder, dataset)
     for one in found:
         if one.state == "unrecorded":
-            _record(folder, one.path, sha256(folder / one.path))
+            _record(folder, one.path, checksums.of_file(folder / one.path))
         if one.state != "missing":
             say(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
     if bad := [one.path for one in found if one.state == "mismatch"]:
@@ -196,7 +182,7 @@ def _numbered(steps: Sequence[str]) -> list[str]:
 
 def _fetch_url(entry: DataFile, root: Path, progress: bool) -> None:
     # Kept between runs, for a download to go on; its name is that of what it becomes.
-    partial = root / ".partial" / hashlib.sha256(entry.url.encode()).hexdigest()[:16]
+    partial = root / ".partial" / checksums.of_text(entry.url)[:16]
     partial.parent.mkdir(parents=True, exist_ok=True)
     try:
         _download(entry.url, partial, progress)
@@ -205,7 +191,7 @@ def _fetch_url(entry: DataFile, root: Path, progress: bool) -> None:
             f"download failed ({' '.join(str(error).split())})", entry.url, "Run the command again to go on."
         ) from None
     try:
-        with _temporary(root) as folder:
+        with atomic.scratch(root) as folder:
             incoming = folder / PurePosixPath(entry.member or entry.path).name
             if entry.member:
                 extract(partial, folder / "unpacked")
@@ -245,7 +231,7 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
     within = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
-    with _temporary(root) as folder:
+    with atomic.scratch(root) as folder:
         try:
             path = huggingface_hub.hf_hub_download(
                 manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
@@ -269,7 +255,7 @@ def extract(archive: Path, folder: Path) -> None:
         Where it is no such archive, is damaged, or holds a path outside its folder, a link or a special file.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _temporary(folder.parent) as incoming:
+    with atomic.scratch(folder.parent) as incoming:
         try:
             if zipfile.is_zipfile(archive):
                 with zipfile.ZipFile(archive) as opened:
@@ -315,7 +301,7 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
     chosen = [(path, _entry_for(path, manifest)) for path in paths]
     installed = []
     for path, entry in chosen:
-        with _temporary(folder) as incoming:
+        with atomic.scratch(folder) as incoming:
             copy = incoming / "copy"
             try:
                 shutil.copyfile(path, copy)

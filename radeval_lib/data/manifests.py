@@ -6,7 +6,6 @@ user keeps outside the repository.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import MISSING, dataclass, field, fields
@@ -16,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.paths import DATASETS, shown
 
@@ -299,13 +299,7 @@ def check_file(path: Path, entry: DataFile) -> None:
             raise ChecksumError(f"sha256 {actual} instead of {entry.sha256}", entry.path, remedy)
 
 
-def sha256(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 @lru_cache(maxsize=256)
 def _sha256(path: Path, size: int, changed: int) -> str:
     """Cached by size and time of change, so that a notebook hashes a file once."""
-    return sha256(path)
+    return checksums.of_file(path)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from radeval_lib import atomic
 from radeval_lib.metrics.base import MetricError, create
 
 COLUMNS = ("reference", "candidate")
@@ -61,27 +60,19 @@ def score_file(
     columns = next(rows)
     _check(columns, metric_name, source.name)
     done = 0
-    handle, temporary = tempfile.mkstemp(prefix=".scores-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", newline="", encoding="utf-8", errors="surrogatepass") as stream:
-            write = _writer(stream, target.suffix.lower(), [*columns, metric_name])
-            while chunk := [row for _, row in zip(range(CHUNK), rows, strict=False)]:
-                texts = [[row[name] for row in chunk] for name in COLUMNS]
-                values = metric.score(texts[0], texts[1]).values
-                for row, value in zip(chunk, values, strict=True):
-                    write({**row, metric_name: float(value)})
-                done += len(chunk)
-                if progress is not None:
-                    progress(done)
-            stream.flush()
-            os.fsync(stream.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with (
+        atomic.new_file(target) as part,
+        part.open("w", newline="", encoding="utf-8", errors="surrogatepass") as stream,
+    ):
+        write = _writer(stream, target.suffix.lower(), [*columns, metric_name])
+        while chunk := [row for _, row in zip(range(CHUNK), rows, strict=False)]:
+            texts = [[row[name] for row in chunk] for name in COLUMNS]
+            values = metric.score(texts[0], texts[1]).values
+            for row, value in zip(chunk, values, strict=True):
+                write({**row, metric_name: float(value)})
+            done += len(chunk)
+            if progress is not None:
+                progress(done)
     return done
 
 

@@ -3,11 +3,10 @@ graphs."""
 
 from __future__ import annotations
 
-import contextlib
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from radeval_lib import atomic
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.loading import PACKAGED, ModelError, pretrained, quiet
 
@@ -65,16 +64,11 @@ def untrained(name: str, folder: Path, seed: int) -> str:
 
     model = name.removeprefix(UNTRAINED)
     target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".part-") as temporary:
-        new = Path(temporary) / "model"
-        if not target.exists():
+    if not target.exists():
+        with atomic.new_folder(target, replace=False) as new, quiet():
             torch.manual_seed(seed)
-            with quiet():
-                AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
-                pretrained(AutoTokenizer, model).save_pretrained(new)
-            with contextlib.suppress(OSError):  # another run was faster
-                new.rename(target)
+            AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
+            pretrained(AutoTokenizer, model).save_pretrained(new)
     return str(target)
 
 

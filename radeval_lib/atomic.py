@@ -1,0 +1,116 @@
+"""Writing a file or a folder whole or not at all, and clearing away what a writer that was killed left.
+
+What is being written stands in a folder ``.part-*`` beside its target, under a lock that the writer holds and
+the system lets go when the writer dies, however it dies. The next writer in that place removes every such
+folder whose lock is free.
+
+    with atomic.new_file(path) as part:
+        part.write_text("all of it")
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+_PREFIX = ".part-"
+_DISPLACED = (
+    ".displaced"  # in a part: the folder that stood at the target; there from the moment of replacing
+)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """A path to write a file to, which takes the place of ``target`` when the block ends without an error.
+
+    Raises
+    ------
+    OSError
+        Where the folder of ``target`` cannot be written to, or ``target`` is a folder.
+    """
+    with _part(target.parent) as part:
+        path = part / target.name
+        yield path
+        with path.open("rb") as stream:
+            os.fsync(stream.fileno())
+        os.replace(path, target)
+
+
+@contextmanager
+def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
+    """An empty folder to fill, which becomes ``target`` when the block ends without an error.
+
+    Parameters
+    ----------
+    target : a folder, or nothing yet; the folder above it is made.
+    replace : whether a folder that stands there is replaced; otherwise it stays and the new one is dropped.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with _part(target.parent) as part:
+        path = part / target.name
+        path.mkdir()
+        yield path
+        if replace and target.exists():
+            os.replace(target, part / _DISPLACED)
+        with nullcontext() if replace else suppress(OSError):  # it is there: nothing replaces a filled folder
+            os.rename(path, target)
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A folder for passing use in ``folder``, made if needed; a rename moves what is done to its place."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with _part(folder) as part:
+        yield part
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write ``text`` as UTF-8, whole or not at all; the folder above is made."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with new_file(target) as path:
+        path.write_text(text, encoding="utf-8")
+
+
+def clear(folder: Path) -> None:
+    """Remove what killed writers left in ``folder``.
+
+    A folder whose writer was killed between moving the old one away and the new one into its place is put
+    there: it was complete.
+    """
+    for part in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another process clears it, or its writer is alive
+            lock = os.open(part, os.O_RDONLY)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if (part / _DISPLACED).exists():
+                    for whole in part.iterdir():
+                        if whole.name != _DISPLACED and not (folder / whole.name).exists():
+                            os.replace(whole, folder / whole.name)
+                shutil.rmtree(part)
+            finally:
+                os.close(lock)
+
+
+@contextmanager
+def _part(folder: Path) -> Iterator[Path]:
+    """A locked folder ``.part-*`` in ``folder``, removed at the end."""
+    clear(folder)
+    while True:
+        part = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+        with suppress(FileNotFoundError):  # cleared between its making and its lock
+            lock = os.open(part, os.O_RDONLY)
+            with suppress(OSError):  # a file system without locks: nobody can lock, so nobody clears
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if part.exists():
+                break
+            os.close(lock)
+    try:
+        yield part
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        os.close(lock)

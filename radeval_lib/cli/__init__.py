@@ -1,0 +1,21 @@
+"""``radbook``: build the book, run one notebook, look at the ledger and the data, score a file."""
+
+from __future__ import annotations
+
+import click
+
+from radeval_lib import __version__
+from radeval_lib.cli.building import build, render, run
+from radeval_lib.cli.data_files import data_group
+from radeval_lib.cli.listing import exhibits
+from radeval_lib.cli.scoring import score
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="radbook")
+def main() -> None:
+    """Rebuild the study: run its notebooks, render its book, look at its exhibits and data."""
+
+
+for _command in (build, render, run, exhibits, score, data_group):
+    main.add_command(_command)

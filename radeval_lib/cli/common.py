@@ -1,0 +1,36 @@
+"""What the commands share: options that several of them have, and how an error is told."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from radeval_lib.errors import RadevalError
+
+EXIT_BAD_INPUT = 2
+
+profile_option = click.option("--profile", default="embedded", show_default=True, help="Settings of the run.")
+data_root_option = click.option(
+    "--data-root",
+    envvar="RADEVAL_DATA_ROOT",
+    default="",
+    help="Folder of data files that you obtained (environment: RADEVAL_DATA_ROOT).",
+)
+
+
+def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Tell a RadevalError as one line on stderr and leave with status 2."""
+
+    @wraps(command)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return command(*args, **kwargs)
+        except RadevalError as error:
+            click.echo(f"radbook: {error}", err=True)
+            sys.exit(EXIT_BAD_INPUT)
+
+    return guarded

@@ -1,0 +1,80 @@
+"""``radbook data``: look at, fetch, check and add data files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from radeval_lib.cli.common import data_root_option, one_line_errors
+
+
+@click.group("data")
+def data_group() -> None:
+    """Look at, fetch, check and add data files under the data root."""
+
+
+@data_group.command("status")
+@click.argument("dataset", required=False, default="")
+@data_root_option
+@one_line_errors
+def data_status(dataset: str, data_root: str) -> None:
+    """Say which files of DATASET are there, or how many of each data set."""
+    from radeval_lib import data
+    from radeval_lib.data import fetch
+
+    found = fetch.status(data.data_root(data_root or None), dataset)
+    if dataset:
+        for one in found:
+            click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
+        return
+    for name in dict.fromkeys(one.dataset for one in found):
+        files = [one for one in found if one.dataset == name]
+        there = sum(one.state in ("verified", "recorded", "unrecorded") for one in files)
+        bad = sum(one.state == "mismatch" for one in files)
+        listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
+        click.echo(f"{name:22} {files[0].access:12} {listed}")
+
+
+@data_group.command("fetch")
+@click.argument("dataset")
+@data_root_option
+@one_line_errors
+def data_fetch(dataset: str, data_root: str) -> None:
+    """Download an open or hub DATASET."""
+    from radeval_lib import data
+    from radeval_lib.data import fetch
+
+    fetch.fetch(dataset, data.data_root(data_root or None), say=click.echo)
+
+
+@data_group.command("verify")
+@click.argument("dataset", required=False, default="")
+@data_root_option
+@one_line_errors
+def data_verify(dataset: str, data_root: str) -> None:
+    """Check files against their manifests, and what was read against the counts that papers print."""
+    from radeval_lib import data
+    from radeval_lib.data import catalog, fetch
+
+    root = data.data_root(data_root or None)
+    found = fetch.verify(root, dataset, say=click.echo)
+    for name in dict.fromkeys(one.dataset for one in found if one.state != "missing"):
+        for count in catalog.check(name, root) if root else ():
+            loaded = "not loaded whole" if count.loaded is None else f"loaded {count.loaded:,}"
+            click.echo(
+                f"{name}: {count.name}: printed {count.printed} ({count.exhibit}), {loaded}. {count.note}"
+            )
+
+
+@data_group.command("add")
+@click.argument("dataset")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@data_root_option
+@one_line_errors
+def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
+    """Copy FILES of a credentialed DATASET that you obtained to their places."""
+    from radeval_lib import data
+    from radeval_lib.data import fetch
+
+    fetch.add(dataset, files, data.data_root(data_root or None), say=click.echo)
