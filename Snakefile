@@ -9,7 +9,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from radeval_lib.study import profiles, trainings
+from radeval_lib.study import profiles
+from radeval_lib.experiments.ratescore import trainings
 
 PROFILE = config.get("profile", "embedded")
 DATA_ROOT = config.get("data_root") or ""
@@ -31,7 +32,7 @@ LIBRARY = [str(p) for p in sorted(Path("radeval_lib").rglob("*.*")) if "pipeline
            and "__pycache__" not in p.parts and "cli" not in p.parts and p.suffix in (".py", ".yml", ".yaml", ".json", ".csv")]
 # What a training can depend on: not the metrics and statistics, so that work on them does not train anew.
 TRAINERS = [path for path in LIBRARY if {"data", "models", "roles", "synthetic"} & set(Path(path).parts)]
-TRAINERS += ["radeval_lib/study/trainings.py", "radeval_lib/study/profiles.py"]
+TRAINERS += ["radeval_lib/experiments/ratescore/trainings.py", "radeval_lib/study/profiles.py"]
 MANIFESTS = [str(p) for p in sorted(Path("data_manifests").rglob("*")) if p.is_file() and "profiles" not in p.parts]
 SETTINGS = [str(p) for p in sorted(Path("data_manifests/profiles").glob("*.yml"))]
 DATA = [str(p) for p in sorted(Path(DATA_ROOT).rglob("*")) if p.is_file()] if DATA_ROOT else []

@@ -55,12 +55,13 @@ def data_fetch(dataset: str, data_root: str) -> None:
 def data_verify(dataset: str, data_root: str) -> None:
     """Check files against their manifests, and what was read against the counts that papers print."""
     from radeval_lib import data
-    from radeval_lib.data import catalog, fetch
+    from radeval_lib.data import fetch
+    from radeval_lib.papers.data_counts import check_dataset
 
     root = data.data_root(data_root or None)
     found = fetch.verify(root, dataset, say=click.echo)
     for name in dict.fromkeys(one.dataset for one in found if one.state != "missing"):
-        for count in catalog.check(name, root) if root else ():
+        for count in check_dataset(name, root) if root else ():
             loaded = "not loaded whole" if count.loaded is None else f"loaded {count.loaded:,}"
             click.echo(
                 f"{name}: {count.name}: printed {count.printed} ({count.exhibit}), {loaded}. {count.note}"

@@ -14,7 +14,7 @@ from radeval_lib.paths import BUILD
 @one_line_errors
 def exhibits(exhibit: str | None, profile: str) -> None:
     """List every exhibit with its status, or show one EXHIBIT whole."""
-    from radeval_lib.study import exhibits as ledger
+    from radeval_lib.papers import exhibits as ledger
     from radeval_lib.study import profiles, recording, scorecards
 
     profiles.profile(profile)

@@ -25,7 +25,6 @@ from radeval_lib.data import (
     stanza_radiology,
 )
 from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.counts import CountCheck, check_counts
 from radeval_lib.data.manifests import find, load_manifest, names
 from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
@@ -266,19 +265,6 @@ def load(name: str, root: Path) -> Records:
     """
     load_manifest(name)
     return READERS[name].load(root)
-
-
-def check(name: str, root: Path) -> list[CountCheck]:
-    """The printed counts of a data set against what the data root holds; empty where it holds nothing.
-
-    Where it holds only a part of the set, nothing is compared.
-    """
-    manifest, records = load_manifest(name), load(name, root)
-    if not records:
-        return []
-    present = [file for file in manifest.files if (root / file.path).is_file()]
-    whole = not all(file.partial for file in present)
-    return check_counts(manifest, READERS[name].count(records) if whole else {})
 
 
 def texts(record: Any) -> Iterator[RestrictedText]:

@@ -10,16 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.restricted import Text
-
-ERROR_CATEGORIES = (
-    "false prediction of finding",
-    "omission of finding",
-    "incorrect location of finding",
-    "incorrect severity of finding",
-    "comparison absent from the reference",
-    "omission of comparison",
-)  # the six of ReXVal, in its order: categories 1 to 6, GREEN's (a) to (f)
 
 
 def _require(holds: bool, what: str) -> None:
@@ -167,7 +159,7 @@ class ErrorCount:
     count: float
 
     def __post_init__(self) -> None:
-        _require(1 <= self.category <= len(ERROR_CATEGORIES), f"error category {self.category} is not 1 to 6")
+        _require(1 <= self.category <= len(LETTERS), f"error category {self.category} is not 1 to 6")
         _require(self.count >= 0, "a negative count")
 
 

@@ -19,8 +19,9 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data import reading
+from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import ERROR_CATEGORIES, ErrorCount
+from radeval_lib.data.records import ErrorCount
 
 RATERS = tuple(f"Expert {number}" for number in range(6))
 ORIGINS = ("radgraph", "bertscore", "s_emb", "bleu")
@@ -67,7 +68,7 @@ def load(path: Path, *, pairs: int | None = PAIRS) -> list[ErrorCount]:
         study = reading.whole(cells[0], "study_number", where)
         if cells[1] not in ORIGINS:
             raise FormatError(f"unknown origin {cells[1]!r}", where, f"Origins: {', '.join(ORIGINS)}.")
-        category = reading.whole(cells[2], "error_category", where, low=1, high=len(ERROR_CATEGORIES))
+        category = reading.whole(cells[2], "error_category", where, low=1, high=len(LETTERS))
         key = (study, cells[1], category)
         if key in seen:
             raise FormatError(
@@ -146,7 +147,7 @@ def _check_complete(seen: dict[tuple[int, str, int], int], path: Path, pairs: in
     for study, origin, category in seen:
         found.setdefault((study, origin), set()).add(category)
     for (study, origin), categories in found.items():
-        if absent := sorted(set(range(1, len(ERROR_CATEGORIES) + 1)) - categories):
+        if absent := sorted(set(range(1, len(LETTERS) + 1)) - categories):
             raise FormatError(
                 f"study {study}, {origin} has no row for category {absent[0]}",
                 path.name,
@@ -175,4 +176,4 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
-    return sums.to_numpy(dtype=np.float64).reshape(-1, len(ERROR_CATEGORIES), len(RATERS))
+    return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from radeval_lib.data import reading
+from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import ERROR_CATEGORIES, ErrorCount, RatedPair
+from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
 
 NAME = "rexval"
@@ -95,7 +96,7 @@ def _counts(path: Path) -> Iterator[tuple[str, ErrorCount]]:
                 study=reading.whole(row["study_number"], "study_number", where),
                 origin=row["candidate_type"],
                 category=reading.whole(
-                    row["error_category"], "error_category", where, low=1, high=len(ERROR_CATEGORIES)
+                    row["error_category"], "error_category", where, low=1, high=len(LETTERS)
                 ),
                 rater=str(reading.whole(row["rater_index"], "rater_index", where)),
                 significant=significant in ("true", "1"),

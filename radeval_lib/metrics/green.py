@@ -11,33 +11,20 @@ Errors]:``, each with lines ``(a) <category>: <count>. <errors>`` to ``(f)``, an
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
+
+from radeval_lib.data.error_categories import DIGITS, LETTERS
+from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
 
 Mode = Literal["reference", "strict"]
 Counts = tuple[int, int, int, int, int, int]
 
-CATEGORIES = (
-    "False report of a finding in the candidate",
-    "Missing a finding present in the reference",
-    "Misidentification of a finding's anatomic location/position",
-    "Misassessment of the severity of a finding",
-    "Mentioning a comparison that isn't in the reference",
-    "Omitting a comparison detailing a change from a prior study",
-)
-SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
-    "Clinically Significant Errors",
-    "Clinically Insignificant Errors",
-    "Matched Findings",
-)
-_LETTERS, _DIGITS = "abcdef", "123456"
 _ZERO: Counts = (0, 0, 0, 0, 0, 0)
 
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
 _ENTRY = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
 _MARK = re.compile(r"\(([a-f1-6])\)")
-Found = int | Sequence[str]
 _MATCHED = re.compile(r"(\d+)\.(?!\d)")
 _NONE = re.compile(r"No(?:ne)?\b")
 
@@ -129,33 +116,6 @@ def clean(response: str) -> str:
     return text.replace("</s>", "").replace("<unk>", "")
 
 
-def render(
-    significant: Sequence[Found], insignificant: Sequence[Found], matched: Found, explanation: str = ""
-) -> str:
-    """An analysis in the layout that the prompt asks for.
-
-    Parameters
-    ----------
-    significant, insignificant : six entries, (a) to (f): what was found, in words, or only how many, which
-        are then written as ``finding 1; finding 2``.
-    matched : likewise, the matched findings.
-    """
-
-    def listed(found: Found) -> str:
-        said = list(found) if isinstance(found, Sequence) else [f"finding {n}" for n in range(1, found + 1)]
-        return f"{len(said)}. {'; '.join(said)}".strip()
-
-    def section(name: str, entries: Sequence[Found]) -> str:
-        lines = [
-            f"({letter}) {category}: {listed(found)}"
-            for letter, category, found in zip(_LETTERS, CATEGORIES, entries, strict=True)
-        ]
-        return "\n".join([f"[{name}]:", *lines])
-
-    parts = [section(SIGNIFICANT, significant), section(INSIGNIFICANT, insignificant)]
-    return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{listed(matched)}"]).lstrip("\n")
-
-
 def _reference_section(text: str, name: str) -> str | None:
     found = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
     return found.group(1) if found else None
@@ -165,10 +125,10 @@ def _reference_errors(text: str, name: str) -> Counts:
     section = _reference_section(text, name)
     if section is None or section.startswith("No"):
         return _ZERO
-    marks = _LETTERS
+    marks = LETTERS
     lines = sorted(re.findall(r"\([a-f]\) .*", section))
     if not lines:
-        marks = _DIGITS
+        marks = DIGITS
         lines = sorted(re.findall(r"\([1-6]\) .*", section))
     counts = dict.fromkeys(marks, 0)
     for line in lines:
@@ -221,13 +181,13 @@ def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Coun
             faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
             continue
         mark, _, count = entry.groups()
-        position = _LETTERS.find(mark) if mark in _LETTERS else _DIGITS.find(mark)
+        position = LETTERS.find(mark) if mark in LETTERS else DIGITS.find(mark)
         if position in found:
             faults.append(f"{name}: ({mark}) stands twice")
         if other := _ENTRY.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
         found[position] = int(count)
-    if len(faults) == before and (absent := [_LETTERS[k] for k in range(6) if k not in found]):
+    if len(faults) == before and (absent := [LETTERS[k] for k in range(6) if k not in found]):
         faults.append(f"{name}: no count for ({'), ('.join(absent)})")
     if len(faults) > before:
         return None

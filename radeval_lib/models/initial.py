@@ -77,7 +77,7 @@ def _after_graphs(
 ) -> str:
     import torch
 
-    from radeval_lib.models.iob_scheme import IobScheme
+    from radeval_lib.models.ner.iob_scheme import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
     if not graphs:

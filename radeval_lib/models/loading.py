@@ -115,23 +115,6 @@ def weights(factory: Any, name: str | Path, **settings: Any) -> Any:
     return pretrained(factory, name, use_safetensors=True, **settings).eval()
 
 
-def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
-    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token
-    classifier.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be loaded.
-    """
-    from radeval_lib.models.ner_iob import IobTagger
-    from radeval_lib.models.ner_span import SpanTagger
-
-    if (Path(model) / "span_ner.json").is_file():
-        return SpanTagger(model, device=device)
-    return IobTagger(model, decoding=decoding, device=device)  # type: ignore[arg-type]
-
-
 def device_of(device: str = "auto") -> torch.device:
     """``auto`` takes the GPU where there is one.
 

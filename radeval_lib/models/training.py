@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.corpus import gold_spans, plain_words
 from radeval_lib.models.loading import ModelError, device_of, quiet
-from radeval_lib.models.ner_metrics import Agreement, agreement
-from radeval_lib.models.schemes import Scheme
+from radeval_lib.models.ner.agreement import Agreement, agreement
+from radeval_lib.models.ner.corpus import gold_spans, plain_words
+from radeval_lib.models.ner.schemes import Scheme
 
 SchemeName = Literal["iob", "span"]
 
@@ -66,17 +66,17 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
     Parameters
     ----------
-    head : fields of :class:`~radeval_lib.models.ner_span.SpanSettings`, for the span scheme.
+    head : fields of :class:`~radeval_lib.models.ner.span_scheme.SpanSettings`, for the span scheme.
     """
     import torch
 
     torch.manual_seed(seed)
     if name == "iob":
-        from radeval_lib.models.iob_scheme import IobScheme
+        from radeval_lib.models.ner.iob_scheme import IobScheme
 
         return IobScheme(init_model)
     if name == "span":
-        from radeval_lib.models.ner_span import SpanScheme, SpanSettings
+        from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
 
         return SpanScheme(init_model, SpanSettings(**head))
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
+from radeval_lib.data import green_analysis
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -19,7 +20,6 @@ from radeval_lib.data.records import (
     ReportPair,
     Triad,
 )
-from radeval_lib.metrics import green
 from radeval_lib.synthetic import (
     CATEGORIES,
     AnnotatedText,
@@ -287,5 +287,5 @@ def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
         yield JudgedPair(
             id=f"{pair.reference.report_id}/{number}",
             prompt=f"Reference: {reference}\nCandidate: {candidate}",
-            analysis=green.render(significant, insignificant, pair.comparison.matched),
+            analysis=green_analysis.render(significant, insignificant, pair.comparison.matched),
         )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.stats.correlations import drawn_counts, inversion_p
+from radeval_lib.stats.resampling import drawn_counts, inversion_p
 
 FloatArray = NDArray[np.float64]
 

@@ -1,11 +1,11 @@
 """The study: exhibits, printed numbers, checks, recorded results, provenance, audit and scorecard."""
 
+from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
+from radeval_lib.papers.printed_numbers import Printed, cell, parse, printed, quoted, wide
+from radeval_lib.papers.rounding import Estimate, f1, rounding_range
 from radeval_lib.study.checks import Check, check_above, check_groups, check_statement, check_value
 from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
-from radeval_lib.study.exhibits import PAPERS, exhibit, ledger
-from radeval_lib.study.printed_numbers import Printed, cell, parse, printed, quoted, wide
 from radeval_lib.study.recording import Result, Run, begin, read_all, record
-from radeval_lib.study.rounding import Estimate, f1, rounding_range
 from radeval_lib.study.scorecards import audit, scorecard, totals
 
 __all__ = [

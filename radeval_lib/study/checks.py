@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from radeval_lib.study.printed_numbers import Printed, parse
-from radeval_lib.study.rounding import Estimate, FloatArray, rounding_range
+from radeval_lib.papers.printed_numbers import Printed, parse
+from radeval_lib.papers.rounding import Estimate, FloatArray, rounding_range
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9

@@ -8,10 +8,10 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.study import origin
+from radeval_lib import origin
+from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
+from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
-from radeval_lib.study.exhibits import PAPERS, exhibit, of_notebook
-from radeval_lib.study.printed_numbers import quotations
 from radeval_lib.study.recording import Result, Run
 from radeval_lib.tables import table_html
 
@@ -102,6 +102,24 @@ def quote(exhibit_id: str) -> HTML:
     items = [
         f"<blockquote>“… {escape(words)} …” <footer>{name}, {escape(where)}</footer></blockquote>"
         for where, words in quotations(exhibit_id)
+    ]
+    return HTML(f'<div class="quotes">{"".join(items)}</div>')
+
+
+def said(exhibit_id: str) -> HTML:
+    """Show the paper's words about an exhibit, the pieces from one place joined.
+
+    Our texts of two-column papers interleave the columns, so that long quotations come in pieces; an
+    ellipsis stands between pieces.
+    """
+    name = PAPERS[exhibit(exhibit_id).paper]
+    places: dict[str, list[str]] = {}
+    for where, words in quotations(exhibit_id):
+        places.setdefault(where, []).append(words)
+    items = [
+        f"<blockquote>“… {escape(' … '.join(pieces))} …” "
+        f"<footer>{name}, {escape(where)}</footer></blockquote>"
+        for where, pieces in places.items()
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.study.display import MARKS, unbroken, verdict_badge
-from radeval_lib.study.exhibits import PAPERS
 from radeval_lib.study.recording import EVIDENCE
 from radeval_lib.study.scorecards import STATUSES
 from radeval_lib.tables import show, table_html

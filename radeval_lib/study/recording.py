@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import data, roles
+from radeval_lib import data, origin, roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
+from radeval_lib.experiments.ratescore import trainings
 from radeval_lib.models import initial
+from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import BUILD, NOTEBOOKS, PROFILES, shown
-from radeval_lib.study import origin, profiles, trainings
+from radeval_lib.study import profiles
 from radeval_lib.study.checks import Check
-from radeval_lib.study.exhibits import exhibit
-from radeval_lib.study.printed_numbers import paper
 from radeval_lib.study.profiles import Profile
 
 EVIDENCE = ("print", "synthetic", "open", "credentialed")
@@ -389,7 +390,7 @@ def read_all(output_dir: Path) -> list[Result]:
     ResultError
         Where a file is damaged, or stands under a notebook that does not rebuild its exhibit.
     """
-    from radeval_lib.study.exhibits import ledger
+    from radeval_lib.papers.exhibits import ledger
 
     results = []
     for path in sorted((output_dir / "results").glob("*/*/*.json")):

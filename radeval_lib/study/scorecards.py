@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.display import standing
-from radeval_lib.study.exhibits import PAPERS, ledger
 from radeval_lib.study.recording import EVIDENCE, Result
 
 STATUSES = ("reproduced", "reproduced in part", "differs", "shape only", "not attempted")

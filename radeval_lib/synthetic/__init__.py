@@ -12,6 +12,7 @@ the rules of annotation.
 ['a']
 """
 
+from radeval_lib.data.entity_types import RATE_TYPES
 from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare
 from radeval_lib.synthetic.errors import ErrorPair, error_pairs, feasible, inject
 from radeval_lib.synthetic.export import (
@@ -30,7 +31,6 @@ from radeval_lib.synthetic.records import (
     CHEXPERT,
     RADGRAPH_LABELS,
     RADGRAPH_RELATIONS,
-    RATE_TYPES,
     STYLES,
     AnnotatedText,
     Denial,

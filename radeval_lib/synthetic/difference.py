@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from radeval_lib.data.error_categories import CATEGORIES
 from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport
 from radeval_lib.synthetic.vocabulary import load_lexicon
-
-#: The six categories of ReXVal (Yu et al. 2023), with the letters of GREEN (Ostmeier et al. 2024).
-CATEGORIES: dict[str, str] = {
-    "a": "false report of a finding",
-    "b": "missing finding",
-    "c": "misidentified location or position of a finding",
-    "d": "misassessed severity of a finding",
-    "e": "mention of a comparison that is not in the reference",
-    "f": "omission of a comparison that describes a change",
-}
 
 #: From this ratio of diameters on, a wrong size is clinically significant.
 SIZE_RATIO = 1.5

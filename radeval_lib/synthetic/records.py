@@ -42,7 +42,6 @@ CHEXPERT = (
 )
 
 #: The five entity types of RaTEScore (Zhao et al. 2024, section 2.2).
-RATE_TYPES = ("Anatomy", "Abnormality", "Disease", "Non-Abnormality", "Non-Disease")
 
 #: The four entity labels and three relations of RadGraph (Jain et al. 2021).
 RADGRAPH_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")

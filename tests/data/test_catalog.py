@@ -10,6 +10,7 @@ import pytest
 
 from radeval_lib import data
 from radeval_lib.data import catalog, manifests, rexval
+from radeval_lib.papers.data_counts import check_dataset
 from tests.data import samples
 from tests.data.test_construction import HEAD
 
@@ -81,7 +82,7 @@ def test_every_sample_is_a_file_of_its_manifest() -> None:
 def test_load_and_check(name: str, root: Path) -> None:
     records, expected = EXPECTED[name]
     assert len(catalog.load(name, root)) == records
-    checks = {check.name: check for check in catalog.check(name, root)}
+    checks = {check.name: check for check in check_dataset(name, root)}
     assert {key: checks[key].loaded for key in expected} == expected
     assert all(check.agrees in (None, False) for check in checks.values()), "no sample is a whole data set"
 
@@ -89,13 +90,13 @@ def test_load_and_check(name: str, root: Path) -> None:
 @pytest.mark.parametrize("name", sorted(catalog.READERS))
 def test_empty_data_root(name: str, tmp_path: Path) -> None:
     assert catalog.load(name, tmp_path) == []
-    assert catalog.check(name, tmp_path) == []
+    assert check_dataset(name, tmp_path) == []
 
 
 def test_a_part_of_a_set_is_loaded_but_not_compared(root: Path) -> None:
     (root / "mtsamples/mtsamples.csv").rename(root / "mtsamples/mtsamples_part.csv")
     assert len(catalog.load("mtsamples", root)) == 3
-    assert {check.agrees for check in catalog.check("mtsamples", root)} == {None}
+    assert {check.agrees for check in check_dataset("mtsamples", root)} == {None}
 
 
 def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
@@ -116,7 +117,7 @@ def test_rexval_counts_name_pairs_and_raters(monkeypatch: pytest.MonkeyPatch, ro
 
 def test_public_data_root(data_root: Path) -> None:
     """Open-i as redistributed has other counts than the paper prints; the check says so."""
-    (check,) = catalog.check("openi", data_root)
+    (check,) = check_dataset("openi", data_root)
     assert (check.printed, check.loaded, check.agrees) == ("3,268", 3331, False)
     scales = [record.scale for record in catalog.load("radpref", data_root)]
     assert Counter(scales) == {"grade": 600, "errors": 600, "error_share": 600}

@@ -12,9 +12,9 @@ import yaml
 
 from radeval_lib import data
 from radeval_lib.data import catalog, manifests
-from radeval_lib.data.counts import check_counts, printed_counts
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.data.manifests import UNVERIFIED, DataFile, Manifest, load_manifest, parse_manifest
+from radeval_lib.papers.data_counts import check_counts, printed_counts
 from radeval_lib.paths import BOOK, DATASETS
 
 # The data sets that the papers use; MEDIQA-2021 and ReXVal have an open and a credentialed part each.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, audit, ledger, read_all
-from radeval_lib.study.printed_numbers import paper
 from radeval_lib.study.recording import CAUSES
 
 ENTRIES = [

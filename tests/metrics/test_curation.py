@@ -20,8 +20,8 @@ from radeval_lib.metrics.ratescore.curation import (
     tally,
     with_polarity,
 )
-from radeval_lib.models.corpus import from_synthetic, gold_spans
-from radeval_lib.models.ner_metrics import agreement
+from radeval_lib.models.ner.agreement import agreement
+from radeval_lib.models.ner.corpus import from_synthetic, gold_spans
 from radeval_lib.synthetic.generator import generate
 
 

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from radeval_lib.data import green_analysis
 from radeval_lib.metrics import green
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 6)
-PLAIN = green.render((1, 2, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0), 3, "Two findings are missing.")
+PLAIN = green_analysis.render((1, 2, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0), 3, "Two findings are missing.")
 
 
 @given(COUNTS, COUNTS, st.integers(0, 30))
 def test_both_modes_read_back_what_was_written(significant, insignificant, matched) -> None:
-    text = green.render(significant, insignificant, matched, "An explanation.")
+    text = green_analysis.render(significant, insignificant, matched, "An explanation.")
     for mode in ("reference", "strict"):
         found = green.parse(text, mode)
         assert (found.significant, found.insignificant, found.matched) == (
@@ -50,7 +51,7 @@ def test_negative_counts_are_refused() -> None:
 
 
 def test_insignificant_errors_do_not_enter_the_score() -> None:
-    texts = [green.render((1, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, k), 4) for k in (0, 9)]
+    texts = [green_analysis.render((1, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, k), 4) for k in (0, 9)]
     assert [green.parse(text).score for text in texts] == [0.8, 0.8]
 
 

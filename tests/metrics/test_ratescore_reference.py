@@ -16,7 +16,7 @@ import pytest
 from radeval_lib.metrics import create, score_file
 from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.models.tagging import decode_released, decode_standard
+from radeval_lib.models.ner.tagging import decode_released, decode_standard
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

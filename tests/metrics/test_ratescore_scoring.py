@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from radeval_lib.experiments.ratescore import entity_display
 from radeval_lib.metrics import MetricError
 from radeval_lib.metrics.ratescore import (
     PRESETS,
@@ -20,7 +21,6 @@ from radeval_lib.metrics.ratescore import (
     Scorer,
     Weights,
     cosines,
-    display,
     load,
     options,
 )
@@ -229,7 +229,9 @@ def test_cosines_of_zero_vectors_are_zero() -> None:
 
 def test_display_marks_entities_without_colour_alone() -> None:
     found = Scorer("long").score(FOLEY, NOT_FOLEY, COSINES)
-    page = display.html(found, "A Foley catheter is in situ. <b>", "A foley  catheter is not in place.")
+    page = entity_display.html(
+        found, "A Foley catheter is in situ. <b>", "A foley  catheter is not in place."
+    )
     assert "&lt;b&gt;" in page
     assert page.count("<mark") == 4
     for words in (
@@ -242,7 +244,7 @@ def test_display_marks_entities_without_colour_alone() -> None:
         assert words in page
     assert 'scope="col"' in page
     assert "Not found in this form" not in page
-    absent = display.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
+    absent = entity_display.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
     assert "Not found in this form" in absent
     assert "(empty)" in absent
     assert "no entity in the candidate" in absent

@@ -12,12 +12,13 @@ from nervaluate import Evaluator
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.batching import buckets
-from radeval_lib.models.corpus import from_synthetic, gold_spans, plain_words, words_of
-from radeval_lib.models.iob_scheme import IobScheme
-from radeval_lib.models.loading import ModelError, open_tagger
-from radeval_lib.models.ner_iob import IobTagger, iob_labels
-from radeval_lib.models.ner_metrics import Counts, agreement, iob
-from radeval_lib.models.ner_span import SpanScheme, SpanSettings, SpanTagger
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.ner.agreement import Counts, agreement, iob
+from radeval_lib.models.ner.corpus import from_synthetic, gold_spans, plain_words, words_of
+from radeval_lib.models.ner.iob_scheme import IobScheme
+from radeval_lib.models.ner.iob_tagger import IobTagger, iob_labels
+from radeval_lib.models.ner.opening import open_tagger
+from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
 from radeval_lib.models.training import TrainingSettings, evaluate, scheme_of, train
 from radeval_lib.synthetic.generator import generate
 

@@ -16,7 +16,7 @@ import torch
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
-from radeval_lib.models.corpus import from_synthetic
+from radeval_lib.models.ner.corpus import from_synthetic
 from radeval_lib.models.training import TrainingSettings, scheme_of, train
 from radeval_lib.synthetic.generator import generate
 

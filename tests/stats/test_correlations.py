@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from radeval_lib.stats import correlations
-from radeval_lib.stats.correlations import coefficient, drawn_counts, inversion_p, resample
+from radeval_lib.stats import correlations, resampling
+from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.stats.printed_correlation import williams_test
+from radeval_lib.stats.resampling import drawn_counts, inversion_p
 
 KINDS = ["pearson", "spearman", "kendall"]
 SMALL = arrays(np.int64, 12, elements=st.integers(0, 4))
@@ -127,7 +128,7 @@ def test_repeating_pairs_within_their_case_adds_nothing(kind) -> None:
 def test_order_of_pairs_and_metrics_and_size_of_chunks_do_not_matter(kind, monkeypatch) -> None:
     scores, ratings, groups = _data()
     order = np.random.default_rng(3).permutation(60)
-    monkeypatch.setattr(correlations, "_CELLS", 60 * 70)
+    monkeypatch.setattr(resampling, "_CELLS", 60 * 70)
 
     def of(names: str, rows: np.ndarray) -> pd.DataFrame:
         rng = np.random.default_rng(0)
@@ -139,7 +140,7 @@ def test_order_of_pairs_and_metrics_and_size_of_chunks_do_not_matter(kind, monke
 
     one = of("abc", np.arange(60))
     pd.testing.assert_frame_equal(of("cba", order), one)
-    monkeypatch.setattr(correlations, "_CELLS", 2_000_000)
+    monkeypatch.setattr(resampling, "_CELLS", 2_000_000)
     pd.testing.assert_frame_equal(of("abc", np.arange(60)), one)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.models.ner_metrics import Counts
+from radeval_lib.models.ner.agreement import Counts
 from radeval_lib.stats import correlations
 from radeval_lib.stats.tagging_intervals import difference, intervals, measures
 

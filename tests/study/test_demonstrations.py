@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from radeval_lib.study import demonstrations as demo
+from radeval_lib.papers import demonstrations as demo
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from radeval_lib.study import entity_matching
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.synthetic import entity_counterparts
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
 
 @pytest.fixture(scope="module")
 def couples():
-    return entity_matching.synonyms(np.random.default_rng(1))
+    return entity_counterparts.synonyms(np.random.default_rng(1))
 
 
 def test_synonyms_are_names_of_one_finding_and_the_other_is_not(couples):
@@ -37,19 +38,19 @@ def test_common_words_are_noted(couples):
 
 
 def test_the_draw_depends_on_the_generator_alone(couples):
-    assert couples.equals(entity_matching.synonyms(np.random.default_rng(1)))
-    assert not couples.equals(entity_matching.synonyms(np.random.default_rng(2)))
+    assert couples.equals(entity_counterparts.synonyms(np.random.default_rng(1)))
+    assert not couples.equals(entity_counterparts.synonyms(np.random.default_rng(2)))
 
 
 def test_places_have_both_of_the_words_of_the_paper_s_example():
-    places = entity_matching.place_names()
+    places = entity_counterparts.place_names()
     assert places == sorted(set(places))
     assert "left lung" in places
     assert "right lung" in places
 
 
 def test_counterparts_have_one_type_and_an_equal_report_would_match_itself():
-    found = entity_matching.rewritten(6, 3)
+    found = entity_counterparts.rewritten(6, 3)
     assert len(found) == 6
     for text in found:
         assert text.counterparts.shape == (len(text.queries), len(text.others))
@@ -60,24 +61,20 @@ def test_counterparts_have_one_type_and_an_equal_report_would_match_itself():
 
 
 def test_most_entities_of_a_rewrite_have_a_counterpart():
-    has_one = np.concatenate([text.counterparts.any(axis=1) for text in entity_matching.rewritten(20, 3)])
+    has_one = np.concatenate([text.counterparts.any(axis=1) for text in entity_counterparts.rewritten(20, 3)])
     assert has_one.mean() > 0.9  # a rewrite says the same findings; a few change the type of a word
 
 
 def test_share_of_equal_groups_has_no_width():
-    share = entity_matching.share_interval(
-        [1, 0, 1, 0], ["a", "a", "b", "b"], resamples=50, rng=np.random.default_rng(0)
-    )
+    share = share_interval([1, 0, 1, 0], ["a", "a", "b", "b"], resamples=50, rng=np.random.default_rng(0))
     assert share == (0.5, 0.5, 0.5)
 
 
 def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
     rng = np.random.default_rng(0)
     hits = rng.random(400) < 0.7
-    alone = entity_matching.share_interval(
-        hits, [str(i) for i in range(400)], resamples=500, rng=np.random.default_rng(1)
-    )
-    clustered = entity_matching.share_interval(
+    alone = share_interval(hits, [str(i) for i in range(400)], resamples=500, rng=np.random.default_rng(1))
+    clustered = share_interval(
         np.sort(hits), [str(i // 40) for i in range(400)], resamples=500, rng=np.random.default_rng(1)
     )
     assert alone[1] < hits.mean() < alone[2]
@@ -87,4 +84,4 @@ def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
 @pytest.mark.parametrize(("hits", "groups"), [([], []), ([1, 0], ["a"])])
 def test_shares_of_nothing_are_refused(hits, groups):
     with pytest.raises(ValueError, match="groups"):
-        entity_matching.share_interval(hits, groups, resamples=5, rng=np.random.default_rng(0))
+        share_interval(hits, groups, resamples=5, rng=np.random.default_rng(0))

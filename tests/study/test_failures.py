@@ -8,12 +8,15 @@ import pingouin as pg
 import pytest
 from scipy import stats
 
-from radeval_lib.study import failures
+from radeval_lib.stats.partial_correlation import length_held_constant, partial_spearman
+from radeval_lib.stats.preferences import preferences
+from radeval_lib.synthetic.single_errors import NONE, UNRELATED, single_errors
+from radeval_lib.wording import percent
 
 
 @pytest.fixture(scope="module")
 def single() -> pd.DataFrame:
-    return failures.single_errors(3, seed=5)
+    return single_errors(3, seed=5)
 
 
 def test_each_reference_has_every_kind_in_both_wordings(single: pd.DataFrame) -> None:
@@ -25,12 +28,12 @@ def test_each_reference_has_every_kind_in_both_wordings(single: pd.DataFrame) ->
 
 
 def test_controls(single: pd.DataFrame) -> None:
-    control = single[single["kind"] == failures.NONE].set_index(["wording", "case"])
+    control = single[single["kind"] == NONE].set_index(["wording", "case"])
     assert (control.loc["copied", "candidate"] == control.loc["copied", "reference"]).all()
     assert (control.loc["reworded", "candidate"] != control.loc["reworded", "reference"]).all()
-    other = single[single["kind"] == failures.UNRELATED].set_index("case")
+    other = single[single["kind"] == UNRELATED].set_index("case")
     assert other["candidate"].tolist() == other["reference"].loc[[1, 2, 0]].tolist()
-    assert not single.loc[single["kind"].isin([failures.NONE, failures.UNRELATED]), "significant"].any()
+    assert not single.loc[single["kind"].isin([NONE, UNRELATED]), "significant"].any()
 
 
 def test_both_wordings_make_the_same_error_and_differ_from_their_base(single: pd.DataFrame) -> None:
@@ -39,18 +42,18 @@ def test_both_wordings_make_the_same_error_and_differ_from_their_base(single: pd
     one, two = (errors[errors["wording"] == wording][says].sort_index() for wording in ("copied", "reworded"))
     pd.testing.assert_frame_equal(one, two)
     assert (one.loc[(slice(None), "b", slice(None)), "candidate_says"] == "").all()
-    base = single[single["kind"] == failures.NONE].set_index(["case", "wording"])["candidate"]
+    base = single[single["kind"] == NONE].set_index(["case", "wording"])["candidate"]
     for row in single[single["kind"].isin(list("abcdef"))].itertuples():
         assert row.candidate != base[row.case, row.wording]
 
 
 def test_single_errors_depend_on_the_seed_alone(single: pd.DataFrame) -> None:
-    pd.testing.assert_frame_equal(single, failures.single_errors(3, seed=5))
-    first = failures.single_errors(2, seed=5)
+    pd.testing.assert_frame_equal(single, single_errors(3, seed=5))
+    first = single_errors(2, seed=5)
     assert first["reference"].unique().tolist() == single["reference"].unique().tolist()[:2]
-    assert not set(single["reference"]) & set(failures.single_errors(2, seed=6)["reference"])
+    assert not set(single["reference"]) & set(single_errors(2, seed=6)["reference"])
     with pytest.raises(ValueError, match="at least two"):
-        failures.single_errors(1, seed=5)
+        single_errors(1, seed=5)
 
 
 def test_preferences() -> None:
@@ -58,11 +61,11 @@ def test_preferences() -> None:
     worse = pd.DataFrame(
         {"x": [0.9, 0.2, 0.5, 0.3], "blind": [0.5, 0.5, 0.5 + 1e-12, 0.5]}, index=list("abcd")
     )
-    found = failures.preferences(better, worse)
+    found = preferences(better, worse)
     assert found["value"].to_dict() == {"x": 0.625, "blind": 0.5}  # two right, a tie, one wrong
     assert found["tied"].to_dict() == {"x": 0.25, "blind": 1.0}
     assert found["n"].tolist() == [4, 4]
-    all_right = failures.preferences(better[["x"]] + 1, worse[["x"]])
+    all_right = preferences(better[["x"]] + 1, worse[["x"]])
     wilson = stats.binomtest(4, 4).proportion_ci(0.95, method="wilson")
     assert all_right.loc["x", ["low", "high"]].tolist() == pytest.approx([wilson.low, wilson.high])
 
@@ -72,36 +75,36 @@ def test_preferences_with_groups_count_groups() -> None:
         pd.DataFrame({"x": [1.0, 1.0, 1.0, 0.0, 1.0]}),
         pd.DataFrame({"x": [0.0] * 3 + [1.0, 0.0]}),
     )
-    found = failures.preferences(better, worse, groups=["a", "a", "b", "b", "c"]).loc["x"]
+    found = preferences(better, worse, groups=["a", "a", "b", "b", "c"]).loc["x"]
     assert found["value"] == pytest.approx((1 + 0.5 + 1) / 3)
     assert found[["n", "groups"]].tolist() == [5, 3]
-    plain = failures.preferences(better, worse).loc["x"]
-    doubled = failures.preferences(
-        pd.concat([better] * 2), pd.concat([worse] * 2), groups=[*range(5), *range(5)]
-    ).loc["x"]
+    plain = preferences(better, worse).loc["x"]
+    doubled = preferences(pd.concat([better] * 2), pd.concat([worse] * 2), groups=[*range(5), *range(5)]).loc[
+        "x"
+    ]
     assert doubled[["value", "low", "high"]].tolist() == plain[["value", "low", "high"]].tolist()
     with pytest.raises(ValueError, match="groups of shape"):
-        failures.preferences(better, worse, groups=["a"])
+        preferences(better, worse, groups=["a"])
 
 
 def test_percent_says_none_and_all_of_none_and_all_alone() -> None:
     shares = (0.0, 0.002, 0.0099, 0.01, 0.444, 0.996, 1.0)
     told = ["0%", "under 1%", "under 1%", "1%", "44%", "over 99%", "100%"]
-    assert [failures.percent(share) for share in shares] == told
+    assert [percent(share) for share in shares] == told
 
 
 def test_preferences_refuse_what_does_not_belong_together() -> None:
     one, two = pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"y": [1.0, 2.0]})
     with pytest.raises(ValueError, match="belong together"):
-        failures.preferences(one, two)
+        preferences(one, two)
     with pytest.raises(ValueError, match="belong together"):
-        failures.preferences(one, one.iloc[:1])
+        preferences(one, one.iloc[:1])
     with pytest.raises(ValueError, match="no item"):
-        failures.preferences(one.iloc[:0], one.iloc[:0])
+        preferences(one.iloc[:0], one.iloc[:0])
     with pytest.raises(ValueError, match="not finite"):
-        failures.preferences(one, one * np.nan)
+        preferences(one, one * np.nan)
     with pytest.raises(ValueError, match="level"):
-        failures.preferences(one, one, level=1)
+        preferences(one, one, level=1)
 
 
 def test_partial_spearman_is_that_of_pingouin() -> None:
@@ -111,17 +114,15 @@ def test_partial_spearman_is_that_of_pingouin() -> None:
     data["y"] += data["v"] - data["w"]
     for held in (["v"], ["v", "w"]):
         theirs = pg.partial_corr(data, "x", "y", held, method="spearman")["r"].item()
-        assert failures.partial_spearman(data["x"], data["y"], [data[key] for key in held]) == pytest.approx(
-            theirs
-        )
-    plain = failures.partial_spearman(data["x"], data["y"], [])
+        assert partial_spearman(data["x"], data["y"], [data[key] for key in held]) == pytest.approx(theirs)
+    plain = partial_spearman(data["x"], data["y"], [])
     assert plain == pytest.approx(stats.spearmanr(data["x"], data["y"]).statistic)
 
 
 def test_partial_spearman_is_undefined_without_spread() -> None:
     x = np.arange(5.0)
-    assert np.isnan(failures.partial_spearman(x, x[::-1], [np.ones(5)]))
-    assert np.isnan(failures.partial_spearman(x, [1, 3, 2, 5, 4], [x**2]))  # x is a function of the covariate
+    assert np.isnan(partial_spearman(x, x[::-1], [np.ones(5)]))
+    assert np.isnan(partial_spearman(x, [1, 3, 2, 5, 4], [x**2]))  # x is a function of the covariate
 
 
 def test_length_held_constant() -> None:
@@ -133,7 +134,7 @@ def test_length_held_constant() -> None:
 
     def found(seed: int) -> pd.DataFrame:
         rng = np.random.default_rng(seed)
-        return failures.length_held_constant(scores, ratings, [length], groups=groups, resamples=80, rng=rng)
+        return length_held_constant(scores, ratings, [length], groups=groups, resamples=80, rng=rng)
 
     table = found(1)
     assert table.loc["length", "plain"] > 0.8

@@ -10,9 +10,10 @@ import pytest
 from scipy import stats
 
 from radeval_lib.data.ratings import rating_table
+from radeval_lib.experiments.ratescore import metric_panel
+from radeval_lib.experiments.ratescore.metric_panel import RATESCORE
 from radeval_lib.metrics import create
-from radeval_lib.study import begin, metric_panel
-from radeval_lib.study.metric_panel import RATESCORE
+from radeval_lib.study import begin
 from radeval_lib.study.recording import Run
 
 pytestmark = pytest.mark.usefixtures("one_thread")

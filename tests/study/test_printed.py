@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import LedgerError, PrintedError
+from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, paper, table_path
 from radeval_lib.paths import PAPERS
 from radeval_lib.study import PAPERS as PAPER_NAMES
 from radeval_lib.study import cell, ledger, parse, printed, quoted, wide
-from radeval_lib.study.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, paper, table_path
 
 TABLES = [exhibit for key in PAPER_NAMES for exhibit in (paper(key).get("tables") or {})]
 QUOTES = [

@@ -3,8 +3,9 @@
 import pytest
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.study.printed_numbers import quotations
-from radeval_lib.study.texts import said, texts
+from radeval_lib.papers.printed_numbers import quotations
+from radeval_lib.papers.texts import texts
+from radeval_lib.study.display import said
 
 
 def test_lists_have_the_lengths_that_the_paper_states() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.study import audit, begin, check_value, ledger, record, scorecard, totals
 from radeval_lib.study.display import verdict_sentence
-from radeval_lib.study.exhibits import of_notebook
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.recording import Run, judge, read, read_all
 

@@ -10,10 +10,11 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError, ResultError
+from radeval_lib.experiments.ratescore import trainings
+from radeval_lib.experiments.ratescore.trainings import Trained, Training
 from radeval_lib.roles import RoleError
-from radeval_lib.study import begin, trainings
+from radeval_lib.study import begin
 from radeval_lib.study.profiles import names, profile
-from radeval_lib.study.trainings import Trained, Training
 
 ONE = Training("iob", "packaged-minilm", "both", 5)
 

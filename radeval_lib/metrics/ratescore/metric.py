@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.data.entity_types import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.ratescore.options import (
     Cosine,
@@ -22,14 +23,13 @@ from radeval_lib.metrics.ratescore.options import (
 )
 from radeval_lib.metrics.ratescore.scoring import Entity, Explanation, Scorer, unit
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.metrics.ratescore.weights import TYPES
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
 
 
 class Tagger(Protocol):
-    """See :class:`radeval_lib.models.tagging.Tagger`."""
+    """See :class:`radeval_lib.models.ner.tagging.Tagger`."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]: ...
 
@@ -135,7 +135,7 @@ class RaTEScore(Metric):
     def tagger(self) -> Tagger:
         """The entity tagger, loaded when first needed."""
         if self._tagger is None:
-            from radeval_lib.models.loading import open_tagger
+            from radeval_lib.models.ner.opening import open_tagger
 
             self._tagger = open_tagger(
                 self._names["ner_model"], decoding=self.options.decoding, device=self._device

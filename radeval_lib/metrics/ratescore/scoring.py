@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.data.entity_types import TYPES
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore.options import Options
-from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, TYPES, Weights, load, type_indices
+from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
 
 
 class Entity(NamedTuple):

@@ -14,10 +14,8 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from radeval_lib.data.entity_types import TYPES
 from radeval_lib.metrics.base import MetricError
-
-TYPES = ("ANATOMY", "ABNORMALITY", "DISEASE", "NON-ABNORMALITY", "NON-DISEASE")
-"""The five entity types (Zhao et al. 2024, Section 2.2), in the order of the rows and columns of W."""
 
 _INDEX = {name: index for index, name in enumerate(TYPES)}
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
+from radeval_lib.data.catalog import READERS, load
 from radeval_lib.data.errors import ManifestError
-from radeval_lib.data.manifests import Manifest
+from radeval_lib.data.manifests import Manifest, load_manifest
+from radeval_lib.papers.printed_numbers import printed, quoted
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,10 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
     PrintedError
         Where nothing of an exhibit is transcribed.
     """
-    # Imported here: the study package itself imports this one for its data root.
-    from radeval_lib import study
-
     found = []
     for count in manifest.counts:
         if count.quoted:
-            numbers = study.quoted(count.exhibit)
+            numbers = quoted(count.exhibit)
             if count.quoted not in numbers:
                 raise ManifestError(
                     f"nothing called {count.quoted!r} is quoted for {count.exhibit}", manifest.name
@@ -53,7 +53,7 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
             text = numbers[count.quoted].text
             found.append(CountCheck(count.name, count.exhibit, text, None, count.note))
             continue
-        rows = study.printed(count.exhibit)
+        rows = printed(count.exhibit)
         for column, allowed in count.where.items():
             if column not in rows:
                 raise ManifestError(f"{count.exhibit} has no column {column!r}", manifest.name)
@@ -92,3 +92,16 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
         CountCheck(check.name, check.exhibit, check.printed, loaded.get(check.name), check.note)
         for check in checks
     ]
+
+
+def check_dataset(name: str, root: Path) -> list[CountCheck]:
+    """The printed counts of a data set against what the data root holds; empty where it holds nothing.
+
+    Where it holds only a part of the set, nothing is compared.
+    """
+    manifest, records = load_manifest(name), load(name, root)
+    if not records:
+        return []
+    present = [file for file in manifest.files if (root / file.path).is_file()]
+    whole = not all(file.partial for file in present)
+    return check_counts(manifest, READERS[name].count(records) if whole else {})

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from radeval_lib import origin
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import ParameterError, ResultError
-from radeval_lib.models.corpus import gold_spans, plain_words
-from radeval_lib.models.ner_metrics import agreement
-from radeval_lib.models.schemes import Scheme
+from radeval_lib.models.ner.agreement import agreement
+from radeval_lib.models.ner.corpus import gold_spans, plain_words
+from radeval_lib.models.ner.schemes import Scheme
 from radeval_lib.paths import shown
-from radeval_lib.study import origin
 from radeval_lib.study.profiles import Profile
 
 NOTEBOOK = "ratescore/ner_training"
@@ -106,7 +106,7 @@ class Trained:
     ----------
     training : what was asked for.
     counts : one row a seed and test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``,
-        ``gold``, ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner_metrics`).
+        ``gold``, ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.agreement`).
     by_type : one row a seed and entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
     history : one row a seed and epoch: the measures on dev, and the loss.
     facts : numbers of sentences, settings, versions and checksums.

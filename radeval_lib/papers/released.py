@@ -8,8 +8,8 @@ from __future__ import annotations
 import pandas as pd
 
 from radeval_lib.errors import PrintedError
+from radeval_lib.origin import note_use
 from radeval_lib.paths import MANIFESTS, shown
-from radeval_lib.study.origin import note_use
 
 
 def released(name: str) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, weights
-from radeval_lib.models.packing import pack
-from radeval_lib.models.tagging import Decoding, decode
+from radeval_lib.models.ner.packing import pack
+from radeval_lib.models.ner.tagging import Decoding, decode
 
 MAX_TOKENS = 512
 """Longer sentences are cut, as in the released code."""
@@ -29,7 +29,7 @@ class IobTagger:
     Parameters
     ----------
     model : a transformers folder or hub name (the paper's: ``Angelakeke/RaTE-NER-Deberta``).
-    decoding : how labels become entities, see :func:`~radeval_lib.models.tagging.decode`.
+    decoding : how labels become entities, see :func:`~radeval_lib.models.ner.tagging.decode`.
     device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
     batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no
         more, and 32,768 on a GPU.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Any
 
+from radeval_lib.experiments.ratescore.entity_display import LOOK
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.display import LOOK
 from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation
 from radeval_lib.plots import WIDTH
 

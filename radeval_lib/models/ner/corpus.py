@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.ner_metrics import WordSpan
+from radeval_lib.models.ner.agreement import WordSpan
 
 if TYPE_CHECKING:
     from radeval_lib.synthetic.records import AnnotatedText, SyntheticReport

@@ -17,9 +17,9 @@ import pandas as pd
 import yaml
 
 from radeval_lib.errors import PrintedError
+from radeval_lib.origin import note_use
+from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import PAPERS, shown
-from radeval_lib.study.exhibits import exhibit
-from radeval_lib.study.origin import note_use
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"

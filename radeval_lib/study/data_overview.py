@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.data import catalog, fetch
-from radeval_lib.data.counts import CountCheck, printed_counts
+from radeval_lib.data import fetch
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
+from radeval_lib.papers.data_counts import CountCheck, check_dataset, printed_counts
 from radeval_lib.tables import table_html
 
 ACCESS_WORDS = {
@@ -49,7 +49,7 @@ def purpose() -> pd.DataFrame:
 
 def exhibits_that_need(one: Manifest) -> set[str]:
     """Ids of the exhibits that need a data set, by the ledger."""
-    from radeval_lib.study.exhibits import ledger
+    from radeval_lib.papers.exhibits import ledger
 
     return {
         exhibit.id
@@ -111,7 +111,7 @@ def counts(root: Path | None) -> pd.DataFrame:
     """
     rows = []
     for one in _manifests():
-        checks: list[CountCheck] = catalog.check(one.name, root) if root else []
+        checks: list[CountCheck] = check_dataset(one.name, root) if root else []
         for check in checks or printed_counts(one):
             rows.append(
                 {

@@ -3,14 +3,12 @@ entities in a text that says the same in other words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from radeval_lib.stats.correlations import drawn_counts
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, rewrite
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
@@ -110,25 +108,3 @@ def _entities(report: SyntheticReport) -> list[tuple[str, str, frozenset[int]]]:
         )
         rows.append((entity.text.lower(), entity.label.upper(), frozenset(said)))
     return rows
-
-
-def share_interval(
-    hits: ArrayLike, groups: Sequence[str], *, resamples: int, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """A share with the ends of its 95 % percentile interval, from drawing whole groups with replacement.
-
-    Raises
-    ------
-    ValueError
-        Where there are no hits to count, or the lengths differ.
-    """
-    values = np.asarray(hits, dtype=np.float64)
-    if not len(values) or len(values) != len(groups):
-        raise ValueError(f"{len(values)} hits in {len(groups)} groups")
-    table = pd.DataFrame({"hit": values, "group": list(groups)}).groupby("group")["hit"]
-    right, all_of = table.sum().to_numpy(), table.count().to_numpy()
-    draws = np.concatenate(
-        [(c @ right) / (c @ all_of) for c in drawn_counts(len(right), resamples, rng, len(right))]
-    )
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return float(values.mean()), float(low), float(high)

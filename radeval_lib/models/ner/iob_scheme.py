@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from radeval_lib.data.entity_types import TYPES
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
-from radeval_lib.models.ner_iob import MAX_TOKENS
-from radeval_lib.models.ner_metrics import WordSpan
-from radeval_lib.models.schemes import IGNORED, TYPES
-from radeval_lib.models.tagging import decode_standard
+from radeval_lib.models.ner.agreement import WordSpan
+from radeval_lib.models.ner.iob_tagger import MAX_TOKENS
+from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.ner.tagging import decode_standard
 
 if TYPE_CHECKING:
     import torch

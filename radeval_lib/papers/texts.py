@@ -1,22 +1,17 @@
 """Wording that the papers print and the study uses as data: example reports, lists of names.
 
 Source: ``texts`` in ``data_manifests/papers/<paper>/paper.yml``; for numbers see
-:mod:`radeval_lib.study.printed_numbers`.
+:mod:`radeval_lib.papers.printed_numbers`.
 """
 
 from __future__ import annotations
 
-from html import escape
-
 import pandas as pd
-from IPython.display import HTML
 
 from radeval_lib.errors import PrintedError
+from radeval_lib.origin import note_use
+from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import PAPERS, shown
-from radeval_lib.study.exhibits import PAPERS as PAPER_NAMES
-from radeval_lib.study.exhibits import exhibit
-from radeval_lib.study.origin import note_use
-from radeval_lib.study.printed_numbers import paper, quotations
 
 
 def texts(name: str) -> pd.DataFrame:
@@ -47,21 +42,3 @@ def texts(name: str) -> pd.DataFrame:
     if list(frame.columns) != list(known[name]["columns"]):
         raise PrintedError(f"columns {', '.join(frame.columns)}", shown(path), "Name them as paper.yml does.")
     return frame
-
-
-def said(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit, the pieces from one place joined.
-
-    Our texts of two-column papers interleave the columns, so that long quotations come in pieces; an
-    ellipsis stands between pieces.
-    """
-    name = PAPER_NAMES[exhibit(exhibit_id).paper]
-    places: dict[str, list[str]] = {}
-    for where, words in quotations(exhibit_id):
-        places.setdefault(where, []).append(words)
-    items = [
-        f"<blockquote>“… {escape(' … '.join(pieces))} …” "
-        f"<footer>{name}, {escape(where)}</footer></blockquote>"
-        for where, pieces in places.items()
-    ]
-    return HTML(f'<div class="quotes">{"".join(items)}</div>')

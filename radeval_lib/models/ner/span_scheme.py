@@ -14,14 +14,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from radeval_lib.data.entity_types import TYPES
 from radeval_lib.models.batching import buckets
-from radeval_lib.models.corpus import words_of
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.iob_scheme import fast_tokenizer
 from radeval_lib.models.loading import ModelError, device_of, quiet, weights
-from radeval_lib.models.ner_iob import MAX_TOKENS
-from radeval_lib.models.ner_metrics import WordSpan
-from radeval_lib.models.schemes import IGNORED, TYPES
+from radeval_lib.models.ner.agreement import WordSpan
+from radeval_lib.models.ner.corpus import words_of
+from radeval_lib.models.ner.iob_scheme import fast_tokenizer
+from radeval_lib.models.ner.iob_tagger import MAX_TOKENS
+from radeval_lib.models.ner.schemes import IGNORED
 
 if TYPE_CHECKING:
     import torch

@@ -6,14 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from radeval_lib.models.ner_metrics import WordSpan
+from radeval_lib.models.ner.agreement import WordSpan
 
 if TYPE_CHECKING:
     import torch
-
-TYPES = ("ANATOMY", "ABNORMALITY", "DISEASE", "NON-ABNORMALITY", "NON-DISEASE")
-"""The entity types of RaTE-NER (Zhao et al. 2024, Section 2.2), in upper case as the released model has
-them."""
 
 IGNORED = -100
 """A label that the loss leaves out."""

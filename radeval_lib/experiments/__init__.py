@@ -1,0 +1,1 @@
+"""What one paper's pages share and no other's: plans of cells, panels of metrics, tallies and drawings."""

@@ -1,0 +1,1 @@
+"""RaTEScore's pages: recognisers, the panel of metrics, drawings of entities."""

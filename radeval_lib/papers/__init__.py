@@ -1,0 +1,1 @@
+"""What the five papers print, and what their released code does: exhibits, numbers, words, rules."""

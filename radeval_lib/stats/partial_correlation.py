@@ -1,0 +1,87 @@
+"""Rank correlation with other quantities, such as the length of a text, held constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from radeval_lib.stats.resampling import drawn_counts
+
+
+def partial_spearman(x: ArrayLike, y: ArrayLike, covariates: Sequence[ArrayLike]) -> float:
+    """Spearman correlation of ``x`` and ``y`` with the covariates held constant; NaN where it is not defined.
+
+    From the inverse of the correlation matrix of the ranks, as pingouin's ``partial_corr``.
+
+    Parameters
+    ----------
+    x, y, covariates : finite, each of shape (pairs,).
+    """
+    return _partial(np.array([x, y, *covariates], dtype=np.float64))
+
+
+def _partial(rows: NDArray[np.float64]) -> float:
+    if (np.ptp(rows, axis=1) == 0).any():
+        return float("nan")
+    matrix = np.corrcoef(stats.rankdata(rows, axis=1))
+    if np.linalg.matrix_rank(matrix) < len(matrix):
+        return float("nan")
+    inverse = np.linalg.inv(matrix)
+    return float(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]))
+
+
+def length_held_constant(
+    scores: pd.DataFrame,
+    ratings: ArrayLike,
+    lengths: Sequence[ArrayLike],
+    *,
+    groups: ArrayLike,
+    resamples: int,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Spearman correlation of each metric with the ratings, as it is and with the lengths held constant.
+
+    Parameters
+    ----------
+    scores : one column a metric, one row a pair; finite.
+    ratings : finite, shape (pairs,).
+    lengths : of the texts, each of shape (pairs,).
+    groups : the case of each pair; whole cases are drawn with replacement.
+    resamples : how often the cases are drawn; all metrics are computed on the same draws.
+    rng : source of the draws.
+    level : coverage of the intervals, strictly between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``plain``, ``partial``, and ``change``, partial minus plain, with its percentile
+        interval ``low``, ``high``. Draws in which something does not vary are left out.
+    """
+    y, held = np.asarray(ratings, dtype=np.float64), [np.asarray(row, dtype=np.float64) for row in lengths]
+    columns = {name: scores[name].to_numpy(dtype=np.float64) for name in scores.columns}
+    place, labels = pd.factorize(np.asarray(groups))
+    members = [np.flatnonzero(place == number) for number in range(len(labels))]
+    draws: list[list[float]] = []
+    for chunk in drawn_counts(len(labels), resamples, rng, len(y)):
+        for counts in chunk.astype(int):
+            chosen = np.concatenate(
+                [np.repeat(members[case], counts[case]) for case in np.flatnonzero(counts)]
+            )
+            now = [row[chosen] for row in held]
+            draws.append(
+                [
+                    _partial(np.array([x[chosen], y[chosen], *now]))
+                    - _partial(np.array([x[chosen], y[chosen]]))
+                    for x in columns.values()
+                ]
+            )
+    low, high = np.nanquantile(np.array(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    result = pd.DataFrame(index=scores.columns)
+    result["plain"] = [_partial(np.array([x, y])) for x in columns.values()]
+    result["partial"] = [_partial(np.array([x, y, *held])) for x in columns.values()]
+    return result.assign(change=result["partial"] - result["plain"], low=low, high=high)

@@ -1,0 +1,67 @@
+"""Which of two candidates a metric prefers, with intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from statsmodels.stats.proportion import proportion_confint
+
+_SAME = 1e-9  # scores nearer than this are a tie
+
+
+def preferences(
+    better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95, *, groups: ArrayLike | None = None
+) -> pd.DataFrame:
+    """How often each metric scores the better of two candidates above the worse one.
+
+    A tie counts as one half, so that a metric that sees no difference gets one half.
+
+    Parameters
+    ----------
+    better, worse : scores of the two candidates of each item, one column a metric, of the same shape and
+        columns; row i of both is about one item.
+    level : coverage of the intervals, strictly between 0 and 1.
+    groups : the group of each item, as items of one report; default: each item is its own. Groups are taken
+        as independent and count alike; the items of a group need not be.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``value``, the mean over the groups; ``low`` and ``high`` (Wilson 1927, with the
+        number of groups, so wider than needed where there are ties or items of a group differ); ``tied``
+        (share of items), ``n`` (items) and ``groups``.
+
+    Raises
+    ------
+    ValueError
+        Where the shapes or columns differ, there is no item, a score is not finite, the groups are not one an
+        item, or ``level`` is out of range.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be strictly between 0 and 1, not {level}")
+    if list(better.columns) != list(worse.columns) or len(better) != len(worse):
+        raise ValueError(f"scores of {better.shape} and {worse.shape} do not belong together")
+    if not len(better):
+        raise ValueError("no item to compare scores on")
+    gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
+    if not np.isfinite(gaps).all():
+        raise ValueError("a score is missing or not finite; leave those items out")
+    tied = np.abs(gaps) < _SAME
+    labels = np.arange(len(gaps)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(gaps),):
+        raise ValueError(f"groups of shape {labels.shape} for {len(gaps)} items")
+    means = pd.DataFrame(np.where(tied, 0.5, gaps > 0)).groupby(labels).mean()
+    values, n = means.mean().to_numpy(), len(means)
+    low, high = proportion_confint(values * n, n, alpha=1 - level, method="wilson")
+    return pd.DataFrame(
+        {
+            "value": values,
+            "low": low,
+            "high": high,
+            "tied": tied.mean(axis=0),
+            "n": len(gaps),
+            "groups": n,
+        },
+        index=better.columns,
+    )
