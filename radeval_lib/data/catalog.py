@@ -11,8 +11,10 @@ from radeval_lib.data import (
     green_training,
     mediqa,
     mimic_cxr,
+    mts_dialog,
     mtsamples,
     openi,
+    primock57,
     procedure,
     radgraph,
     radpref,
@@ -137,6 +139,11 @@ def _mtsamples(root: Path) -> Records:
     return _each("mtsamples", root, lambda path, _: mtsamples.load(path, partial=True), "mtsamples_part.csv")
 
 
+def _mts_dialog(root: Path) -> Records:
+    scores, summaries = (find("mts_dialog", root, name) for name in (mts_dialog.SCORES, mts_dialog.SUMMARIES))
+    return list(mts_dialog.load(scores, summaries)) if scores and summaries else []
+
+
 def _radpref(root: Path) -> Records:
     cases = _each("radpref", root, lambda path, _: radpref.load_cases(path), "preference_data.json")
     users = [f"user_{number}.json" for number in (1, 2, 3)]
@@ -202,9 +209,14 @@ READERS = {
     ),
     "mimic_cxr_rrs": Reader(_mimic_cxr, lambda records: {"reports": len(records)}),
     "mtsamples": Reader(_mtsamples, mtsamples.counts),
+    "mts_dialog": Reader(_mts_dialog, lambda records: {}),
     "openi": Reader(
         lambda root: _each("openi", root, lambda path, _: openi.load(path), "indiana_reports.csv"),
         lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
+    ),
+    "primock57": Reader(
+        lambda root: _each("primock57", root, lambda path, _: primock57.load(path), "results.csv"),
+        lambda records: {},
     ),
     "radgraph": Reader(
         lambda root: _each(

@@ -189,3 +189,87 @@ class JudgedPair:
 
     def __post_init__(self) -> None:
         _require(len(self.prompt) > 0 and len(self.analysis) > 0, "empty prompt or analysis")
+
+
+@dataclass(frozen=True)
+class FactRating:
+    """A machine-written text judged by counting facts, as rates and, where the source keeps them, counts.
+
+    ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
+    ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the
+    reference's that are left out (None where the source prints what is no rate; ``fault`` says what).
+    Candidates of one ``case`` share reference and source; ``group`` is the system that wrote the candidate.
+    """
+
+    id: str
+    case: str
+    reference: Text
+    candidate: Text
+    precision: float
+    recall: float
+    f1: float
+    hallucination: float
+    omission: float | None
+    edit_distance: float | None = None
+    reference_facts: int | None = None
+    candidate_facts: int | None = None
+    common_facts: int | None = None
+    source: Text = ""
+    group: str = ""
+    rater: str = ""
+    fault: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("precision", "recall", "f1", "hallucination", "omission"):
+            rate = getattr(self, name)
+            _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is no rate from 0 to 1")
+        total = self.precision + self.recall
+        harmonic = 2 * self.precision * self.recall / total if total else 0.0
+        _require(
+            abs(self.f1 - harmonic) < 1e-5,
+            f"f1 {self.f1:g} is not the harmonic mean {harmonic:g} of precision and recall",
+        )
+        _require(
+            self.hallucination <= 1 - self.precision + 1e-5,
+            f"hallucination {self.hallucination:g} exceeds 1 - precision {1 - self.precision:g}: "
+            "a fact that is in the reference is not invented",
+        )
+        counts = (self.reference_facts, self.candidate_facts, self.common_facts)
+        if None not in counts:
+            reference, candidate, common = (int(count or 0) for count in counts)
+            _require(
+                0 <= common <= min(reference, candidate),
+                f"{common} common facts, but {reference} in the reference and {candidate} in the candidate",
+            )
+
+
+@dataclass(frozen=True)
+class NoteError:
+    """An incorrect statement or an omission that a clinician listed."""
+
+    text: Text
+    critical: bool
+
+
+@dataclass(frozen=True)
+class NoteJudgement:
+    """What one clinician listed as wrong in one note (PriMock57).
+
+    ``reference`` is the clinician's own note, ``candidate`` the judged one, ``edited`` its correction;
+    ``seconds`` is the time that the correction took, None where it was not taken.
+    """
+
+    case: str
+    group: str
+    rater: str
+    reference: Text
+    candidate: Text
+    edited: Text
+    incorrect: tuple[NoteError, ...]
+    omissions: tuple[NoteError, ...]
+    seconds: float | None = None
+    remarks: Text = ""
+
+    def __post_init__(self) -> None:
+        _require(bool(self.case and self.group and self.rater), "a judgement needs case, system and rater")
+        _require(self.seconds is None or self.seconds >= 0, "a negative time")

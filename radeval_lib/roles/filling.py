@@ -19,13 +19,15 @@ from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
     ErrorCount,
+    FactRating,
     JudgedPair,
+    NoteJudgement,
     RatedPair,
     Report,
     ReportPair,
     Triad,
 )
-from radeval_lib.roles import generated
+from radeval_lib.roles import generated, generated_facts
 
 SYNTHETIC = "synthetic"
 
@@ -60,6 +62,8 @@ ROLES: dict[str, Role] = {
     "rated_pairs": Role(RatedPair, generated.rated_pairs),
     "rated_errors": Role(RatedPair, generated.rated_errors),
     "error_counts": Role(ErrorCount, generated.error_counts),
+    "fact_ratings": Role(FactRating, generated_facts.fact_ratings),
+    "note_judgements": Role(NoteJudgement, generated_facts.note_judgements),
     "rewrites": Role(Triad, generated.rewrites),
     "judged_pairs": Role(JudgedPair, generated.judged_pairs),
 }

@@ -20,8 +20,10 @@ from radeval_lib.data import (
     iob,
     mediqa,
     mimic_cxr,
+    mts_dialog,
     mtsamples,
     openi,
+    primock57,
     procedure,
     radgraph,
     radpref,
@@ -492,9 +494,79 @@ LINES_SAMPLE = Sample(
     },
 )
 
+# Two systems on two dialogues; the omission rate of -1 stands in the public file too.
+MTS_SCORES = [
+    [
+        "FactualPrecision",
+        "FactualRecall",
+        "FactualF1",
+        "HallucinationRate",
+        "OmissionRate",
+        "Edit Distance (Correction)",
+    ],
+    ["0.66666667", "0.28571429", "0.4", "0", "0.571428571", "0.857142857"],
+    ["1", "1", "1", "0", "-1", "0.2"],
+    ["1", "0", "0", "0", "1", "1"],
+    ["0.75", "0.1875", "0.3", "0.25", "0.75", "0.954545455"],
+]
+MTS_SUMMARIES = [
+    ["ID", "Dialogue", "Reference Summary", "Automatic Summary"],
+    ["0", "Doctor: Pain?\nPatient: Back, eight years.", "Back pain for eight years.", "Back pain."],
+    ["1", "Doctor: Smoke?\nPatient: No.", "He is a non-smoker.", "Non-smoker."],
+    ["0", "Doctor: Pain?\nPatient: Back, eight years.", "Back pain for eight years.", "Unremarkable."],
+    ["1", "Doctor: Smoke?\nPatient: No.", "He is a non-smoker.", "The patient, a man, quit smoking."],
+]
+PRIMOCK = [
+    list(primock57.COLUMNS),
+    [
+        "1",
+        "day1_c01",
+        "m1",
+        "3/7 hx\nof cough.",
+        "Cough.",
+        "Cough <add>3 days</add>.",
+        "31",
+        "",
+        "! 3 days",
+        "",
+    ],
+    ["2", "day1_c01", "m1", "Cough.", "Cough.", "Cough.", "", "- dry\ncough\n! fever", "", "Short."],
+    ["1", "day1_c01", "doctor", "Cough.", "Cough, 3 days.", "Cough, 3 days.", "4.5", "", "", ""],
+]
+
+
+def _mts(path: Path) -> Any:
+    """Reads one of the two files beside a good version of the other."""
+    for name, rows in ((mts_dialog.SCORES, MTS_SCORES), (mts_dialog.SUMMARIES, MTS_SUMMARIES)):
+        if name != path.name:
+            path.with_name(name).write_bytes(csv_bytes(rows))
+    return mts_dialog.load(path.with_name(mts_dialog.SCORES), path.with_name(mts_dialog.SUMMARIES))
+
+
 SAMPLES = [
     _csv_sample("openi", "indiana_reports.csv", openi.load, OPENI, "findings", (2, "uid", "two"), 3),
     _list_sample("mediqa2021", "indiana_dev.json", mediqa.load, MEDIQA, "impression", ("findings", 3), 2),
+    _csv_sample(
+        "mts_dialog scores",
+        mts_dialog.SCORES,
+        _mts,
+        MTS_SCORES,
+        "OmissionRate",
+        (3, "OmissionRate", "-0.5"),
+        4,
+    ),
+    _csv_sample(
+        "mts_dialog summaries", mts_dialog.SUMMARIES, _mts, MTS_SUMMARIES, "Dialogue", (3, "ID", "1"), 4
+    ),
+    _csv_sample(
+        "primock57",
+        "results.csv",
+        primock57.load,
+        PRIMOCK,
+        "Omissions",
+        (2, "Incorrect Statements", "dry"),
+        3,
+    ),
     _csv_sample("mtsamples", "mtsamples.csv", mtsamples.load, MTSAMPLES, "transcription", (2, "", "x"), 3),
     _csv_sample(
         "rate_eval pairs", "rate_test.csv", rate_eval.load_pairs, TASK2, "Score", (3, "Score", "high"), 3

@@ -10,8 +10,10 @@ import pytest
 from radeval_lib.data import (
     mediqa,
     mimic_cxr,
+    mts_dialog,
     mtsamples,
     openi,
+    primock57,
     radgraph,
     radpref,
     radsprl,
@@ -185,6 +187,45 @@ def test_radsprl_roles_and_gaps(tmp_path: Path) -> None:
     assert radsprl.counts([first, second]) == {"documents with a relation": 1}
 
 
+def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(tmp_path: Path) -> None:
+    scores = _write(tmp_path, mts_dialog.SCORES, b"\xef\xbb\xbf" + samples.csv_bytes(samples.MTS_SCORES))
+    summaries = _write(tmp_path, mts_dialog.SUMMARIES, samples.csv_bytes(samples.MTS_SUMMARIES))
+    first, second, third, _ = mts_dialog.load(scores, summaries)
+    assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
+    assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
+    assert (first.precision, first.omission, first.fault) == (0.66666667, 0.571428571, "")
+    assert (second.omission, second.fault) == (None, "OmissionRate -1 is no rate")
+    assert third.candidate == "Unremarkable."
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("FactualF1", "0.5", "f1 0.5 is not the harmonic mean 0.4 of precision and recall"),
+        ("HallucinationRate", "0.5", "hallucination 0.5 exceeds 1 - precision"),
+        ("FactualRecall", "1.2", "FactualRecall must lie from 0 to 1"),
+        ("OmissionRate", "-0.5", "OmissionRate must lie from 0 to 1, not -0.5"),
+    ],
+)
+def test_mts_dialog_rates_that_contradict(column: str, value: str, message: str, tmp_path: Path) -> None:
+    rows = [list(cells) for cells in samples.MTS_SCORES]
+    rows[1][rows[0].index(column)] = value
+    scores = _write(tmp_path, mts_dialog.SCORES, samples.csv_bytes(rows))
+    summaries = _write(tmp_path, mts_dialog.SUMMARIES, samples.csv_bytes(samples.MTS_SUMMARIES))
+    with pytest.raises(FormatError, match=message) as caught:
+        mts_dialog.load(scores, summaries)
+    assert f"{mts_dialog.SCORES}, line 2" in str(caught.value)
+
+
+def test_primock57_lists_errors(tmp_path: Path) -> None:
+    first, second, third = primock57.load(_write(tmp_path, "r.csv", samples.csv_bytes(samples.PRIMOCK)))
+    assert (first.case, first.group, first.rater, first.seconds) == ("day1_c01", "m1", "1", 31.0)
+    assert [(one.text, one.critical) for one in first.omissions] == [("3 days", True)]
+    assert [(one.text, one.critical) for one in second.incorrect] == [("dry cough", False), ("fever", True)]
+    assert second.seconds is None
+    assert third.incorrect == third.omissions == ()
+
+
 def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
     cases = radpref.load_cases(_write(tmp_path, "p.json", samples.json_bytes(samples.CASES)))
     ratings = radpref.load_ratings(_write(tmp_path, "user_1.json", samples.json_bytes(samples.USER)))
@@ -266,6 +307,11 @@ def test_public_files(data_root: Path) -> None:
     ratings = [rating for user in users for rating in radpref.load_ratings(user)]
     assert len(radpref.rated_pairs(cases, ratings)) == 600  # three radiologists rated 200 candidates
     # 322 rows, of which the last is cut off.
+    rated = mts_dialog.load(
+        data_root / "mts_dialog" / mts_dialog.SCORES, data_root / "mts_dialog" / mts_dialog.SUMMARIES
+    )
+    assert (len(rated), len({rating.case for rating in rated})) == (400, 100)
+    assert [rating.id for rating in rated if rating.fault] == ["44/4", "45/4"]
     assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321
 
 

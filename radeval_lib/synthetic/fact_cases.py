@@ -1,0 +1,111 @@
+"""Reports, references and summaries whose facts are known one by one, for studies of fact counting.
+
+A fact is the smallest thing that a report says: that a finding is there, its place, its degree, its change,
+that something is absent or normal. One report serves as the source; the reference and four systems' summaries
+each say part of it in their own words, and some say what is not so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from random import Random
+
+from radeval_lib.synthetic.edits import without
+from radeval_lib.synthetic.generator import generate, rerender, seeded
+from radeval_lib.synthetic.pairings import model_candidate, permuted
+from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, Remark, SyntheticReport
+
+Fact = tuple[object, ...]
+
+#: Four ways to summarise: the first statements; a selection; what a report generator would write, simulated;
+#: the reference with one to four things changed.
+SYSTEMS = ("first statements", "selection", "simulated model", "altered reference")
+REFERENCE_KEEPS = 0.7  # chance that the reference has a statement of the source
+SELECTION_KEEPS = 0.6  # likewise of the selection
+
+
+@dataclass(frozen=True)
+class FactSummary:
+    """One summary of a source: all three with their facts."""
+
+    system: str
+    source: SyntheticReport
+    reference: SyntheticReport
+    candidate: SyntheticReport
+
+    @property
+    def common(self) -> frozenset[Fact]:
+        """Facts of the candidate that are in the reference."""
+        return facts(self.candidate.plan) & facts(self.reference.plan)
+
+    @property
+    def omitted(self) -> frozenset[Fact]:
+        """Facts of the reference that the candidate leaves out."""
+        return facts(self.reference.plan) - facts(self.candidate.plan)
+
+    @property
+    def invented(self) -> frozenset[Fact]:
+        """Facts of the candidate that neither reference nor source has."""
+        return facts(self.candidate.plan) - facts(self.reference.plan) - facts(self.source.plan)
+
+
+def facts(plan: Plan) -> frozenset[Fact]:
+    """What a plan says, fact by fact; remarks, which say nothing about the patient, are left out."""
+    found: set[Fact] = set()
+    for statement in plan:
+        content = statement.content
+        if isinstance(content, Finding):
+            name = content.concept
+            found.add(("finding", name, content.certainty))
+            if content.place or content.side:
+                found.add(("place", name, content.place, content.side))
+            if content.severity is not None or content.size_mm:
+                found.add(("degree", name, content.severity, content.size_mm))
+            if content.change:
+                found.add(("change", name, content.change))
+        elif isinstance(content, Denial):
+            found.update(("absent", concept) for concept in content.concepts)
+        elif isinstance(content, Normal):
+            found.add(("not normal" if content.opposite else "normal", content.key))
+    return frozenset(found)
+
+
+def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
+    """``n`` sources, each with one reference and a summary by each of :data:`SYSTEMS`.
+
+    Case i depends on ``seed`` and i alone.
+    """
+    for source in generate(n, seed, min_findings=1):
+        rng = seeded(seed, source.report_id, "fact cases")
+        reference = _worded(rng, source, _part(rng, source.plan, REFERENCE_KEEPS))
+        telling = [one for one in source.plan if not isinstance(one.content, Remark)]
+        first = _only(source.plan, {one.uid for one in telling[: max(1, len(telling) // 2)]})
+        candidates = (
+            _worded(rng, source, first),
+            _worded(rng, source, _part(rng, source.plan, SELECTION_KEEPS)),
+            model_candidate(source, seed),
+            _worded(rng, reference, permuted(reference, seed).plan),
+        )
+        yield tuple(
+            FactSummary(system, source, reference, candidate)
+            for system, candidate in zip(SYSTEMS, candidates, strict=True)
+        )
+
+
+def _part(rng: Random, plan: Plan, keep: float) -> Plan:
+    """The statements that stay, each with chance ``keep``, at least one that tells something."""
+    telling = [one.uid for one in plan if not isinstance(one.content, Remark)]
+    kept = {uid for uid in telling if rng.random() < keep}
+    return _only(plan, kept or {telling[int(rng.random() * len(telling))]})
+
+
+def _only(plan: Plan, kept: set[int]) -> Plan:
+    for uid in [one.uid for one in plan if one.uid not in kept]:
+        plan = without(plan, uid)
+    return plan
+
+
+def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
+    anew = tuple(replace(one, wording=rng.getrandbits(96), joined=False) for one in plan)
+    return rerender(report, anew)

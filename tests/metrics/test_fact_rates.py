@@ -1,0 +1,98 @@
+"""Counts behind rates: by hand, recovered from known counts, and refused where there are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from radeval_lib.data.records import FactRating
+from radeval_lib.metrics.base import MetricError
+from radeval_lib.metrics.fact_rates import RateCounts, counts_of, possible_counts, shared_reference_counts
+from radeval_lib.roles import load
+
+# Row 8 of MTS-Dialog's scores: 2 of 3 facts are in the reference's 7, of which 4 were left out.
+RATING = FactRating(
+    id="8/1",
+    case="8",
+    reference="one two three four five six seven eight",
+    candidate="one two three",
+    precision=0.66666667,
+    recall=0.28571429,
+    f1=0.4,
+    hallucination=0,
+    omission=0.571428571,
+)
+
+
+def test_a_row_by_hand() -> None:
+    (one,) = counts_of(RATING)
+    assert one == RateCounts(reference=7, generated=3, common=2, invented=0, omitted=4)
+    assert (one.counted_twice, one.neither) == (0, 1)
+    twice = replace(RATING, precision=1.0, recall=0.5, f1=2 / 3, omission=1.0)
+    assert counts_of(twice)[0] == RateCounts(2, 1, 1, 0, 2)
+    assert counts_of(twice)[0].counted_twice == 1
+
+
+def test_smallest_first_and_within_bounds() -> None:
+    found = possible_counts(0.5, 0.25, most_reference=12, most_generated=4)
+    assert [(one.reference, one.generated, one.common) for one in found] == [(4, 2, 1), (8, 4, 2)]
+    # Six facts of which a third is invented are not four.
+    assert possible_counts(0.5, 0.5, hallucination=1 / 3, most_reference=9, most_generated=9) == [
+        RateCounts(6, 6, 3, 2)
+    ]
+
+
+def test_nothing_over_nothing() -> None:
+    found = possible_counts(1.0, 0.0, omission=1.0, most_reference=2, most_generated=5)
+    assert found == [RateCounts(1, 0, 0, 0, 1), RateCounts(2, 0, 0, 0, 2)]
+
+
+def test_rates_that_no_counts_give() -> None:
+    assert possible_counts(0.123456, 0.5, most_reference=40, most_generated=40) == []
+    impossible = replace(RATING, precision=0.123456, f1=2 * 0.123456 * 0.28571429 / (0.123456 + 0.28571429))
+    with pytest.raises(MetricError, match=r"judgement 8/1: no counts give precision 0.123456"):
+        counts_of(impossible)
+    with pytest.raises(ValueError, match="omission must be a rate"):
+        possible_counts(0.5, 0.5, omission=-1, most_reference=4, most_generated=4)
+
+
+def test_a_bound_on_words_is_no_contradiction() -> None:
+    short = replace(RATING, candidate="Dilaudid 4 mg.", precision=0.25, recall=0.25, f1=0.25, omission=0.75)
+    assert counts_of(short)[0] == RateCounts(4, 4, 1, 0, 3)
+
+
+@given(st.integers(1, 30), st.integers(0, 30), st.data())
+def test_counts_are_among_those_that_their_rates_allow(
+    reference: int, generated: int, data: st.DataObject
+) -> None:
+    common = data.draw(st.integers(0, min(reference, generated)))
+    assume(generated or not common)
+    invented = data.draw(st.integers(0, generated - common))
+    omitted = data.draw(st.integers(0, reference))
+    found = possible_counts(
+        round(common / generated, 8) if generated else 1.0,
+        round(common / reference, 8),
+        hallucination=round(invented / generated, 9) if generated else 0.0,
+        omission=round(omitted / reference, 9),
+        most_reference=30,
+        most_generated=30,
+    )
+    assert RateCounts(reference, generated, common, invented, omitted) in found
+
+
+def test_shared_reference_counts() -> None:
+    other = replace(RATING, id="8/2", precision=1.0, recall=1 / 7, f1=0.25, omission=6 / 7)
+    assert shared_reference_counts([RATING, other]) == [7]
+    with pytest.raises(MetricError, match="different references"):
+        shared_reference_counts([RATING, replace(other, reference="another")])
+
+
+def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
+    for rating in load("fact_ratings", "synthetic", size=10, seed=5, root=None):
+        known = (rating.reference_facts, rating.candidate_facts, rating.common_facts)
+        assert known in {
+            (one.reference, one.generated, one.common) for one in counts_of(rating, facts_per_word=3)
+        }

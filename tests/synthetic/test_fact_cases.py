@@ -1,0 +1,62 @@
+"""Summaries with known facts: what is common, left out and invented, and how systems differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from radeval_lib.roles.generated_facts import CLINICIANS, note_judgements
+from radeval_lib.synthetic import Denial, Finding, Normal, Remark, Statement
+from radeval_lib.synthetic.fact_cases import SYSTEMS, fact_cases, facts
+
+
+def test_facts_by_hand() -> None:
+    plan = (
+        Statement(0, Finding("effusion", side="left", severity=1, change="new"), 0),
+        Statement(1, Denial(("pneumothorax", "consolidation")), 0),
+        Statement(2, Normal("heart"), 0),
+        Statement(3, Remark("technique"), 0),
+    )
+    assert facts(plan) == {
+        ("finding", "effusion", "present"),
+        ("place", "effusion", None, "left"),
+        ("degree", "effusion", 1, None),
+        ("change", "effusion", "new"),
+        ("absent", "pneumothorax"),
+        ("absent", "consolidation"),
+        ("normal", "heart"),
+    }
+
+
+def test_parts_of_a_summary() -> None:
+    invented = defaultdict(list)
+    for case in fact_cases(30, seed=1):
+        assert tuple(one.system for one in case) == SYSTEMS
+        assert len({one.reference.findings.text for one in case}) == 1
+        for one in case:
+            reference, candidate = facts(one.reference.plan), facts(one.candidate.plan)
+            assert reference
+            assert one.common | one.omitted == reference
+            assert not one.invented & (facts(one.source.plan) | reference)
+            assert one.common | one.invented <= candidate
+            invented[one.system].append(len(one.invented))
+    # What only selects cannot invent; what alters does.
+    assert sum(invented["first statements"]) == sum(invented["selection"]) == 0
+    assert np.mean(invented["altered reference"]) > 0.5
+
+
+def test_same_seed_same_cases() -> None:
+    first, again, other = (list(fact_cases(3, seed=seed)) for seed in (4, 4, 5))
+    assert first == again
+    assert first != other
+
+
+def test_coarser_clinicians_list_fewer_entries() -> None:
+    judged = list(note_judgements(20, seed=2))
+    assert len(judged) == 20 * len(SYSTEMS) * len(CLINICIANS)
+    listed = {rater.name: 0 for rater in CLINICIANS}
+    for one in judged:
+        listed[one.rater] += len(one.omissions)
+    # Rater 4 notices as much as rater 2, and joins more.
+    assert listed["4"] < listed["2"] < listed["1"]
