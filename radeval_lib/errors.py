@@ -2,9 +2,43 @@
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Iterable
+from pathlib import Path
+from typing import ClassVar
+
+
+def plain(text: str, longest: int) -> str:
+    """``text`` on one line of at most ``longest`` characters, its middle left out where it is longer.
+
+    Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
+    turn the direction of writing) are written as escapes.
+    """
+    if len(text) > longest:
+        text = f"{text[: longest // 2]} ... {text[len(text) - (longest - longest // 2 - 5) :]}"
+    shown = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape", "surrogatepass").decode()
+        for sign in text
+    )
+    return shown if len(shown) <= longest else plain(shown, longest)
+
+
+def listed(names: Iterable[str], longest: int = 120) -> str:
+    """Names for a message, joined by commas: as many as fit, and how many more there are."""
+    every = [plain(str(name), 40) for name in names]
+    shown: list[str] = []
+    for name in every:
+        if shown and len(", ".join([*shown, name])) > longest:
+            break
+        shown.append(name)
+    rest = len(every) - len(shown)
+    return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
+
 
 class RadevalError(Exception):
     """Base of every error that bad input or a missing prerequisite causes.
+
+    Whatever the parts hold, the message is one line that prints, and what it echoes of the input is cut.
 
     Parameters
     ----------
@@ -13,13 +47,45 @@ class RadevalError(Exception):
     remedy : what the user can do; may be empty.
     """
 
+    longest: ClassVar[tuple[int, int, int]] = (150, 80, 1500)
+    """Most characters of what, where and remedy; a remedy may have to list steps."""
+
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
-        self.what, self.where, self.remedy = what, where, remedy
-        head = f"{where}: {what}" if where else what
-        super().__init__(f"{head.rstrip('.')}. {remedy}" if remedy else head)
+        parts = zip((what, where, remedy), self.longest, strict=True)
+        self.what, self.where, self.remedy = (plain(part, most) for part, most in parts)
+        head = f"{self.where}: {self.what}" if where else self.what
+        super().__init__(f"{head.rstrip('.')}. {self.remedy}" if remedy else head)
 
     def __reduce__(self) -> tuple[type[RadevalError], tuple[str, str, str]]:
         return type(self), (self.what, self.where, self.remedy)
+
+
+class FileError(RadevalError):
+    """A file or folder that the system does not let us read or write."""
+
+
+_REMEDIES = {
+    errno.ENOSPC: "Free some space on that disk, or write to another.",
+    errno.EDQUOT: "Free some of your quota, or write to another place.",
+    errno.EACCES: "Choose a place that you may read and write.",
+    errno.EPERM: "Choose a place that you may read and write.",
+    errno.EROFS: "Choose a place that can be written to.",
+    errno.EISDIR: "Give the name of a file.",
+    errno.ENOTDIR: "A part of the path is a file; give another path.",
+    errno.ENAMETOOLONG: "Give a shorter name.",
+    errno.ELOOP: "The links lead in a circle; give another path.",
+}
+
+
+def of_system(error: OSError) -> FileError:
+    """What the system refused, as one of our errors; of a path only the last part is named."""
+    name = error.filename2 or error.filename
+    where = Path(str(name)).name if name else ""
+    return FileError(
+        (error.strerror or str(error) or type(error).__name__).lower(),
+        where,
+        _REMEDIES.get(error.errno or 0, ""),
+    )
 
 
 class LedgerError(RadevalError):
@@ -44,3 +110,5 @@ class ResultError(RadevalError):
 
 class NotebookError(RadevalError):
     """A notebook that does not exist, or one of whose cells failed."""
+
+    longest = (300, 80, 1500)

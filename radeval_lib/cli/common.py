@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import RadevalError, of_system
 
 EXIT_BAD_INPUT = 2
 
@@ -23,14 +23,19 @@ data_root_option = click.option(
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Tell a RadevalError as one line on stderr and leave with status 2."""
+    """Tell a RadevalError, or what the system refuses, as one line on stderr and leave with status 2."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
         except RadevalError as error:
-            click.echo(f"radbook: {error}", err=True)
-            sys.exit(EXIT_BAD_INPUT)
+            told: RadevalError = error
+        except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
+            raise
+        except OSError as error:
+            told = of_system(error)
+        click.echo(f"radbook: {told}", err=True)
+        sys.exit(EXIT_BAD_INPUT)
 
     return guarded

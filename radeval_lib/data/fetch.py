@@ -9,11 +9,14 @@ copied from where the user has them. No credentials are asked for, stored or sho
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import shutil
 import stat
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +32,10 @@ RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose ma
 TIMEOUT = 60  # seconds without a byte
 STATES = ("verified", "recorded", "unrecorded", "missing", "mismatch")
 Say = Callable[[str], object]
+# What zipfile and tarfile raise on an archive with flipped or missing bytes, compressed in a way that they
+# do not know, or one under a password.
+_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError, LookupError, RuntimeError,
+            NotImplementedError, struct.error, zlib.error, lzma.LZMAError)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,11 +64,11 @@ def _root(root: Path | None) -> Path:
 
 def _recorded(root: Path) -> dict[str, str]:
     path = root / RECORD
-    if not path.is_file():
+    if not path.exists():
         return {}
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, UnicodeDecodeError):
+    except (ValueError, RecursionError, OSError):
         content = None
     if not isinstance(content, dict) or not all(isinstance(value, str) for value in content.values()):
         raise FetchError("not a record of checksums", RECORD, "Remove it; checksums are recorded again.")
@@ -270,7 +277,7 @@ def extract(archive: Path, folder: Path) -> None:
                     bundle.extractall(incoming, filter="data")
             else:
                 raise FetchError("neither a zip nor a tar archive", archive.name)
-        except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+        except _DAMAGED as error:
             raise FetchError(f"damaged archive ({error})", archive.name, "Fetch it again.") from None
         if folder.exists():
             raise FetchError("folder exists already", folder.name, "Remove it first.")

@@ -34,7 +34,7 @@ def _pairs(path: Path) -> Iterator[tuple[str, JudgedPair]]:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
         turns = [_turn(turn, where) for turn in reading.take(item, key, list, where)]
         if tuple(speaker for speaker, _ in turns) != TURNS:
-            raise FormatError(f"turns must be {' then '.join(TURNS)}, not {[one for one, _ in turns]}", where)
+            raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", where)
         prompt, analysis = (mark(text, NAME, True) for _, text in turns)
         name = str(item.get("id", f"{path.stem}-{position}"))
         yield where, reading.make(JudgedPair, where, id=name, prompt=prompt, analysis=analysis)

@@ -29,6 +29,8 @@ _TAG = re.compile(r"<[^>]*>")
 class LeakError(DataError):
     """Text of a restricted corpus stands in what a build made."""
 
+    longest = (1000, 80, 300)
+
 
 def words(text: str) -> list[str]:
     """Letters and digits in lower case: what stays of a text under other punctuation, case or line breaks."""

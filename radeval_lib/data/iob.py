@@ -35,7 +35,7 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
     for position, tag in enumerate(tags):
         prefix, _, label = tag.partition("-")
         if tag != "O" and not (prefix in _PREFIXES and label):
-            raise ValueError(f"{reading.brief(tag)} is not an IOB tag")
+            raise ValueError(f"the tag of token {position} is not an IOB tag")
         if tag == "O":
             close(position)
             open_label = ""
@@ -119,5 +119,5 @@ def _tags(values: list[object], labels: Sequence[str], where: str) -> list[str]:
             tags.append(labels[value])
         else:
             remedy = "" if labels else "Numbered tags need the file that lists the labels (idx2label.json)."
-            raise FormatError(f"tag {reading.brief(value)} is not a label", where, remedy)
+            raise FormatError(f"a tag is {reading.kind_of(value)}, not a label", where, remedy)
     return tags

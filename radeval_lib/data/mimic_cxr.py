@@ -51,7 +51,7 @@ def _studies(path: Path) -> Iterator[tuple[str, Study]]:
     for line, row in reading.read_csv(path, SECTION_COLUMNS):
         where = f"{path.name}, line {line}"
         if not row["study"].startswith("s"):
-            raise FormatError(f"study {reading.brief(row['study'])} is not 's' and a number", where)
+            raise FormatError("study is not 's' and a number", where)
         number = reading.whole(row["study"][1:], "study", where)
         findings, impression = (
             mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression")
@@ -72,14 +72,12 @@ def load_splits(path: Path) -> dict[str, Assignment]:
     for line, row in reading.read_csv(path, SPLIT_COLUMNS):
         where = f"{path.name}, line {line}"
         if row["split"] not in SPLITS:
-            raise FormatError(
-                f"unknown split {reading.brief(row['split'])}", where, f"Splits: {', '.join(SPLITS)}."
-            )
+            raise FormatError("unknown split", where, f"Splits: {', '.join(SPLITS)}.")
         study = f"s{reading.whole(row['study_id'], 'study_id', where)}"
         patient = str(reading.whole(row["subject_id"], "subject_id", where))
         assignment = Assignment(study, patient, row["split"])
         if result.setdefault(study, assignment) != assignment:
-            raise FormatError(f"study {study} stands in two splits or with two patients", where)
+            raise FormatError("the study stands in another split or with another patient too", where)
     return result
 
 

@@ -31,13 +31,12 @@ def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
     """
     return [
         record
-        for key, item in reading.read_json(path, dict).items()
-        for record in _records(path, key, item, split)
+        for number, (key, item) in enumerate(reading.read_json(path, dict).items(), start=1)
+        for record in _records(f"{path.name}, report {number}", key, item, split)
     ]
 
 
-def _records(path: Path, key: str, item: Any, split: str) -> Iterator[AnnotatedSentence]:
-    where = f"{path.name}, report {key}"
+def _records(where: str, key: str, item: Any, split: str) -> Iterator[AnnotatedSentence]:
     if not isinstance(item, dict):
         raise FormatError(f"must be an object, not {type(item).__name__}", where)
     words = reading.take(item, "text", str, where).split()
@@ -66,22 +65,23 @@ def _graph(
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []
     for key, item in content.items():
-        place = f"{where}, entity {key}"
+        place = f"{where}, entity {index[key] + 1}"
         if not isinstance(item, dict):
             raise FormatError(f"must be an object, not {type(item).__name__}", place)
         start, end = (reading.take(item, name, int, place) for name in ("start_ix", "end_ix"))
         label = reading.take(item, "label", str, place)
         if label not in ENTITY_LABELS:
-            raise FormatError(
-                f"unknown label {reading.brief(label)}", place, f"Labels: {', '.join(ENTITY_LABELS)}."
-            )
+            raise FormatError("unknown label", place, f"Labels: {', '.join(ENTITY_LABELS)}.")
         if words[start : end + 1] != reading.take(item, "tokens", str, place).split():
             raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", place)
         entities.append(reading.make(Entity, place, start=start, end=end + 1, label=label))
         for relation in reading.take(item, "relations", list, place):
-            if not (isinstance(relation, list) and len(relation) == 2 and relation[0] in RELATION_LABELS):
-                raise FormatError(f"relation {reading.brief(relation)} is not [type, entity]", place)
-            if relation[1] not in index:
-                raise FormatError(f"relation to missing entity {reading.brief(relation[1])}", place)
-            relations.append(Relation(index[key], index[relation[1]], relation[0]))
+            if not (isinstance(relation, list) and [type(part) for part in relation] == [str, str]):
+                raise FormatError("a relation is not [type, entity]", place)
+            kind, tail = relation
+            if kind not in RELATION_LABELS:
+                raise FormatError("unknown relation", place, f"Relations: {', '.join(RELATION_LABELS)}.")
+            if tail not in index:
+                raise FormatError("a relation to a missing entity", place)
+            relations.append(Relation(index[key], index[tail], kind))
     return tuple(entities), tuple(relations)

@@ -111,23 +111,27 @@ def load_ratings(path: Path) -> list[Rating]:
     content = reading.read_json(path, dict)
     rater = reading.take(content, "user_id", str, path.name)
     ratings = []
-    for case, item in reading.take(content, "annotations", dict, path.name).items():
+    annotations = reading.take(content, "annotations", dict, path.name)
+    for number, (case, item) in enumerate(annotations.items(), start=1):
         for candidate in CANDIDATES:
-            where = f"{path.name}, case {case}, {candidate}"
+            where = f"{path.name}, case {number}, {candidate}"
             if not isinstance(item, dict):
                 raise FormatError(f"must be an object, not {type(item).__name__}", where)
             judged = reading.take(item, candidate, dict, where)
             rating = reading.take(judged, "rating", int, where)
             if not 1 <= rating <= HIGHEST_RATING:
-                raise FormatError(f"rating must lie from 1 to {HIGHEST_RATING}, not {rating}", where)
+                raise FormatError(
+                    f"rating must lie from 1 to {HIGHEST_RATING}, not {reading.kind_of(rating)}", where
+                )
             errors = (*_finding_errors(judged, where), *_missing_findings(judged, where))
             ratings.append(Rating(case, candidate, rater, rating, errors))
     return ratings
 
 
 def _entries(judged: dict[str, Any], key: str, where: str) -> Iterator[tuple[int, dict[str, Any], str]]:
-    for index, entry in reading.take(judged, key, dict, where).items():
-        place = f"{where}, {key} {index}"
+    entries = reading.take(judged, key, dict, where)
+    for number, (index, entry) in enumerate(entries.items(), start=1):
+        place = f"{where}, {key} {number}"
         if not isinstance(entry, dict):
             raise FormatError(f"must be an object, not {type(entry).__name__}", place)
         yield reading.whole(str(index), "finding", place), entry, place
@@ -135,7 +139,7 @@ def _entries(judged: dict[str, Any], key: str, where: str) -> Iterator[tuple[int
 
 def _one_of(value: str, allowed: Sequence[str], name: str, where: str) -> str:
     if value not in allowed:
-        raise FormatError(f"unknown {name} {reading.brief(value)}", where, f"Known: {', '.join(allowed)}.")
+        raise FormatError(f"unknown {name}", where, f"Known: {', '.join(allowed)}.")
     return value
 
 
@@ -183,10 +187,10 @@ def rated_pairs(
     """
     by_id = {case.id: case for case in cases}
     pairs = []
-    for rating in ratings:
+    for number, rating in enumerate(ratings, start=1):
         case = by_id.get(rating.case)
         if case is None:
-            raise FormatError(f"rating of unknown case {rating.case!r}", f"ratings of user {rating.rater}")
+            raise FormatError("a rating of an unknown case", f"rating {number}")
         pairs.append(
             RatedPair(
                 id=f"{rating.case}/{rating.candidate}",

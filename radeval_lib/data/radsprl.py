@@ -47,8 +47,7 @@ def _documents(root: ElementTree.Element, path: Path) -> Iterator[tuple[str, Ann
         text = element.findtext("Text")
         annotations = element.find("Annotations")
         if text is None or annotations is None:
-            found = ", ".join(child.tag for child in element) or "none"
-            raise FormatError(f"a document needs Text and Annotations; found {found}", where)
+            raise FormatError("a document needs Text and Annotations", where)
         tokens = []
         for token in annotations.iter("Token"):
             start, length = (_whole(token, key, where) for key in ("cs", "cl"))
@@ -63,7 +62,7 @@ def _documents(root: ElementTree.Element, path: Path) -> Iterator[tuple[str, Ann
             at = len(entities) - 1
             for role in relation:
                 if role.tag not in ROLES:
-                    raise FormatError(f"unknown role {role.tag!r}", where, f"Roles: {', '.join(ROLES)}.")
+                    raise FormatError("unknown role", where, f"Roles: {', '.join(ROLES)}.")
                 entities.append(_entity(role, role.tag, where))
                 relations.append(Relation(at, len(entities) - 1, role.tag))
         yield (
@@ -81,8 +80,7 @@ def _documents(root: ElementTree.Element, path: Path) -> Iterator[tuple[str, Ann
 
 def _attribute(element: ElementTree.Element, name: str, where: str) -> str:
     if name not in element.attrib:
-        found = ", ".join(element.attrib) or "none"
-        raise FormatError(f"{element.tag} needs attribute {name!r}; found {found}", where)
+        raise FormatError(f"{element.tag} needs attribute {name!r}", where)
     return element.attrib[name]
 
 

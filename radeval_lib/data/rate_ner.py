@@ -32,7 +32,7 @@ def canonical(label: str, where: str) -> str:
     for name in TYPES:
         if label.lower().replace("_", "-") == name.lower():
             return name
-    raise FormatError(f"unknown entity type {reading.brief(label)}", where, f"Types: {', '.join(TYPES)}.")
+    raise FormatError("unknown entity type", where, f"Types: {', '.join(TYPES)}.")
 
 
 def load_labels(path: Path) -> list[str]:
@@ -49,7 +49,10 @@ def load_iob(
 ) -> list[AnnotatedSentence]:
     """Sentences of ``<split>_IOB.json``; numbered tags need ``labels`` (:func:`load_labels`)."""
     sentences = iob.load(path, source=NAME, restricted=True, labels=labels, group=group, split=split)
-    return [_with_canonical_types(sentence, path.name) for sentence in sentences]
+    return [
+        _with_canonical_types(sentence, f"{path.name}, record {number}")
+        for number, sentence in enumerate(sentences, start=1)
+    ]
 
 
 def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSentence]:
@@ -65,8 +68,7 @@ def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSen
 
 def _with_canonical_types(sentence: AnnotatedSentence, where: str) -> AnnotatedSentence:
     entities = tuple(
-        Entity(entity.start, entity.end, canonical(entity.label, f"{where}, sentence {sentence.id}"))
-        for entity in sentence.entities
+        Entity(entity.start, entity.end, canonical(entity.label, where)) for entity in sentence.entities
     )
     return AnnotatedSentence(
         sentence.id, sentence.tokens, entities, group=sentence.group, split=sentence.split
@@ -84,6 +86,8 @@ def _spans(path: Path, group: str, split: str) -> Iterator[tuple[str, AnnotatedS
         for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
             if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
                 raise FormatError("a sentence must be a list of words", where)
+            if not isinstance(spans, list):
+                raise FormatError("the entities of a sentence must be a list", where)
             yield (
                 where,
                 reading.make(
@@ -104,7 +108,7 @@ def _entity(span: object, offset: int, where: str) -> Entity:
     if not (
         isinstance(span, list) and len(span) >= 3 and [type(part) for part in span[:3]] == [int, int, str]
     ):
-        raise FormatError(f"a span must be [start, end, type], not {reading.brief(span)}", where)
+        raise FormatError("a span must be [start, end, type]", where)
     label = canonical(span[2], where)
     return reading.make(Entity, where, start=span[0] - offset, end=span[1] - offset + 1, label=label)
 

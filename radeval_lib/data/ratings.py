@@ -51,7 +51,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     )
     texts = frame.groupby("id", sort=False)[["reference", "candidate"]].nunique()
     if (texts > 1).any(axis=None):
-        raise DataError(f"the id {texts.index[(texts > 1).any(axis=1)][0]!r} stands for different texts")
+        raise DataError(f"{int((texts > 1).any(axis=1).sum())} id(s) stand for different texts")
     table = frame.groupby("id", sort=False).agg(
         reference=("reference", "first"),
         candidate=("candidate", "first"),

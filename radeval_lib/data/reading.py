@@ -1,4 +1,10 @@
-"""Reading tables, JSON and XML strictly: every error names the file and the row; used by all loaders."""
+"""Reading tables, JSON and XML strictly: every error names the file, the row and the column; used by all
+loaders.
+
+No error repeats what a file holds, because it may be text that must not be passed on, wherever it stands: a
+report may be in the header, in a key or in the column of a number. :func:`kind_of` says what a wrong value is
+without showing it.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,14 @@ import csv
 import gzip
 import json
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from radeval_lib.data.errors import FormatError
+from radeval_lib.errors import listed
 
 T = TypeVar("T")
 Row = dict[str, str]
@@ -123,10 +131,13 @@ def _line_of_bad_byte(path: Path) -> int:
 
 
 def require_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> None:
-    """Raise :class:`FormatError` listing what was found where a wanted column is missing."""
+    """Raise :class:`FormatError` naming a wanted column that is missing, and all that are wanted."""
     if missing := [name for name in wanted if name not in found]:
-        listed = ", ".join(map(repr, found)) or "none"
-        raise FormatError(f"missing column {missing[0]!r}; found {listed}", f"{where}, line 1")
+        raise FormatError(
+            f"missing column {missing[0]!r}; the first line has {len(found)} cells",
+            f"{where}, line 1",
+            f"The first line must name the columns, which are {listed(wanted)}.",
+        )
 
 
 def read_json(path: Path, kind: type[T]) -> T:
@@ -147,11 +158,22 @@ def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
     except json.JSONDecodeError as error:
         place = f"{where}, line {line or error.lineno}, column {error.colno}"
         raise FormatError(f"not JSON ({error.msg})", place, CUT_SHORT) from None
-    except _DuplicateKeyError as error:
-        raise FormatError(f"key {error.args[0]!r} stands twice in one object", where) from None
+    except _DuplicateKeyError:
+        raise FormatError("a key stands twice in one object", where) from None
+    except RecursionError:
+        raise FormatError("not JSON that can be read: nested too deep", where) from None
+    except ValueError:  # a number of thousands of digits
+        raise FormatError("a number is too long", where) from None
     if not isinstance(content, kind):
         place = f"{where}, line {line}" if line else where
         raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", place)
+    if "\\ud" in text.lower():
+        try:
+            json.dumps(content, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise FormatError(
+                "holds half of a surrogate pair, which is no character", where, SAVE_AS_UTF8
+            ) from None
     return content
 
 
@@ -162,8 +184,7 @@ class _DuplicateKeyError(ValueError):
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _DuplicateKeyError(next(key for key in keys if keys.count(key) > 1))
+        raise _DuplicateKeyError
     return content
 
 
@@ -189,10 +210,12 @@ def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
     Raises
     ------
     FormatError
-        Listing the keys that were found, or the type.
+        Naming the key that is missing, or the type that it should have.
     """
+    if not isinstance(item, dict):
+        raise FormatError(f"must be an object, not {kind_of(item)}", where)
     if key not in item:
-        raise FormatError(f"missing key {key!r}; found {', '.join(map(repr, item)) or 'none'}", where)
+        raise FormatError(f"missing key {key!r}; {len(item)} others are there", where)
     value = item[key]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", where)
@@ -207,10 +230,15 @@ def text_list(item: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     return tuple(values)
 
 
-def brief(text: object, longest: int = 20) -> str:
-    """What a message shows of a wrong value: little, for it may be a report in the wrong column."""
-    shown = repr(text)
-    return shown if len(shown) <= longest + 2 else f"{shown[:longest]}...{shown[0]}"
+def kind_of(value: object) -> str:
+    """What a message says of a wrong value without showing it, except for a number of a few digits."""
+    if isinstance(value, str):
+        if re.fullmatch(r"[-+]?\d{1,4}(\.\d{1,4})?", value):
+            return value
+        return f"a text of {len(value):,} characters" if value else "an empty text"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return kind_of(str(value)) if len(str(value)) < 10 else "a long number"
+    return "nothing" if value is None else f"a {type(value).__name__}"
 
 
 def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
@@ -224,9 +252,9 @@ def number(text: str, name: str, where: str, *, low: float = -math.inf, high: fl
     try:
         value = float(text)
     except ValueError:
-        raise FormatError(f"{name} must be a number, not {brief(text)}", where) from None
+        raise FormatError(f"{name} must be a number, not {kind_of(text)}", where) from None
     if not low <= value <= high:  # also false for a NaN
-        raise FormatError(f"{name} must lie from {low:g} to {high:g}, not {brief(text)}", where)
+        raise FormatError(f"{name} must lie from {low:g} to {high:g}, not {kind_of(text)}", where)
     return value
 
 
@@ -234,7 +262,7 @@ def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = 
     """``text`` as a whole number of [low, high]; ``2.0`` is 2, for tables that passed through floats."""
     value = number(text, name, where, low=low, high=math.inf if high is None else high)
     if not math.isfinite(value) or value != int(value):
-        raise FormatError(f"{name} must be a whole number, not {brief(text)}", where)
+        raise FormatError(f"{name} must be a whole number, not {kind_of(text)}", where)
     return int(value)
 
 
@@ -251,9 +279,7 @@ def unique(records: Iterator[tuple[str, T]], key: Callable[[T], Any], name: str 
     for where, record in records:
         value = key(record)
         if value in seen:
-            # A key made of several values may hold restricted text.
-            what = f"{name} {value!r}" if isinstance(value, str | int) else f"the same {name}"
-            raise FormatError(f"{what} already stands at {seen[value]}", where)
+            raise FormatError(f"the same {name} already stands at {seen[value]}", where)
         seen[value] = where
         result.append(record)
     return result

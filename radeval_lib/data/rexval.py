@@ -67,7 +67,7 @@ def load(path: Path, *, pairs: int | None = PAIRS) -> list[ErrorCount]:
         where = f"{path.name}, line {line}"
         study = reading.whole(cells[0], "study_number", where)
         if cells[1] not in ORIGINS:
-            raise FormatError(f"unknown origin {cells[1]!r}", where, f"Origins: {', '.join(ORIGINS)}.")
+            raise FormatError("unknown origin", where, f"Origins: {', '.join(ORIGINS)}.")
         category = reading.whole(cells[2], "error_category", where, low=1, high=len(LETTERS))
         key = (study, cells[1], category)
         if key in seen:
@@ -115,10 +115,10 @@ def _header_fault(header: tuple[str, ...]) -> str:
         if name in missing:
             missing.remove(name)
     if missing:
-        return f"missing column {missing[0]!r}; found {', '.join(map(repr, header))}"
+        return f"missing column {missing[0]!r}"
     if len(header) > len(_HEADER):
-        return f"{len(header)} columns instead of {len(_HEADER)}; found {', '.join(map(repr, header))}"
-    return f"columns in another order; found {', '.join(map(repr, header))}"
+        return f"{len(header)} columns instead of {len(_HEADER)}"
+    return "columns in another order"
 
 
 def _counts(cells: list[str], where: str) -> tuple[list[int], list[int]]:
@@ -139,7 +139,7 @@ def _counts(cells: list[str], where: str) -> tuple[list[int], list[int]]:
 
 def _check_mean(text: str, name: str, expected: float, what: str, where: str) -> None:
     if abs(reading.number(text, name, where) - expected) > _TOLERANCE:
-        raise FormatError(f"{name} is {text}, but the {what} is {expected:.6g}", where)
+        raise FormatError(f"{name} is {reading.kind_of(text)}, but the {what} is {expected:.6g}", where)
 
 
 def _check_complete(seen: dict[tuple[int, str, int], int], path: Path, pairs: int | None) -> None:

@@ -82,13 +82,11 @@ def _counts(path: Path) -> Iterator[tuple[str, ErrorCount]]:
     for line, row in reading.read_csv(path, COUNT_COLUMNS):
         where = f"{path.name}, line {line}"
         if row["candidate_type"] not in ORIGINS:
-            raise FormatError(
-                f"unknown candidate_type {reading.brief(row['candidate_type'])}", where, f"Types: {ORIGINS}."
-            )
+            raise FormatError("unknown candidate_type", where, f"Types: {ORIGINS}.")
         significant = row["clinically_significant"].strip().lower()
         if significant not in ("true", "false", "1", "0"):
             raise FormatError(
-                f"clinically_significant must be True or False, not {reading.brief(significant)}", where
+                f"clinically_significant must be True or False, not {reading.kind_of(significant)}", where
             )
         yield (
             where,

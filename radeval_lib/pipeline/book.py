@@ -16,6 +16,8 @@ from radeval_lib.pipeline.staging import discard, stage
 class BookError(RadevalError):
     """Jupyter Book gave a warning or failed."""
 
+    longest = (2000, 80, 300)
+
 
 def render(output_dir: Path, data_root: Path | None = None) -> Path:
     """Stage and render the book of one profile.

@@ -90,9 +90,9 @@ def test_openi_fields(tmp_path: Path) -> None:
     assert [pair.id for pair in openi.pairs(reports)] == ["1"]  # 2 has no findings, 4 no impression
 
 
-def test_missing_column_error_lists_what_was_found(tmp_path: Path) -> None:
+def test_missing_column_error_says_what_is_wanted_and_shows_nothing_of_the_file(tmp_path: Path) -> None:
     path = _write(tmp_path, "rate_test.csv", b"reference,candidate,rating\na,b,1\n")
-    with pytest.raises(FormatError, match="found 'reference', 'candidate', 'rating'"):
+    with pytest.raises(FormatError, match=r"the first line has 3 cells.*which are gt_report, similar_report"):
         rate_eval.load_pairs(path)
 
 
@@ -253,7 +253,7 @@ def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
         for errors, found in zip(marked, listed, strict=True)
     ]
     assert shares == by_hand
-    with pytest.raises(FormatError, match="unknown case 'b'"):
+    with pytest.raises(FormatError, match="unknown case"):
         radpref.rated_pairs(cases[:1], ratings)
 
 

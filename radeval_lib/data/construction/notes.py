@@ -44,7 +44,7 @@ def radiology_notes(path: Path) -> Iterator[Note]:
         where = f"{path.name}, line {line}"
         row_id = reading.whole(row["ROW_ID"], "ROW_ID", where)
         if row_id in seen:
-            raise FormatError(f"ROW_ID {row_id} stands twice", where)
+            raise FormatError("the same ROW_ID stands above", where)
         seen.add(row_id)
         yield Note(
             id=str(row_id),

@@ -120,15 +120,13 @@ def load_rules(path: Path) -> ListRules:
     """
     descriptions: dict[str, str] = {}
     headers: dict[str, tuple[str, ...]] = {}
-    for pair, item in reading.read_json(path, dict).items():
-        where = f"{path.name}, pair {pair}"
+    for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
+        where = f"{path.name}, pair {number}"
         if pair not in PAIRS:
             raise reading.FormatError("unknown pair", where, f"Pairs: {', '.join(PAIRS)}.")
         for description in reading.text_list(item, "descriptions", where):
             if descriptions.setdefault(description, pair) != pair:
-                raise reading.FormatError(
-                    f"{description!r} also stands under {descriptions[description]}", where
-                )
+                raise reading.FormatError("an examination stands under another pair too", where)
         headers[pair] = reading.text_list(item, "headers", where)
     return ListRules(descriptions, headers)
 

@@ -1,0 +1,50 @@
+"""Errors are one line that prints, whatever the input was."""
+
+from __future__ import annotations
+
+import errno
+import pickle
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.errors import RadevalError, listed, of_system, plain
+
+
+def test_the_parts_make_a_sentence() -> None:
+    assert str(RadevalError("no such file", "a.csv", "Give another.")) == "a.csv: no such file. Give another."
+    assert str(RadevalError("no such file.")) == "no such file."
+    again = pickle.loads(pickle.dumps(RadevalError("what", "where", "remedy")))
+    assert (again.what, again.where, again.remedy) == ("what", "where", "remedy")
+
+
+def test_control_characters_are_escaped_and_long_values_are_cut_in_the_middle() -> None:
+    message = str(RadevalError("bad \x1b[31m\nvalue \u202e\ud800", "x" * 200 + "/end.csv"))
+    assert r"bad \x1b[31m\nvalue \u202e\ud800" in message
+    assert "/end.csv" in message
+    assert " ... " in message
+
+
+@given(st.text(max_size=400), st.text(max_size=400))
+def test_every_message_is_one_short_line_that_prints(what: str, where: str) -> None:
+    message = str(RadevalError(what, where))
+    assert message.isprintable()
+    assert len(message) <= 300
+    message.encode()
+
+
+@given(st.text(), st.integers(20, 60))
+def test_plain_keeps_its_length(text: str, longest: int) -> None:
+    assert len(plain(text, longest)) <= longest
+
+
+def test_lists_say_how_many_more_there_are() -> None:
+    assert listed([]) == "none"
+    assert listed(["a", "b"]) == "a, b"
+    assert listed(["abc"] * 10, longest=10) == "abc, abc and 8 more"
+
+
+def test_what_the_system_refuses_names_the_file_and_a_remedy() -> None:
+    told = str(of_system(OSError(errno.ENOSPC, "No space left on device", "/a/b/scores.csv")))
+    assert told == "scores.csv: no space left on device. Free some space on that disk, or write to another."
+    assert str(of_system(OSError("odd"))) == "odd"
