@@ -6,13 +6,13 @@ same bytes.
 
 from __future__ import annotations
 
-import hashlib
 import platform
 import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from radeval_lib.checksums import of_file as sha256
 from radeval_lib.paths import shown
 
 # Distribution names of the packages whose version can change a number, by the module that shows their use.
@@ -34,12 +34,6 @@ _PACKAGES = {
 
 _used: dict[str, str] = {}
 _models: dict[str, str] = {}
-
-
-def sha256(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file's bytes."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def note_use(path: Path, name: str | None = None) -> None:

@@ -75,7 +75,7 @@ def _ratings(
         first = written[place][1]
         if text["ID"] != first["ID"] or text["Dialogue"] != first["Dialogue"]:
             raise FormatError(
-                f"dialogue {reading.brief(text['ID'])} stands where {reading.brief(first['ID'])} is expected",
+                f"another dialogue than in line {written[place][0]}",
                 text_where,
                 "Every system must summarise the same dialogues in the same order.",
             )

@@ -77,7 +77,7 @@ def _listed(cell: str, column: str, where: str) -> tuple[NoteError, ...]:
             found[-1] = (found[-1][0], f"{found[-1][1]} {line}")
         else:
             raise FormatError(
-                f"{column} begins without a mark: {reading.brief(line)}",
+                f"{column} begins without a mark",
                 where,
                 "Each begins with ! (critical) or - (not critical).",
             )
