@@ -12,7 +12,8 @@ from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
-from radeval_lib.study.recording import Result, Run
+from radeval_lib.study.recording import Result
+from radeval_lib.study.runs import Run
 from radeval_lib.tables import table_html
 
 MARKS = {

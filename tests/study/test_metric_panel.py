@@ -14,7 +14,7 @@ from radeval_lib.experiments.ratescore import metric_panel
 from radeval_lib.experiments.ratescore.metric_panel import RATESCORE
 from radeval_lib.metrics import create
 from radeval_lib.study import begin
-from radeval_lib.study.recording import Run
+from radeval_lib.study.runs import Run
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

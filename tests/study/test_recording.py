@@ -12,7 +12,8 @@ from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.study import audit, begin, check_value, ledger, record, scorecard, totals
 from radeval_lib.study.display import verdict_sentence
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.recording import Run, judge, read, read_all
+from radeval_lib.study.recording import judge, read, read_all
+from radeval_lib.study.runs import Run
 
 NOTEBOOK = "facts/fact_counting"
 YES, NO = check_value("agrees", "2", 2), check_value("differs", "2", 3)

@@ -14,7 +14,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.models.loading import PACKAGED
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed_correlation import Kind
-from radeval_lib.study.recording import Run
+from radeval_lib.study.runs import Run
 
 RATESCORE = "RaTEScore"
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
