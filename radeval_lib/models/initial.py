@@ -78,6 +78,7 @@ def _after_graphs(
     import torch
 
     from radeval_lib.models.ner.iob_scheme import IobScheme
+    from radeval_lib.models.ner.training import TaggingTask
     from radeval_lib.models.training import TrainingSettings, train
 
     if not graphs:
@@ -87,6 +88,6 @@ def _after_graphs(
     dev = [row for row in graphs if row.split == "dev"]
     rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
     settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
-    train(scheme, [row for row in graphs if row.split == "train"], dev, settings)
+    train(TaggingTask(scheme), [row for row in graphs if row.split == "train"], dev, settings)
     scheme.save(folder)
     return str(folder)

@@ -1,163 +1,223 @@
-"""Training of either tagging scheme with transformers' Trainer, early stopping on dev."""
+"""The one trainer: any task that can make examples, collate them and measure itself on dev is trained by
+transformers' Trainer, which stops early and leaves the weights of the best epoch."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
+import shutil
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib import atomic
 from radeval_lib.models.loading import ModelError, device_of, quiet
-from radeval_lib.models.ner.agreement import Agreement, agreement
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.schemes import Scheme
 
-SchemeName = Literal["iob", "span"]
+if TYPE_CHECKING:
+    import torch
+
+_LOG = logging.getLogger(__name__)
+_WEIGHTS = "model.safetensors"
+_DONE = "finished.json"
+_WHAT = "training.json"
+
+Record = TypeVar("Record", contravariant=True)
+T = TypeVar("T", bound="Task[Any]")
+
+
+class Task(Protocol[Record]):
+    """What the trainer must know of a model and of its data.
+
+    Attributes
+    ----------
+    module : what is trained. Called with a collated batch as keyword arguments, it returns a mapping (or a
+        transformers output) whose ``loss`` is a scalar; the loss of a batch is a mean, not a sum. A module
+        that is no transformers model must not share parameters between layers.
+    new_layers : prefixes of the names of parameters that were drawn at random rather than pretrained; they
+        learn at ``head_learning_rate``.
+    """
+
+    module: torch.nn.Module
+
+    @property
+    def new_layers(self) -> tuple[str, ...]: ...
+
+    def example(self, record: Record) -> dict[str, Any]:
+        """A record as the numbers that the module takes, labels included."""
+        ...
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """A padded batch."""
+        ...
+
+    def measure(self, records: Sequence[Record]) -> dict[str, float]:
+        """Measures of the module as it is, by name; higher is better for the one that chooses the epoch."""
+        ...
+
+    def save(self, folder: str | Path) -> None:
+        """Write safetensors weights, configuration and tokenizer."""
+        ...
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a tagger is trained. The defaults are A.9's (Zhao et al. 2024) for the IOB scheme.
+    """How a model is trained. The defaults are A.9's (Zhao et al. 2024) for the IOB scheme.
 
     Attributes
     ----------
-    learning_rate : of the encoder; A.9 has 1e-5 for IOB and 6e-6 for spans.
+    learning_rate : of the pretrained layers; A.9 has 1e-5 for IOB and 6e-6 for spans.
     head_learning_rate : of the layers that are new; None takes the same.
-    batch_size : sentences a step.
+    batch_size : examples a forward pass.
+    accumulate : forward passes a step, whose gradients are averaged.
     epochs : the most passes over the training data.
-    patience : epochs without a better dev F1 before it stops.
+    patience : epochs without a better measure on dev before it stops.
     warmup : share of the steps over which the rate rises; it falls linearly afterwards.
     weight_decay : AdamW's.
-    seed : of initialization and order.
-    device : ``auto``, ``cpu`` or ``cuda``.
+    measure : which measure of the task chooses the epoch.
+    seed : of the order of examples and of dropout; what is new in the module is drawn before.
+    device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes in bfloat16 where that is precise enough.
     """
 
     learning_rate: float = 1e-5
     head_learning_rate: float | None = None
     batch_size: int = 96
+    accumulate: int = 1
     epochs: int = 10
     patience: int = 3
     warmup: float = 0.1
     weight_decay: float = 0.0
+    measure: str = "f1"
     seed: int = 0
     device: str = "auto"
 
 
 @dataclass
-class Trained:
+class Trained(Generic[T]):
     """What training gave.
 
     Attributes
     ----------
-    scheme : the tagger with the weights of the best epoch.
-    dev : its agreement with the dev sentences.
-    history : one row an epoch: epoch, precision, recall, f1, accuracy on dev, and the mean training loss.
+    task : the task, its module with the weights of the best epoch.
+    best : the measures on dev of that epoch.
+    history : one row an epoch: epoch, the measures on dev, and the mean training loss.
     """
 
-    scheme: Scheme
-    dev: Agreement
-    history: list[dict[str, float]] = field(default_factory=list)
-
-
-def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """A scheme to train, its new layers drawn from ``seed``.
-
-    Parameters
-    ----------
-    head : fields of :class:`~radeval_lib.models.ner.span_scheme.SpanSettings`, for the span scheme.
-    """
-    import torch
-
-    torch.manual_seed(seed)
-    if name == "iob":
-        from radeval_lib.models.ner.iob_scheme import IobScheme
-
-        return IobScheme(init_model)
-    if name == "span":
-        from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
-
-        return SpanScheme(init_model, SpanSettings(**head))
-    raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
-
-
-def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> Agreement:
-    """Strict agreement of a tagger with annotated sentences, by type and by their group."""
-    words = [plain_words(sentence) for sentence in sentences]
-    return agreement(
-        [gold_spans(sentence) for sentence in sentences],
-        scheme.predict(words),
-        [len(row) for row in words],
-        [sentence.group for sentence in sentences],
-    )
+    task: T
+    best: dict[str, float]
+    history: list[dict[str, float]]
 
 
 def train(
-    scheme: Scheme,
-    sentences: Sequence[AnnotatedSentence],
-    dev: Sequence[AnnotatedSentence],
+    task: T,
+    records: Sequence[Any],
+    dev: Sequence[Any],
     settings: TrainingSettings | None = None,
-) -> Trained:
-    """Train ``scheme`` in place and leave it with the weights of the epoch that was best on dev.
+    *,
+    folder: str | Path | None = None,
+) -> Trained[T]:
+    """Train ``task.module`` in place and leave it with the weights of the epoch that was best on dev.
+
+    Parameters
+    ----------
+    task : what to train.
+    records, dev : what it learns from, and what chooses the epoch.
+    folder : where the training writes a checkpoint after every epoch. Called again with the same task, data
+        and settings, it goes on from the last one, and a training that was finished is read back. Without a
+        folder nothing is kept.
 
     Raises
     ------
     ModelError
-        If there is nothing to train or to choose the epoch on.
+        If there is nothing to train or to choose the epoch on, the task has no measure of the name that the
+        settings give, or ``folder`` holds another training.
     """
-    from transformers import EarlyStoppingCallback
-
-    if not sentences or not dev:
-        raise ModelError("no sentences" if not sentences else "no dev sentences", "training")
+    for name, rows in (("training", records), ("dev", dev)):
+        if not rows:
+            raise ModelError(f"no {name} examples", "training", "Give at least one record of each part.")
     chosen = settings or TrainingSettings()
-    examples = [scheme.example(plain_words(sentence), gold_spans(sentence)) for sentence in sentences]
-    with tempfile.TemporaryDirectory() as folder:
-        trainer = _trainer(scheme, examples, dev, chosen, folder)
-        trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=chosen.patience))
-        with quiet():
-            trainer.train()
-    return Trained(scheme, evaluate(scheme, dev), _history(trainer.state.log_history))
+    examples = [task.example(record) for record in records]
+    if folder is None:
+        with tempfile.TemporaryDirectory() as temporary:
+            history = _run(task, examples, dev, chosen, Path(temporary), resumable=False)
+    else:
+        history = _resumable(task, examples, dev, chosen, Path(folder))
+    return Trained(task, _best(history, chosen.measure), history)
 
 
-def _trainer(
-    scheme: Scheme, examples: list[dict[str, Any]], dev: Sequence[AnnotatedSentence], s: Any, folder: str
-) -> Any:
-    from torch.optim import AdamW
-    from transformers import PrinterCallback, Trainer, TrainingArguments
+def _resumable(
+    task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings, where: Path
+) -> list[dict[str, float]]:
+    from safetensors.torch import load_model, save_model
 
-    class SpanF1Trainer(Trainer):
-        """Chooses the epoch by strict span F1, which needs decoded entities rather than logits."""
+    what = {"settings": asdict(replace(s, device="auto")), "examples": _digest(examples), "dev": len(dev)}
+    noted = where / _WHAT
+    if noted.is_file() and json.loads(noted.read_text(encoding="utf-8")) != what:
+        raise ModelError(
+            "this folder holds a training with other data or settings", where.name, "Give an empty folder."
+        )
+    where.mkdir(parents=True, exist_ok=True)
+    atomic.write_text(noted, json.dumps(what, indent=1, sort_keys=True) + "\n")
+    done = where / _DONE
+    if done.is_file():
+        load_model(task.module, where / _WEIGHTS)
+        rows: list[dict[str, float]] = json.loads(done.read_text(encoding="utf-8"))
+        return rows
+    history = _run(task, examples, dev, s, where, resumable=True)
+    save_model(task.module, str(where / _WEIGHTS))
+    atomic.write_text(done, json.dumps(history, indent=1) + "\n")
+    for checkpoint in where.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)
+    return history
+
+
+def _digest(examples: Iterable[dict[str, Any]]) -> str:
+    """Names the examples and their order."""
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(repr(sorted(example.items())).encode())
+    return digest.hexdigest()
+
+
+def _run(
+    task: Task[Any],
+    examples: list[dict[str, Any]],
+    dev: Sequence[Any],
+    s: TrainingSettings,
+    where: Path,
+    *,
+    resumable: bool,
+) -> list[dict[str, float]]:
+    from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
+    from transformers.trainer_utils import get_last_checkpoint
+
+    class TaskTrainer(Trainer):
+        """Chooses the epoch by the task's own measure, which may need decoding rather than logits."""
 
         def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-            found = evaluate(scheme, dev)
-            overall = found.overall
-            metrics = {
-                "eval_f1": overall.f1,
-                "eval_precision": overall.precision,
-                "eval_recall": overall.recall,
-                "eval_accuracy": found.accuracy,
-            }
-            self.log(metrics)
-            self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
-            return metrics
+            found = {f"eval_{name}": float(value) for name, value in task.measure(dev).items()}
+            if f"eval_{s.measure}" not in found:
+                known = ", ".join(name.removeprefix("eval_") for name in found)
+                raise ModelError(f"no measure {s.measure!r}", type(task).__name__, f"Measures: {known}.")
+            self.log(found)
+            self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
+            return found
 
         def create_optimizer(self, *_: Any, **__: Any) -> Any:
             if self.optimizer is None:
-                rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
-                named = list(scheme.module.named_parameters())
-                new = [value for key, value in named if key.startswith(("head.", "classifier."))]
-                old = [value for key, value in named if not key.startswith(("head.", "classifier."))]
-                groups = [{"params": old, "lr": s.learning_rate}, {"params": new, "lr": rate}]
-                self.optimizer = AdamW(groups, weight_decay=s.weight_decay, fused=True)
+                self.optimizer = _optimizer(task, s)
             return self.optimizer
 
     device = device_of(s.device)
-    steps = -(-len(examples) // s.batch_size) * s.epochs
+    steps = -(-len(examples) // (s.batch_size * s.accumulate)) * s.epochs
     arguments = TrainingArguments(
-        output_dir=folder,
+        output_dir=str(where),
         num_train_epochs=s.epochs,
         per_device_train_batch_size=s.batch_size,
+        gradient_accumulation_steps=s.accumulate,
         learning_rate=s.learning_rate,
         warmup_steps=int(s.warmup * steps),
         lr_scheduler_type="linear",
@@ -165,9 +225,10 @@ def _trainer(
         save_strategy="epoch",
         logging_strategy="epoch",
         save_total_limit=1,
-        save_only_model=True,
+        save_only_model=not resumable,
+        restore_callback_states_from_checkpoint=resumable,
         load_best_model_at_end=True,
-        metric_for_best_model="eval_f1",
+        metric_for_best_model=f"eval_{s.measure}",
         greater_is_better=True,
         seed=s.seed,
         bf16=device.type == "cuda",
@@ -177,18 +238,52 @@ def _trainer(
         remove_unused_columns=False,
         dataloader_pin_memory=False,
     )
-    trainer = SpanF1Trainer(
-        model=scheme.module,
+    trainer = TaskTrainer(
+        model=task.module,
         args=arguments,
         train_dataset=examples,
         eval_dataset=examples[:1],  # Trainer wants one; evaluate() reads dev itself
-        data_collator=scheme.collate,
+        data_collator=task.collate,
+        callbacks=[EarlyStoppingCallback(early_stopping_patience=s.patience), _progress()],
     )
     trainer.remove_callback(PrinterCallback)
-    return trainer
+    with quiet():
+        trainer.train(resume_from_checkpoint=get_last_checkpoint(str(where)) if resumable else None)
+    return _history(trainer.state.log_history, s.measure)
 
 
-def _history(log: list[dict[str, float]]) -> list[dict[str, float]]:
+def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
+    from torch.optim import AdamW
+
+    rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
+    named = list(task.module.named_parameters())
+    new = [value for key, value in named if key.startswith(task.new_layers)]
+    old = [value for key, value in named if not key.startswith(task.new_layers)]
+    groups = [{"params": old, "lr": s.learning_rate}, {"params": new, "lr": rate}]
+    return AdamW(groups, weight_decay=s.weight_decay, fused=True)
+
+
+def _progress() -> Any:
+    """Logs one line an epoch: where the training stands, and how long it will take at most."""
+    from transformers import TrainerCallback
+
+    class Progress(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.began, self.first = time.monotonic(), state.global_step
+
+        def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+            taken, made = time.monotonic() - self.began, state.global_step - self.first
+            left = taken / max(1, made) * (state.max_steps - state.global_step)
+            shown = ", ".join(
+                f"{name.removeprefix('eval_')} {value:.3f}" for name, value in given["metrics"].items()
+            )
+            epoch, whole = round(state.epoch), round(args.num_train_epochs)
+            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, whole, shown, left)
+
+    return Progress()
+
+
+def _history(log: list[dict[str, float]], measure: str) -> list[dict[str, float]]:
     rows: dict[float, dict[str, float]] = {}
     for entry in log:
         row = rows.setdefault(round(entry.get("epoch", 0.0), 3), {"epoch": entry.get("epoch", 0.0)})
@@ -197,4 +292,9 @@ def _history(log: list[dict[str, float]]) -> list[dict[str, float]]:
         )
         if "loss" in entry:
             row["loss"] = entry["loss"]
-    return [row for row in rows.values() if "f1" in row]
+    return [row for row in rows.values() if measure in row]
+
+
+def _best(history: list[dict[str, float]], measure: str) -> dict[str, float]:
+    row = max(history, key=lambda epoch: epoch[measure])
+    return {name: value for name, value in row.items() if name not in ("epoch", "loss")}

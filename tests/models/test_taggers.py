@@ -19,7 +19,8 @@ from radeval_lib.models.ner.iob_scheme import IobScheme
 from radeval_lib.models.ner.iob_tagger import IobTagger, iob_labels
 from radeval_lib.models.ner.opening import open_tagger
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
-from radeval_lib.models.training import TrainingSettings, evaluate, scheme_of, train
+from radeval_lib.models.ner.training import TaggingTask, evaluate, scheme_of
+from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.synthetic.generator import generate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -115,10 +116,10 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     settings = TrainingSettings(
         learning_rate=rate, batch_size=16, epochs=epochs, patience=9, device="cpu", seed=1
     )
-    trained = train(scheme, sentences, sentences[:80], settings)
-    assert trained.dev.overall.f1 > max(before, 0.3)
+    trained = train(TaggingTask(scheme), sentences, sentences[:80], settings)
+    assert trained.best["f1"] > max(before, 0.3)
     assert [row["epoch"] for row in trained.history] == list(range(1, epochs + 1))
-    assert trained.dev.overall.f1 == pytest.approx(max(row["f1"] for row in trained.history))
+    assert evaluate(scheme, sentences[:80]).overall.f1 == trained.best["f1"]
     scheme.save(tmp_path)
     assert not list(tmp_path.glob("*.bin"))
     tagger = open_tagger(tmp_path, decoding="standard", device="cpu")
@@ -127,17 +128,7 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     assert [kind for _, kind in tagger.tag([" ".join(words)])[0]] == [kind for *_, kind in expected]
 
 
-def test_training_is_repeatable(sentences) -> None:
-    settings = TrainingSettings(learning_rate=1e-3, batch_size=32, epochs=1, device="cpu", seed=2)
-    runs = [train(scheme_of("iob", TINY, seed=2), sentences[:64], sentences[:40], settings) for _ in range(2)]
-    assert runs[0].history == runs[1].history
-
-
-def test_training_needs_sentences(sentences) -> None:
-    scheme = IobScheme(TINY)
-    for data, dev, said in (([], sentences, "no sentences"), (sentences, [], "no dev sentences")):
-        with pytest.raises(ModelError, match=said):
-            train(scheme, data, dev)
+def test_scheme_must_be_known() -> None:
     with pytest.raises(ModelError, match="Choices: iob, span"):
         scheme_of("crf", TINY)  # type: ignore[arg-type]
 

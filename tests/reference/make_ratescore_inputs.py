@@ -17,7 +17,8 @@ from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
 from radeval_lib.models.ner.corpus import from_synthetic
-from radeval_lib.models.training import TrainingSettings, scheme_of, train
+from radeval_lib.models.ner.training import TaggingTask, scheme_of
+from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.synthetic.generator import generate
 
 HERE = Path(__file__).resolve().parent / "ratescore"
@@ -118,8 +119,10 @@ def main() -> None:
     tiny_encoder(init, [report.findings.text for report in reports])
     scheme = scheme_of("iob", init)
     settings = TrainingSettings(learning_rate=2e-3, batch_size=16, epochs=6, seed=0, device="cpu")
-    trained = train(scheme, from_synthetic(reports), from_synthetic(generate(60, seed=12)), settings)
-    print("dev F1", round(trained.dev.overall.f1, 3))
+    trained = train(
+        TaggingTask(scheme), from_synthetic(reports), from_synthetic(generate(60, seed=12)), settings
+    )
+    print("dev F1", round(trained.best["f1"], 3))
     scheme.save(HERE / "tiny_ner")
     for path in init.iterdir():
         path.unlink()

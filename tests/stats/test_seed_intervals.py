@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from radeval_lib.models.ner.agreement import Counts
-from radeval_lib.stats import correlations
-from radeval_lib.stats.tagging_intervals import difference, intervals, measures
+from radeval_lib.stats import resampling
+from radeval_lib.stats.seed_intervals import TAGGING, Measure, difference, intervals, measures, micro
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -47,7 +47,7 @@ def _mean_by_loop(counts: pd.DataFrame, cases, seeds) -> np.ndarray:
 
 
 def test_measures_by_hand() -> None:
-    frame = measures(BY_HAND)
+    frame = measures(BY_HAND, TAGGING)
     assert frame.index.tolist() == [0, 1]
     np.testing.assert_allclose(frame.loc[0], [4 / 5, 4 / 8, 8 / 13, 17 / 20])
     np.testing.assert_allclose(frame.loc[1], [6 / 8, 6 / 8, 12 / 16, 15 / 20])
@@ -55,11 +55,11 @@ def test_measures_by_hand() -> None:
 
 def test_nothing_predicted_or_to_find_gives_zero() -> None:
     counts = BY_HAND.assign(matched=0, predicted=0, gold=0)
-    assert measures(counts).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert measures(counts, TAGGING).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 def test_intervals_by_hand() -> None:
-    frame = intervals(BY_HAND, resamples=2_000, rng=np.random.default_rng(0))
+    frame = intervals(BY_HAND, TAGGING, resamples=2_000, rng=np.random.default_rng(0))
     np.testing.assert_allclose(frame["value"], [0.775, 0.625, (8 / 13 + 0.75) / 2, 0.8])
     np.testing.assert_allclose(frame["least"], [0.75, 0.5, 8 / 13, 0.75])
     np.testing.assert_allclose(frame["most"], [0.8, 0.75, 0.75, 0.85])
@@ -69,18 +69,18 @@ def test_intervals_by_hand() -> None:
 
 def test_intervals_by_a_loop() -> None:
     counts = _made()
-    frame = intervals(counts, resamples=4_000, rng=np.random.default_rng(0))
+    frame = intervals(counts, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
     rng, cases = np.random.default_rng(1), sorted(counts["case"].unique())
     drawn = [_mean_by_loop(counts, rng.choice(cases, len(cases)), rng.integers(0, 3, 3)) for _ in range(600)]
     expected = np.quantile(drawn, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
     np.testing.assert_allclose(frame["value"], _mean_by_loop(counts, cases, range(3)))
-    np.testing.assert_allclose(frame["least"], measures(counts).min())
+    np.testing.assert_allclose(frame["least"], measures(counts, TAGGING).min())
 
 
 def test_difference_by_a_loop() -> None:
     first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    frame = difference(first, second, resamples=4_000, rng=np.random.default_rng(0))
+    frame = difference(first, second, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
     rng, cases = np.random.default_rng(1), sorted(first["case"].unique())
     drawn = []
     for _ in range(600):
@@ -89,28 +89,30 @@ def test_difference_by_a_loop() -> None:
         drawn.append(ours - _mean_by_loop(second, chosen, rng.integers(0, 2, 2)))
     expected = np.quantile(drawn, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
-    np.testing.assert_allclose(frame["value"], measures(first).mean() - measures(second).mean())
+    np.testing.assert_allclose(
+        frame["value"], measures(first, TAGGING).mean() - measures(second, TAGGING).mean()
+    )
     p = [min(1, 2 * min(np.mean(column <= 0), np.mean(column >= 0))) for column in np.array(drawn).T]
     np.testing.assert_allclose(frame["p"], p, atol=0.05)
 
 
 def test_a_difference_is_paired_over_cases() -> None:
     counts = _made(seeds=1)
-    frame = difference(counts, counts, resamples=300, rng=np.random.default_rng(0))
+    frame = difference(counts, counts, TAGGING, resamples=300, rng=np.random.default_rng(0))
     assert (frame[["value", "low", "high"]] == 0).all(axis=None)
     assert (frame["p"] == 1).all()
     other = counts.assign(seed=7)
     pd.testing.assert_frame_equal(
-        difference(counts, other, resamples=300, rng=np.random.default_rng(0)), frame
+        difference(counts, other, TAGGING, resamples=300, rng=np.random.default_rng(0)), frame
     )
 
 
 def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
     first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    expected = difference(first, second, resamples=100, rng=np.random.default_rng(0))
-    monkeypatch.setattr(correlations, "_CELLS", 40 * 30)
+    expected = difference(first, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
+    monkeypatch.setattr(resampling, "_CELLS", 40 * 30)
     shuffled = first.sample(frac=1, random_state=0)
-    found = difference(shuffled, second, resamples=100, rng=np.random.default_rng(0))
+    found = difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
     pd.testing.assert_frame_equal(found, expected)
 
 
@@ -118,9 +120,9 @@ def test_a_difference_needs_the_same_cases_and_gold() -> None:
     counts = _made()
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"1 cases are not in both, such as \['case 7'\]"):
-        difference(counts, counts[counts["case"] != "case 7"], resamples=10, rng=rng)
-    with pytest.raises(ValueError, match="not always as many gold entities"):
-        difference(counts, counts.assign(gold=counts["gold"] + 1), resamples=10, rng=rng)
+        difference(counts, counts[counts["case"] != "case 7"], TAGGING, resamples=10, rng=rng)
+    with pytest.raises(ValueError, match="gold, words of a case differ"):
+        difference(counts, counts.assign(gold=counts["gold"] + 1), TAGGING, resamples=10, rng=rng)
 
 
 @pytest.mark.parametrize(
@@ -136,4 +138,21 @@ def test_a_difference_needs_the_same_cases_and_gold() -> None:
 )
 def test_bad_counts(counts, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        measures(counts)
+        measures(counts, TAGGING)
+
+
+def test_any_measure_can_be_resampled() -> None:
+    """Macro F1 over two classes, as classification counts it."""
+    counts = BY_HAND.rename(columns={"matched": "a.matched", "predicted": "a.predicted", "gold": "a.gold"})
+    counts = counts.assign(**{"b.matched": 1, "b.predicted": 2, "b.gold": 1})
+    parts = [micro("a."), micro("b.")]
+    macro = Measure(
+        tuple(name for part in parts for name in part.statistics),
+        ("macro_f1",),
+        lambda sums: [sum(part.of(sums)[2] for part in parts) / 2],
+    )
+    assert measures(counts, macro).loc[0, "macro_f1"] == pytest.approx((8 / 13 + 2 / 3) / 2)
+    frame = intervals(counts, macro, resamples=50, rng=np.random.default_rng(0))
+    assert frame.index.tolist() == ["macro_f1"]
+    alone = intervals(counts, parts[1], resamples=50, rng=np.random.default_rng(0))
+    assert alone.loc["b.f1", ["value", "low", "high"]].tolist() == pytest.approx([2 / 3] * 3)

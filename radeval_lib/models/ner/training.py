@@ -1,0 +1,81 @@
+"""Recognisers as a task of the one trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.ner.agreement import Agreement, agreement
+from radeval_lib.models.ner.corpus import gold_spans, plain_words
+from radeval_lib.models.ner.schemes import Scheme
+
+if TYPE_CHECKING:
+    import torch
+
+SchemeName = Literal["iob", "span"]
+
+
+def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
+    """A scheme to train, its new layers drawn from ``seed``.
+
+    Parameters
+    ----------
+    head : fields of :class:`~radeval_lib.models.ner.span_scheme.SpanSettings`, for the span scheme.
+    """
+    import torch
+
+    torch.manual_seed(seed)
+    if name == "iob":
+        from radeval_lib.models.ner.iob_scheme import IobScheme
+
+        return IobScheme(init_model)
+    if name == "span":
+        from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
+
+        return SpanScheme(init_model, SpanSettings(**head))
+    raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
+
+
+def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> Agreement:
+    """Strict agreement of a tagger with annotated sentences, by type and by their group."""
+    words = [plain_words(sentence) for sentence in sentences]
+    return agreement(
+        [gold_spans(sentence) for sentence in sentences],
+        scheme.predict(words),
+        [len(row) for row in words],
+        [sentence.group for sentence in sentences],
+    )
+
+
+class TaggingTask:
+    """Trains a tagging scheme on annotated sentences (a :class:`~radeval_lib.models.training.Task`); strict
+    span F1, ``f1``, chooses the epoch."""
+
+    new_layers = ("head.", "classifier.")
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme = scheme
+        self.module = scheme.module
+
+    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        return self.scheme.example(plain_words(record), gold_spans(record))
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        return self.scheme.collate(examples)
+
+    def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
+        """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
+        found = evaluate(self.scheme, records)
+        overall = found.overall
+        return {
+            "f1": overall.f1,
+            "precision": overall.precision,
+            "recall": overall.recall,
+            "accuracy": found.accuracy,
+        }
+
+    def save(self, folder: str | Path) -> None:
+        self.scheme.save(folder)
