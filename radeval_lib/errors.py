@@ -23,9 +23,10 @@ def plain(text: str, longest: int) -> str:
     return shown if len(shown) <= longest else plain(shown, longest)
 
 
-def listed(names: Iterable[str], longest: int = 120) -> str:
-    """Names for a message, joined by commas: as many as fit, and how many more there are."""
-    every = [plain(str(name), 40) for name in names]
+def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
+    """Names for a message, joined by commas: as many as fit, and how many more there are; of ``each`` so many
+    characters."""
+    every = [plain(str(name), each) for name in names]
     shown: list[str] = []
     for name in every:
         if shown and len(", ".join([*shown, name])) > longest:

@@ -291,8 +291,19 @@ def texts(record: Any) -> Iterator[RestrictedText]:
             yield RestrictedText(" ".join(item.reveal() for item in value), value[0].source)
 
 
-def restricted_texts(root: Path, chosen: Iterable[str] | None = None) -> dict[str, Iterator[Text]]:
-    """Texts of the restricted data sets that a data root holds, streamed, for the guard.
+@dataclass(frozen=True)
+class RestrictedTexts:
+    """The texts of a restricted data set, streamed from its files each time that one goes through them."""
+
+    name: str
+    root: Path
+
+    def __iter__(self) -> Iterator[Text]:
+        return _stream(self.name, self.root)
+
+
+def restricted_texts(root: Path, chosen: Iterable[str] | None = None) -> dict[str, RestrictedTexts]:
+    """Texts of the restricted data sets that a data root holds, for the guard.
 
     Parameters
     ----------
@@ -300,7 +311,7 @@ def restricted_texts(root: Path, chosen: Iterable[str] | None = None) -> dict[st
     chosen : names of the data sets that a run used; None: every restricted one.
     """
     wanted = [name for name in (chosen or names()) if not load_manifest(name).redistributable]
-    return {name: _stream(name, root) for name in wanted if _present(name, root)}
+    return {name: RestrictedTexts(name, root) for name in wanted if _present(name, root)}
 
 
 def _present(name: str, root: Path) -> bool:

@@ -1,29 +1,49 @@
-"""The guard on restricted text: after a build, nothing of it may stand on a page or in a result.
+"""The guard on restricted text: after a build, nothing of it may stand in a file that the build left.
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
-This module is the second line: it looks for word sequences of every restricted corpus that a run used in the
-rendered pages and the recorded results. It indexes the pages by hashes of their word sequences and streams
-the corpora past them, so that no corpus is stored and its size does not matter.
+This module is the second line: it looks for word sequences of every restricted corpus in all readings
+(:mod:`radeval_lib.data.readings`) of all files. Words are compared without case, punctuation, numbers and the
+labels of annotations, and of a file only the words that the corpus knows, so that what interrupts a text does
+not hide it. The files are indexed by hashes of their word sequences and the corpora stream past them, so that
+no corpus is stored and its size does not matter.
+
+What it cannot see: words in pixels (pictures are therefore refused), texts under encryption or of fewer than
+``FEWEST_WORDS`` words, and paraphrases.
 """
 
 from __future__ import annotations
 
-import html
-import json
+import random
 import re
+import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from radeval_lib.data.errors import DataError
-from radeval_lib.data.restricted import Text, reveal
+import numpy as np
+from numpy.typing import NDArray
 
-WORDS = 8  # length of the word sequences
-FEWEST_WORDS = 5  # shorter texts are phrases that anyone may write; from here to WORDS a text counts whole
-SCANNED = (".html", ".json", ".ipynb", ".txt", ".md", ".csv", ".svg", ".xml")
-SEARCH_INDEX = "searchindex.js"  # Sphinx's; other scripts are libraries
-_WORD = re.compile(r"[a-z0-9]+")
-_TAG = re.compile(r"<[^>]*>")
+from radeval_lib import checksums
+from radeval_lib.data import readings
+from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.radgraph import ENTITY_LABELS
+from radeval_lib.data.restricted import Text, reveal
+from radeval_lib.errors import listed
+
+WORDS = 8  # a sequence of so many words is a hit,
+RARE_WORDS = 7  # one of so many where at most RARE texts of the corpus hold it,
+RARE = 2
+FEWEST_WORDS = 5  # and so is a whole text of so many that is as rare; shorter ones anyone may write
+_LENGTHS = range(FEWEST_WORDS, WORDS + 1)
+_UNITS = ("cells", "results")  # folders of a build whose folders are whole or nothing
+_THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
+_FACTOR = np.uint64(random.SystemRandom().getrandbits(64) | 1)
+
+Hashes = NDArray[np.uint64]
 
 
 class LeakError(DataError):
@@ -33,140 +53,193 @@ class LeakError(DataError):
 
 
 def words(text: str) -> list[str]:
-    """Letters and digits in lower case: what stays of a text under other punctuation, case or line breaks."""
-    return _WORD.findall(html.unescape(text).lower())
+    """Words of two letters or more in lower case, without numbers and the labels of annotations."""
+    return [word for word in _WORD.findall(text.lower()) if word not in _LABELS]
 
 
-def _sequences(found: list[str], length: int) -> Iterator[int]:
+def _hashes(found: list[str]) -> Hashes:
     # Python's hash of text is salted anew in each process; 64 bits make a chance hit negligible.
-    return (hash(tuple(found[start : start + length])) for start in range(len(found) - length + 1))
+    return np.fromiter((hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in found), np.uint64, len(found))
 
 
-def _sequences_of_text(text: str) -> Iterator[int]:
-    """The sequences by which a corpus text is known: of ``WORDS`` words, or of all of a shorter text."""
-    found = words(text)
-    return _sequences(found, min(WORDS, len(found))) if len(found) >= FEWEST_WORDS else iter(())
+def _sequences(hashes: Hashes, length: int) -> Hashes:
+    """A hash of every sequence of so many words, in order; shape (words - length + 1,)."""
+    if len(hashes) < length:
+        return np.empty(0, np.uint64)
+    count = len(hashes) - length + 1
+    result = np.zeros(count, np.uint64)
+    for start in range(length):
+        result = result * _FACTOR + hashes[start : start + count]
+    return result
 
 
-def _markup_readings(content: str) -> Iterator[str]:
-    """Content without its tags; what stands in tags and comments is read from the content itself."""
-    yield _TAG.sub("", content)  # inline markup splits no words,
-    yield _TAG.sub(" ", content)  # and block markup does
-
-
-def _json_strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        for inner in value.values():
-            yield from _json_strings(inner)
-    elif isinstance(value, list):
-        # A list of strings may be a text cut into words or lines.
-        yield " ".join(inner for inner in value if isinstance(inner, str))
-        for inner in value:
-            yield from _json_strings(inner)
-
-
-def _readings(path: Path) -> Iterator[str]:
-    """The texts of a file as one who opens it may read them."""
-    content = path.read_text(encoding="utf-8", errors="replace")
-    yield content
-    if path.suffix in (".html", ".svg", ".xml"):
-        yield from _markup_readings(content)
-    elif path.suffix in (".json", ".ipynb"):
-        try:
-            strings = list(_json_strings(json.loads(content)))
-        except ValueError:
-            return
-        for text in strings:
-            yield text
-            if "<" in text:
-                yield from _markup_readings(text)
+def _sequences_of_text(found: list[str]) -> Iterator[tuple[int, Hashes]]:
+    """The sequences by which a corpus text is known, by length; a short text by all of it."""
+    hashes = _hashes(found)
+    if len(found) >= RARE_WORDS:
+        yield RARE_WORDS, _sequences(hashes, RARE_WORDS)
+    if len(found) >= WORDS:
+        yield WORDS, _sequences(hashes, WORDS)
+    elif FEWEST_WORDS <= len(found) < RARE_WORDS:
+        yield len(found), _sequences(hashes, len(found))
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A file that holds text of a restricted corpus: how many of its word sequences, never the text."""
+    """A file that holds text of a restricted corpus: how many of its word sequences, never the text.
 
-    page: str
+    ``corpus`` is empty for a picture, whose words cannot be read.
+    """
+
+    file: str
     corpus: str
     sequences: int
 
+    def __str__(self) -> str:
+        if not self.corpus:
+            return f"{self.file} (a picture, whose words cannot be read)"
+        return f"{self.file} ({self.sequences} word sequences of {self.corpus})"
+
 
 @dataclass
-class Pages:
-    """Hashed word sequences of rendered pages and results, with the files that hold each.
-
-    ``holders`` has a bit for each file, by its place in ``files``: small for the millions of sequences of
-    a book.
-    """
+class Index:
+    """Hashed word sequences of files, by length: those of each file, and all of them, sorted."""
 
     files: list[str] = field(default_factory=list)
-    holders: dict[int, int] = field(default_factory=dict)
+    of_file: dict[int, list[Hashes]] = field(default_factory=lambda: {length: [] for length in _LENGTHS})
+    public: dict[int, list[Hashes]] = field(default_factory=lambda: {length: [] for length in _LENGTHS})
 
-    @classmethod
-    def of(cls, folder: Path) -> Pages:
-        """Everything readable below ``folder``."""
-        pages = cls()
-        for path in sorted(folder.rglob("*")):
-            if not path.is_file() or not (path.suffix in SCANNED or path.name == SEARCH_INDEX):
+    def add(self, file: str, texts: Iterable[str], known: frozenset[str]) -> None:
+        """Index a file by those of its words that are ``known``."""
+        found: dict[int, list[Hashes]] = {length: [] for length in _LENGTHS}
+        seen: set[int] = set()
+        for text in texts:
+            hashes = _hashes([word for word in words(text) if word in known])
+            key = hash(hashes.tobytes())
+            if key in seen:  # another reading gave the same words
                 continue
-            bit = 1 << len(pages.files)
-            pages.files.append(path.relative_to(folder).as_posix())
-            for text in _readings(path):
-                found = words(text)
-                for length in range(FEWEST_WORDS, WORDS + 1):
-                    for sequence in _sequences(found, length):
-                        pages.holders[sequence] = pages.holders.get(sequence, 0) | bit
-        return pages
+            seen.add(key)
+            for length in _LENGTHS:
+                found[length].append(_sequences(hashes, length))
+        self.files.append(file)
+        for length in _LENGTHS:
+            self.of_file[length].append(np.unique(np.concatenate([*found[length], _sequences(_NONE, 1)])))
 
-    def allow(self, public: Iterable[str]) -> None:
-        """Forget sequences of public text: phrases that restricted and public reports share are no leak."""
-        for text in public:
-            found = words(text)
-            for length in range(FEWEST_WORDS, WORDS + 1):
-                for sequence in _sequences(found, length):
-                    self.holders.pop(sequence, None)
+    def allow(self, text: str, known: frozenset[str]) -> None:
+        """Forget the sequences of a public text: phrases that it shares with restricted ones are no leak."""
+        hashes = _hashes([word for word in words(text) if word in known])
+        for length in _LENGTHS:
+            self.public[length].append(_sequences(hashes, length))
 
     def leaks(self, corpus: str, texts: Iterable[Text]) -> list[Leak]:
-        """Files that hold a sequence of the corpus, in order of path."""
-        held: set[int] = set()
+        """Files that hold a sequence of the corpus, in the order in which they were added."""
+        every = {length: self._watched(length) for length in _LENGTHS}
+        holders: dict[int, dict[int, set[int]]] = {length: defaultdict(set) for length in _LENGTHS}
         for text in texts:
-            held.update(self.holders.keys() & set(_sequences_of_text(reveal(text))))
-        counts = {
-            file: sum(self.holders[sequence] >> place & 1 for sequence in held)
-            for place, file in enumerate(self.files)
-        }
-        return [Leak(file, corpus, count) for file, count in counts.items() if count]
+            found = words(reveal(text))
+            for length, sequences in _sequences_of_text(found):
+                for hit in sequences[_within(sequences, every[length])].tolist():
+                    if len(holders[length][hit]) <= RARE:
+                        holders[length][hit].add(hash(tuple(found)))
+        counts = np.zeros(len(self.files), np.int64)
+        for length, hits in holders.items():
+            told = [hit for hit, held in hits.items() if length == WORDS or len(held) <= RARE]
+            wanted = np.array(sorted(told), np.uint64)
+            counts += [int(_within(wanted, own).sum()) for own in self.of_file[length]]
+        return [
+            Leak(file, corpus, int(count)) for file, count in zip(self.files, counts, strict=True) if count
+        ]
+
+    def _watched(self, length: int) -> Hashes:
+        every = np.unique(np.concatenate([_NONE, *self.of_file[length]]))
+        public = np.unique(np.concatenate([_NONE, *self.public[length]]))
+        return every[~_within(every, public)]
 
 
-def scan(folder: Path, corpora: Mapping[str, Iterable[Text]], public: Iterable[str] = ()) -> list[Leak]:
-    """Files below ``folder`` that hold a word sequence of a corpus (see :func:`scan_build`)."""
-    pages = Pages.of(folder)
-    pages.allow(public)
-    return [leak for name, texts in corpora.items() for leak in pages.leaks(name, texts)]
+_NONE = np.empty(0, np.uint64)
 
 
-def scan_build(folder: Path, corpora: Mapping[str, Iterable[Text]], public: Iterable[str] = ()) -> None:
-    """Fail where a page or result of a build holds text of a restricted corpus that the run used.
+def _within(values: Hashes, among: Hashes) -> NDArray[np.bool_]:
+    """Which ``values`` are in the sorted array ``among``."""
+    if not len(among):
+        return np.zeros(len(values), bool)
+    return among[np.minimum(np.searchsorted(among, values), len(among) - 1)] == values
+
+
+def scan(
+    folder: Path,
+    corpora: Mapping[str, Iterable[Text]],
+    public: Iterable[str] = (),
+    pictures: Iterable[Path] = (),
+    spare: Path | None = None,
+) -> list[Leak]:
+    """Files below ``folder`` that hold a word sequence of a corpus, or a picture that may show one.
 
     Parameters
     ----------
-    folder : folder of rendered pages, or of recorded results; everything below it is scanned.
-    corpora : texts of each restricted data set by name; they may be streamed
+    folder : of a build; every file below it is read, whatever its name.
+    corpora : texts of each restricted data set by name; each is gone through twice and may be streamed
         (:func:`radeval_lib.data.catalog.restricted_texts`).
     public : texts whose word sequences are no leak wherever else they stand
         (:func:`radeval_lib.data.catalog.public_texts`).
+    pictures : files that were there before the build, such as those of the book's sources; copies of them
+        are let through.
+    spare : a folder below ``folder`` that is left out: the data themselves.
+    """
+    known = frozenset(word for texts in corpora.values() for text in texts for word in words(reveal(text)))
+    if not known:
+        return []
+    index, refused = Index(), []
+    ours = {checksums.of_file(path) for path in pictures if path.is_file()}
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file() or (spare is not None and path.is_relative_to(spare)):
+            continue
+        name = path.relative_to(folder).as_posix()
+        content = path.read_bytes()
+        theme = bool(set(_THEME) & set(path.relative_to(folder).parts))
+        if readings.is_picture(content):
+            if not theme and checksums.of_file(path) not in ours:
+                refused.append(Leak(name, "", 0))
+            continue
+        if not theme and readings.has_picture(content):
+            refused.append(Leak(name, "", 0))
+        index.add(name, readings.of_file(content), known)
+    for text in public:
+        index.allow(text, known)
+    return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
+
+
+def scan_build(
+    folder: Path,
+    corpora: Mapping[str, Iterable[Text]],
+    public: Iterable[str] = (),
+    pictures: Iterable[Path] = (),
+    spare: Path | None = None,
+) -> None:
+    """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
+
+    Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
+    of a folder of results or of a cell, which are whole or nothing, neither.
 
     Raises
     ------
     LeakError
-        Naming every page and corpus; the text itself is not shown.
+        Naming every file and corpus; the text itself is not shown.
     """
-    if leaks := scan(folder, corpora, public):
-        pages = "; ".join(f"{leak.page} ({leak.sequences} word sequences of {leak.corpus})" for leak in leaks)
+    if leaks := scan(folder, corpora, public, pictures, spare):
+        for leak in leaks:
+            _remove(folder, Path(leak.file))
+        for rendered in folder.rglob("_build"):
+            shutil.rmtree(rendered, ignore_errors=True)
         raise LeakError(
-            f"restricted text in {pages}",
-            remedy="Do not publish this build. Show numbers computed from the text, and build again.",
+            f"restricted text in {listed(map(str, leaks), 900, 150)}",
+            remedy="These files and the rendered book are removed. Show numbers computed from the text, draw "
+            "figures as SVG, and build again.",
         )
+
+
+def _remove(folder: Path, file: Path) -> None:
+    """Remove a file, with the folder of results or of the cell that it belongs to."""
+    (folder / file).unlink(missing_ok=True)
+    if len(file.parts) > 2 and file.parts[0] in _UNITS:
+        shutil.rmtree(folder / file.parent, ignore_errors=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import shown
+from radeval_lib.paths import BOOK, shown
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import discard, stage
 
@@ -37,7 +37,8 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     BookError
         Where Jupyter Book warned or failed; its log is kept.
     LeakError
-        Where a page or result holds text of a restricted data set under ``data_root``; the pages are removed.
+        Where a file of the build holds text of a restricted data set under ``data_root``; it is removed, and
+        so is the rendered book.
     """
     rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists():
@@ -64,7 +65,13 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
             "Mend the page that it names and run `radbook build` again.",
         )
     if data_root:
-        _guard(rendered, output_dir / "results", data_root)
+        guard.scan_build(
+            output_dir,
+            catalog.restricted_texts(data_root),
+            catalog.public_texts(data_root),
+            pictures=BOOK.rglob("*"),
+            spare=data_root,
+        )
     unfinished.unlink()
     return index
 
@@ -78,12 +85,3 @@ def _built(output_dir: Path, log: Path) -> bool:
     ]  # fmt: skip
     with log.open("w", encoding="utf-8") as stream:
         return subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode == 0
-
-
-def _guard(rendered: Path, results: Path, data_root: Path) -> None:
-    try:
-        for folder in (rendered / "html", results):
-            guard.scan_build(folder, catalog.restricted_texts(data_root), catalog.public_texts(data_root))
-    except guard.LeakError:
-        discard(rendered)
-        raise

@@ -29,7 +29,6 @@ def build(tmp_path: Path) -> Path:
     (tmp_path / "index.html").write_text(PUBLIC_PAGE)
     (tmp_path / "rales" / "scores.html").write_text(PUBLIC_PAGE)
     (tmp_path / "results.json").write_text(json.dumps({"value": 0.5, "note": "faint opacity"}))
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG" + SECRET.encode())
     return tmp_path
 
 
@@ -79,14 +78,14 @@ def test_planted_leak_in_a_page(build: Path, way: str) -> None:
 )
 def test_planted_leak_in_a_result(build: Path, content: object) -> None:
     (build / "results.json").write_text(json.dumps(content))
-    assert [(leak.page, leak.corpus) for leak in scan(build, CORPORA)] == [("results.json", "mimic3_rrs")]
+    assert [(leak.file, leak.corpus) for leak in scan(build, CORPORA)] == [("results.json", "mimic3_rrs")]
 
 
 @pytest.mark.parametrize("name", ["searchindex.js", "notebook.ipynb", "scores.csv", "figure.svg", "page.md"])
 def test_other_files_are_scanned(build: Path, name: str) -> None:
     content = json.dumps({"cells": [{"source": [SECRET]}]}) if name.endswith("ipynb") else f"<x>{SECRET}</x>"
     (build / name).write_text(content)
-    assert [leak.page for leak in scan(build, CORPORA)] == [name]
+    assert [leak.file for leak in scan(build, CORPORA)] == [name]
 
 
 def test_json_that_is_cut_short_is_scanned_as_text(build: Path) -> None:
@@ -94,8 +93,14 @@ def test_json_that_is_cut_short_is_scanned_as_text(build: Path) -> None:
     assert scan(build, CORPORA)
 
 
-def test_seven_words_are_no_leak(build: Path) -> None:
+def test_seven_words_are_a_leak_where_they_are_rare(build: Path) -> None:
     (build / "index.html").write_text("<p>It was not seen in March and</p>")
+    assert scan(build, CORPORA)
+    often = [f"{SECRET} Number {word}." for word in ("one", "two", "three")]
+    assert not scan(build, {"mimic3_rrs": often})
+    (build / "index.html").write_text("<p>It was not seen in March and may</p>")
+    assert scan(build, {"mimic3_rrs": often})
+    (build / "index.html").write_text("<p>It was not seen in March</p>")
     assert not scan(build, CORPORA)
 
 
@@ -109,8 +114,8 @@ def test_phrases_of_public_text_are_no_leak(build: Path) -> None:
 def test_every_page_and_corpus_is_named(build: Path) -> None:
     for page in ("index.html", "rales/scores.html"):
         (build / page).write_text(f"<p>{SECRET}</p>")
-    corpora = {"a": [SECRET], "b": ["nothing of it is here, whatever else there may be"], "c": iter([SECRET])}
-    found = {(leak.corpus, leak.page) for leak in scan(build, corpora)}
+    corpora = {"a": [SECRET], "b": ["nothing of it is here, whatever else there may be"], "c": (SECRET,)}
+    found = {(leak.corpus, leak.file) for leak in scan(build, corpora)}
     assert found == {(name, page) for name in "ac" for page in ("index.html", "rales/scores.html")}
 
 
@@ -123,11 +128,10 @@ def test_no_corpus_no_work(tmp_path: Path) -> None:
 def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObject) -> None:
     length = min(guard.WORDS, len(tokens))
     start = draw.draw(st.integers(0, len(tokens) - length))
-    pages = guard.Pages(files=["p.html"])
-    for size in range(guard.FEWEST_WORDS, guard.WORDS + 1):
-        for sequence in guard._sequences(tokens[start : start + length], size):
-            pages.holders[sequence] = 1
-    assert pages.leaks("x", [" ".join(tokens)])
+    index = guard.Index()
+    index.add("other.html", ["nothing of it"], frozenset(tokens))
+    index.add("page.html", [" ".join(tokens[start : start + length])], frozenset(tokens))
+    assert [leak.file for leak in index.leaks("x", [" ".join(tokens)])] == ["page.html"]
 
 
 def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
@@ -150,7 +154,7 @@ def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
     (pages / "b.html").write_text("<p>A vessel runs below the old clips here.</p>")
     corpora = catalog.restricted_texts(root)
     assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs", "mimic3_procedure"}
-    assert [(leak.corpus, leak.page) for leak in scan(pages, corpora)] == [
+    assert [(leak.corpus, leak.file) for leak in scan(pages, corpora)] == [
         ("rate_eval", "a.html"),
         ("rate_ner", "b.html"),
     ]
@@ -164,3 +168,42 @@ def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Pat
     (tmp_path / "a.html").write_text(f"<p>{printed}</p>")
     assert scan(tmp_path, {"green_training": [printed]})
     assert not scan(tmp_path, {"green_training": [printed]}, catalog.public_texts(None))
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n" + bytes(64)
+
+
+def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_path: Path) -> None:
+    (build / "_images").mkdir()
+    for name, content in {"a.png": PICTURE, "b.pdf": b"%PDF-1.7", "c.png": PICTURE + b"ours"}.items():
+        (build / "_images" / name).write_bytes(content)
+    (build / "_static").mkdir()
+    (build / "_static" / "theme.png").write_bytes(PICTURE)
+    (build / "page.html").write_text("<img alt='x' src='data:image/png;base64,iVBORw0KGgo='>")
+    (build / "run.ipynb").write_text(json.dumps({"cells": [{"data": {"image/png": "iVBORw0KGgo="}}]}))
+    (build / "figure.svg").write_text("<svg><image href='data:image/png;base64,iVBORw0KGgo='/></svg>")
+    ours = tmp_path.parent / "ours.png"
+    ours.write_bytes(PICTURE + b"ours")
+    found = {leak.file for leak in scan(build, CORPORA, pictures=[ours])}
+    assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb"}
+    assert not scan(build, {})
+
+
+def test_nothing_that_holds_the_text_stays(build: Path) -> None:
+    kept, gone = ["executed/b.ipynb", "results/b/c.json"], ["build.log", "executed/a.ipynb", "book/a.md"]
+    whole = ["cells/a/counts.csv", "cells/a/model/config.json", "_build/html/clean.html"]
+    for name in [*kept, *gone, *whole]:
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_text(SECRET if name in gone or name == whole[0] else "clean")
+    with pytest.raises(LeakError, match=r"executed/a\.ipynb"):
+        scan_build(build, CORPORA)
+    assert all((build / name).exists() for name in kept)
+    assert not any((build / name).exists() for name in [*gone, *whole])
+    scan_build(build, CORPORA)
+
+
+def test_the_data_themselves_are_spared(build: Path) -> None:
+    (build / "data").mkdir()
+    (build / "data" / "reports.txt").write_text(SECRET)
+    scan_build(build, CORPORA, spare=build / "data")
+    assert scan(build, CORPORA)
