@@ -1,9 +1,9 @@
 """Simulated raters who count facts in the same descriptions at different levels of detail.
 
-A report is a row of statements at the finest level. A description copies some of the reference's statements
-and takes others from elsewhere in the report. A rater walks through a text and, at each boundary between two
-statements, either starts a new fact or reads on: the probability of starting anew is the rater's granularity.
-A boundary is judged once a rater, so that a copied passage is cut alike in both texts.
+A reference is a row of statements at the finest level. A description says some of them and adds others. A
+rater walks through a text and, at each boundary between two statements, either starts a new fact or reads on:
+the probability of starting anew is the rater's granularity. By default a boundary is judged once a rater, so
+that a passage which both texts share is cut alike in both, and no fact is misjudged; both can be given up.
 
 The question it serves: Moramarco et al. 2021, Section 6.1 (low agreement on counts, high on derived metrics).
 """
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from radeval_lib.metrics.facts import FactCounts
 
@@ -28,69 +29,140 @@ class Description:
 
     Attributes
     ----------
-    report : which report it describes.
+    report : which report it describes; descriptions of one report share their reference.
     reference : statements in the reference description.
-    copied : how many of them, from the first on, the generated description has too.
+    copied : positions, ascending, of those that the generated description has too.
     own : statements that it has beside these.
     wrong : for each of its statements (copied, then own), whether it is wrong.
     """
 
     report: int
     reference: int
-    copied: int
+    copied: tuple[int, ...]
     own: int
     wrong: tuple[bool, ...]
 
 
-def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
-    """One description a report and model; ``overlaps`` is each model's probability of copying a statement."""
+def draw_descriptions(
+    rng: np.random.Generator,
+    reports: int,
+    overlaps: Sequence[float],
+    *,
+    lengths: tuple[int, int] = REFERENCE_LENGTH,
+    own: tuple[int, int] = OWN_LENGTH,
+) -> list[Description]:
+    """One description a report and model.
+
+    Parameters
+    ----------
+    overlaps : each model's probability of copying a statement; what is copied begins the reference.
+    lengths, own : least and most statements of a reference, and of what a description adds.
+    """
     drawn = []
     for report in range(reports):
-        length = int(rng.integers(*REFERENCE_LENGTH, endpoint=True))
+        length = int(rng.integers(*lengths, endpoint=True))
         for overlap in overlaps:
             copied = int(rng.binomial(length, overlap))
-            own = int(rng.integers(*OWN_LENGTH, endpoint=True))
-            own = own or int(copied == 0)  # a description says at least something
-            wrong = tuple(bool(flag) for flag in rng.random(copied + own) < WRONG)
-            drawn.append(Description(report, length, copied, own, wrong))
+            added = int(rng.integers(*own, endpoint=True))
+            added = added or int(copied == 0)  # a description says at least something
+            wrong = tuple(bool(flag) for flag in rng.random(copied + added) < WRONG)
+            drawn.append(Description(report, length, tuple(range(copied)), added, wrong))
     return drawn
 
 
-def _facts(cuts: np.ndarray, length: int) -> np.ndarray:
-    """Number of the fact that each of ``length`` statements belongs to, from 0."""
-    return np.concatenate([[0], np.cumsum(cuts[: length - 1])]) if length else np.zeros(0, dtype=np.int64)
+def from_counts(
+    rng: np.random.Generator, counts: Sequence[tuple[int, int, int]], reports: Sequence[int]
+) -> list[Description]:
+    """Descriptions with given counts at the finest level; which statements are copied is drawn.
+
+    Parameters
+    ----------
+    counts : facts of reference, of description, and in common, one triple a description.
+    reports : the report of each.
+
+    Raises
+    ------
+    ValueError
+        Where more facts are common than either text has, or one report has references of several sizes.
+    """
+    lengths: dict[int, int] = {}
+    made = []
+    for (reference, generated, common), report in zip(counts, reports, strict=True):
+        if not 0 <= common <= min(reference, generated):
+            raise ValueError(f"{common} common facts of {reference} and {generated} cannot be")
+        if lengths.setdefault(report, reference) != reference:
+            raise ValueError(f"report {report} has references of {lengths[report]} and {reference} facts")
+        copied = sorted(int(place) for place in rng.choice(reference, size=common, replace=False))
+        made.append(Description(report, reference, tuple(copied), generated - common, (False,) * generated))
+    return made
 
 
 def count_facts(
-    rng: np.random.Generator, descriptions: Sequence[Description], granularity: Sequence[float]
+    rng: np.random.Generator,
+    descriptions: Sequence[Description],
+    granularity: Sequence[float],
+    *,
+    alike: float = 1.0,
+    slips: float = 0.0,
 ) -> list[list[FactCounts]]:
     """Each rater's counts for each description.
 
     Parameters
     ----------
     granularity : each rater's probability of starting a new fact at a boundary, 0 to 1.
+    alike : probability that a rater cuts what a description shares with the reference as in the reference;
+        otherwise it is cut anew.
+    slips : probability that a fact of a description is wrongly taken to be in the reference, or not to be.
 
     Returns
     -------
     list of list
-        One list a rater, in the descriptions' order. A fact is wrong where one of its statements is.
+        One list a rater, in the descriptions' order. A fact is wrong where one of its statements is; a fact
+        of which the description says only a part is common.
+
+    Raises
+    ------
+    ValueError
+        Where a probability is outside 0 to 1.
     """
-    if not all(0 <= level <= 1 for level in granularity):
-        raise ValueError(f"granularity must lie between 0 and 1, not {list(granularity)}")
+    for name, values in (("granularity", granularity), ("alike", [alike]), ("slips", [slips])):
+        if not all(0 <= value <= 1 for value in values):
+            raise ValueError(f"{name} must lie between 0 and 1, not {list(values)}")
     counted = []
     for level in granularity:
-        cuts_of: dict[int, np.ndarray] = {}
+        references: dict[int, NDArray[np.int64]] = {}
         rater = []
         for text in descriptions:
-            if text.report not in cuts_of:
-                cuts_of[text.report] = (rng.random(REFERENCE_LENGTH[1]) < level).astype(np.int64)
-            in_reference = _facts(cuts_of[text.report], text.reference)
-            copied = _facts(cuts_of[text.report], text.copied)
-            own = _facts((rng.random(OWN_LENGTH[1]) < level).astype(np.int64), text.own)
-            common = int(copied[-1]) + 1 if text.copied else 0
-            generated = np.concatenate([copied, own + common]).astype(np.int64)
-            total = int(generated[-1]) + 1
-            bad = len(set(generated[np.array(text.wrong, dtype=bool)].tolist()))
-            rater.append(FactCounts(int(in_reference[-1]) + 1, total, common, total - bad))
+            if text.report not in references:
+                references[text.report] = _cut(rng, text.reference, level)
+            rater.append(_counts(rng, text, references[text.report], level, alike, slips))
         counted.append(rater)
     return counted
+
+
+def _cut(rng: np.random.Generator, length: int, level: float) -> NDArray[np.int64]:
+    """Number of the fact, from 0, that each of ``length`` statements belongs to."""
+    cuts = np.concatenate([[False], rng.random(max(0, length - 1)) < level])[:length]
+    return np.cumsum(cuts).astype(np.int64)
+
+
+def _counts(
+    rng: np.random.Generator,
+    text: Description,
+    reference: NDArray[np.int64],
+    level: float,
+    alike: float,
+    slips: float,
+) -> FactCounts:
+    size = int(reference[-1]) + 1 if text.reference else 0
+    copied = reference[list(text.copied)] if text.copied else np.zeros(0, dtype=np.int64)
+    if rng.random() >= alike:
+        copied = _cut(rng, len(text.copied), level)
+    copied = np.unique(copied, return_inverse=True)[1]
+    shared = int(copied.max()) + 1 if text.copied else 0
+    facts = np.concatenate([copied, _cut(rng, text.own, level) + shared])
+    total = int(facts.max()) + 1 if len(facts) else 0
+    bad = len(set(facts[np.array(text.wrong, dtype=bool)].tolist()))
+    missed, mistaken = rng.binomial(shared, slips), rng.binomial(total - shared, slips)
+    common = min(shared - int(missed) + int(mistaken), size)  # no form takes more than the reference has
+    return FactCounts(size, total, common, total - bad)

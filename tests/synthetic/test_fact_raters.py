@@ -7,31 +7,69 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
+from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions, from_counts
 
-TEXT = Description(report=0, reference=6, copied=4, own=3, wrong=(False,) * 4 + (True, False, True))
+TEXT = Description(
+    report=0, reference=6, copied=(0, 1, 2, 3), own=3, wrong=(False,) * 4 + (True, False, True)
+)
+
+
+def _four(counts: object) -> tuple[int, ...]:
+    return tuple(getattr(counts, name) for name in ("reference", "generated", "common", "correct"))
 
 
 def test_limits_of_granularity() -> None:
     fine, coarse = count_facts(np.random.default_rng(0), [TEXT], (1.0, 0.0))
     # Every statement a fact; or each run of statements one fact.
-    assert (fine[0].reference, fine[0].generated, fine[0].common, fine[0].correct) == (6, 7, 4, 5)
-    assert (coarse[0].reference, coarse[0].generated, coarse[0].common, coarse[0].correct) == (1, 2, 1, 1)
+    assert _four(fine[0]) == (6, 7, 4, 5)
+    assert _four(coarse[0]) == (1, 2, 1, 1)
 
 
-@given(st.integers(0, 2**32), st.lists(st.floats(0, 1), min_size=1, max_size=4))
-def test_counts_are_possible_for_any_draw(seed: int, granularity: list[float]) -> None:
+def test_limits_of_slips_and_of_cutting_anew() -> None:
+    # Whoever always slips takes the three own facts for common ones, and the four common ones for own.
+    (always,) = count_facts(np.random.default_rng(0), [TEXT], (1.0,), slips=1.0)
+    assert _four(always[0])[:3] == (6, 7, 3)
+    # Two scattered statements of one coarse fact are one fact of both texts, cut anew or not.
+    scattered = Description(report=0, reference=6, copied=(0, 5), own=0, wrong=(False, False))
+    for alike in (0.0, 1.0):
+        (coarse,) = count_facts(np.random.default_rng(0), [scattered], (0.0,), alike=alike)
+        assert _four(coarse[0])[:3] == (1, 1, 1)
+
+
+@given(
+    st.integers(0, 2**32), st.lists(st.floats(0, 1), min_size=1, max_size=4), st.floats(0, 1), st.floats(0, 1)
+)
+def test_counts_are_possible_for_any_draw(
+    seed: int, granularity: list[float], alike: float, slips: float
+) -> None:
     rng = np.random.default_rng(seed)
     texts = draw_descriptions(rng, 5, (0.0, 0.5, 1.0))
-    counted = count_facts(rng, texts, granularity)  # FactCounts refuses impossible counts
+    counted = count_facts(rng, texts, granularity, alike=alike, slips=slips)  # FactCounts refuses the rest
     assert [len(rater) for rater in counted] == [15] * len(granularity)
     assert all(counts.generated >= 1 for rater in counted for counts in rater)
 
 
-def test_same_seed_same_counts_and_bad_granularity() -> None:
+@given(
+    st.integers(0, 2**32), st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6)
+)
+def test_the_finest_rater_finds_given_counts(seed: int, sizes: list[tuple[int, int]]) -> None:
+    rng = np.random.default_rng(seed)
+    wanted = [(reference, generated, min(reference, generated) // 2) for reference, generated in sizes]
+    texts = from_counts(rng, wanted, range(len(wanted)))
+    (finest,) = count_facts(rng, texts, (1.0,))
+    assert [_four(counts)[:3] for counts in finest] == wanted
+
+
+def test_same_seed_same_counts_and_bad_input() -> None:
     texts = [TEXT] * 3
     assert count_facts(np.random.default_rng(5), texts, (0.5,)) == count_facts(
         np.random.default_rng(5), texts, (0.5,)
     )
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(ValueError, match="granularity must lie between 0 and 1"):
         count_facts(np.random.default_rng(5), texts, (1.5,))
+    with pytest.raises(ValueError, match="slips must lie between 0 and 1"):
+        count_facts(np.random.default_rng(5), texts, (0.5,), slips=-0.1)
+    with pytest.raises(ValueError, match="4 common facts of 3 and 5"):
+        from_counts(np.random.default_rng(5), [(3, 5, 4)], [0])
+    with pytest.raises(ValueError, match="report 0 has references of 3 and 4"):
+        from_counts(np.random.default_rng(5), [(3, 5, 1), (4, 5, 1)], [0, 0])

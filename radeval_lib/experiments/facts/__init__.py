@@ -1,0 +1,1 @@
+"""Fact counting's pages: the annotation task, rates beside counts, and simulated counters."""

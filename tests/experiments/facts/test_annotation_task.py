@@ -1,0 +1,150 @@
+"""The annotation task: Label Studio's own library accepts it, and its export comes back or is refused."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import FactRating
+from radeval_lib.errors import ParameterError
+from radeval_lib.experiments.facts.annotation_task import (
+    KEY,
+    LAYOUT,
+    TASKS,
+    answers,
+    layout,
+    project,
+    read_export,
+    write_project,
+)
+from radeval_lib.metrics.facts import FactCounts
+from radeval_lib.roles import load
+
+
+def _records(cases: int = 2) -> list[FactRating]:
+    return load("fact_ratings", "synthetic", size=cases, seed=1, root=None)
+
+
+def _region(name: str, to_name: str, kind: str, **value: Any) -> dict[str, Any]:
+    return {"id": name, "from_name": name, "to_name": to_name, "type": kind, "value": value}
+
+
+def _annotation(rater: Any, descriptions: int = 4) -> dict[str, Any]:
+    """Figure 3's answers to every description: R 6, G 4, R&G 2, C 3."""
+    result = [
+        _region("reference_facts", "reference", "number", number=6),
+        _region(
+            "description_1_marks", "description_1", "labels", start=0, end=4, text="lost", labels=["Fact"]
+        ),
+        _region("comment_1", "description_1", "textarea", text=["wrong information"]),
+    ]
+    for number in range(1, descriptions + 1):
+        text = f"description_{number}"
+        for question, count in (("generated", 4), ("common", 2), ("correct", 3)):
+            result.append(_region(f"{question}_{number}", text, "number", number=count))
+        result.append(_region(f"coherence_{number}", text, "choices", choices=["Coherent"]))
+    return {"id": 100, "completed_by": rater, "was_cancelled": False, "result": result}
+
+
+def _export(rater: Any = 7) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    _, tasks, key = project(_records(), np.random.default_rng(0))
+    done = [
+        {"id": 10 + place, **task, "annotations": [_annotation(rater)]} for place, task in enumerate(tasks)
+    ]
+    return done, key
+
+
+def test_label_studio_accepts_layout_tasks_and_answers() -> None:
+    interface = pytest.importorskip("label_studio_sdk.label_interface").LabelInterface
+    described, tasks, _ = project(_records(), np.random.default_rng(0))
+    parsed = interface(described)
+    parsed.validate()
+    assert all(parsed.validate_task(task) for task in tasks)
+    assert parsed.validate_annotation(_annotation(7))
+    # The check can fail: an unknown rating, and a text that the layout does not show.
+    wrong = _annotation(7)
+    wrong["result"][-1]["value"] = {"choices": ["Fluent"]}
+    assert not parsed.validate_annotation(wrong)
+    assert not parsed.validate_task({"data": {"report": "x"}})
+
+
+def test_no_task_says_who_wrote_what_and_orders_differ() -> None:
+    records = _records(12)
+    _, tasks, key = project(records, np.random.default_rng(0))
+    systems = {record.group for record in records}
+    assert len({tuple(order) for order in key.values()}) > 3
+    text = json.dumps(tasks)
+    assert not any(system in text for system in systems)
+    by_id = {(record.case, record.group): record.candidate for record in records}
+    for task in tasks:
+        for number, system in enumerate(key[task["data"]["case"]], start=1):
+            assert task["data"][f"description_{number}"] == by_id[task["data"]["case"], system]
+
+
+def test_there_and_back(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    assert write_project(folder, _records(), np.random.default_rng(0)) == 2
+    assert (folder / LAYOUT).read_text(encoding="utf-8") == layout(4)
+    tasks = json.loads((folder / TASKS).read_text(encoding="utf-8"))
+    export = tmp_path / "export.json"
+    # Newer exports name the rater by an object; cancelled annotations do not count.
+    cancelled = _annotation(9) | {"was_cancelled": True, "result": []}
+    done = [task | {"annotations": [_annotation({"id": 7}), cancelled]} for task in tasks]
+    export.write_text(json.dumps(done), encoding="utf-8")
+    found = read_export(export, folder / KEY)
+    assert len(found) == 8
+    assert {one.rater for one in found} == {"7"}
+    assert found[0].counts == FactCounts(6, 4, 2, 3)
+    assert (found[0].comment, found[0].marked) == ("wrong information", ("lost",))
+    assert {one.system for one in found} == {record.group for record in _records()}
+
+
+def _without(result: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return [region for region in result if region["from_name"] != name]
+
+
+def _with(result: list[dict[str, Any]], name: str, **value: Any) -> list[dict[str, Any]]:
+    return [region | {"value": value} if region["from_name"] == name else region for region in result]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: _with(r, "common_2", number=5), "description 2: common = 5 exceeds generated = 4"),
+        (lambda r: _with(r, "reference_facts", number=1), "description 1: common = 2 exceeds reference = 1"),
+        (lambda r: _with(r, "correct_3", number=2.5), "description 3: correct_3 must be a whole number"),
+        (lambda r: _without(r, "generated_4"), "description 4: 'generated_4' is not answered"),
+        (lambda r: _without(r, "coherence_1"), "description 1: coherence is not answered"),
+        (lambda r: _with(r, "coherence_1", choices=["Fluent"]), "coherence is Fluent. Ratings: Coherent"),
+        (lambda r: [*r, r[0]], "two answers to 'reference_facts'"),
+    ],
+)
+def test_answers_that_cannot_be_are_named(change: Any, message: str) -> None:
+    tasks, key = _export()
+    tasks[1]["annotations"][0]["result"] = change(tasks[1]["annotations"][0]["result"])
+    with pytest.raises(FormatError) as caught:
+        answers(tasks, key, "export.json")
+    assert message in str(caught.value)
+    assert "export.json, task 11, rater 7" in str(caught.value)
+
+
+def test_other_exports_that_cannot_be() -> None:
+    tasks, key = _export()
+    twice = deepcopy(tasks)
+    twice[0]["annotations"] *= 2
+    with pytest.raises(FormatError, match="rater 7: the task is completed twice"):
+        answers(twice, key, "export.json")
+    with pytest.raises(FormatError, match="unknown case"):
+        answers(tasks, {}, "export.json")
+    with pytest.raises(FormatError, match="no task is completed"):
+        answers([], key, "export.json")
+    with pytest.raises(ParameterError, match="equally many"):
+        project(_records()[:-1], np.random.default_rng(0))
+    with pytest.raises(ParameterError, match="needs a description"):
+        layout(0)
