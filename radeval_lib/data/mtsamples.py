@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from radeval_lib.data import reading
 from radeval_lib.data.records import Document
@@ -50,10 +54,46 @@ def with_long_descriptions(documents: list[Document], shortest: int = SHORTEST_D
     return [document for document in documents if len(str(document.summary).split()) >= shortest]
 
 
+def split(documents: list[Document], rng: np.random.Generator) -> list[Document]:
+    """The documents, in their order, each with a split: 80, 10 and 10 % of every specialty by itself.
+
+    Of n documents of a specialty, floor(0.8 n) train; of the r others floor(r / 2) are for development. The
+    paper prints shares and sizes, not how it rounds: this is the rule of two successive splits by
+    scikit-learn, and the one whose sums can be the printed 2,576, 323 and 343.
+    """
+    chosen: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
+    for document in documents:
+        groups.setdefault(document.group, []).append(document.id)
+    for ids in groups.values():
+        shuffled = [ids[place] for place in rng.permutation(len(ids))]
+        train, development, _ = split_sizes(len(ids))
+        for place, name in enumerate(shuffled):
+            is_train, is_test = place < train, place >= train + development
+            chosen[name] = "train" if is_train else "test" if is_test else "dev"
+    return [replace(document, split=chosen[document.id]) for document in documents]
+
+
+def split_sizes(n: int) -> tuple[int, int, int]:
+    """Documents for training, development and test of a specialty of ``n``; see :func:`split`."""
+    train = 4 * n // 5
+    development = (n - train) // 2
+    return train, development, n - train - development
+
+
 def counts(documents: list[Document]) -> dict[str, int]:
-    """Reports, specialties and reports kept, named as in the manifest's printed counts."""
+    """What the paper counts, named as in the manifest's printed counts; splits are of the reports kept."""
+    kept = with_long_descriptions(documents)
+    sizes = Counter(document.group for document in documents)
+    splits = [split_sizes(size) for size in Counter(document.group for document in kept).values()]
+    train, development, test = (sum(part) for part in zip(*splits, strict=True)) if splits else (0, 0, 0)
     return {
         "reports": len(documents),
-        "specialties": len({document.group for document in documents}),
-        "reports kept": len(with_long_descriptions(documents)),
+        "specialties": len(sizes),
+        "reports of the smallest specialty": min(sizes.values(), default=0),
+        "reports of the largest specialty": max(sizes.values(), default=0),
+        "reports kept": len(kept),
+        "training": train,
+        "development": development,
+        "test": test,
     }

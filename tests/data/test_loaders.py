@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import train_test_split
 
 from radeval_lib.data import (
     mediqa,
@@ -24,7 +29,7 @@ from radeval_lib.data import (
 )
 from radeval_lib.data.construction import notes
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import Entity, ErrorCount, Relation
+from radeval_lib.data.records import Document, Entity, ErrorCount, Relation
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data import samples
 from tests.data.samples import SAMPLES, Sample
@@ -105,7 +110,50 @@ def test_mtsamples_part_leaves_out_the_row_that_was_cut(tmp_path: Path) -> None:
     documents = mtsamples.load(_write(tmp_path, "whole.csv", whole), partial=True)
     assert [document.id for document in documents] == ["0", "1", "2"]
     assert [document.id for document in mtsamples.with_long_descriptions(documents)] == ["1"]
-    assert mtsamples.counts(documents) == {"reports": 3, "specialties": 2, "reports kept": 1}
+    assert mtsamples.counts(documents) == {
+        "reports": 3,
+        "specialties": 2,
+        "reports of the smallest specialty": 1,
+        "reports of the largest specialty": 2,
+        "reports kept": 1,
+        "training": 0,
+        "development": 0,
+        "test": 1,
+    }
+
+
+def test_mtsamples_splits_each_specialty() -> None:
+    documents = [
+        Document(id=f"{group} {number}", text="x", group=group)
+        for group, size in (("Surgery", 24), ("Diets", 7), ("Rare", 1))
+        for number in range(size)
+    ]
+    parted = mtsamples.split(documents, np.random.default_rng(0))
+    assert [document.id for document in parted] == [document.id for document in documents]
+    sizes = Counter((document.group, document.split) for document in parted)
+    # floor(0.8 n), then the smaller half of the rest: 19, 2, 3; 5, 1, 1; 0, 0, 1.
+    assert sizes == {
+        ("Surgery", "train"): 19,
+        ("Surgery", "dev"): 2,
+        ("Surgery", "test"): 3,
+        ("Diets", "train"): 5,
+        ("Diets", "dev"): 1,
+        ("Diets", "test"): 1,
+        ("Rare", "test"): 1,
+    }
+    assert parted != mtsamples.split(documents, np.random.default_rng(1))
+
+
+@given(st.integers(1, 2000))
+def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
+    train, development, test = mtsamples.split_sizes(n)
+    assert train + development + test == n
+    if train:
+        first, rest = train_test_split(range(n), test_size=0.2, random_state=0)
+        assert len(first) == train
+        if development:
+            second, third = train_test_split(rest, test_size=0.5, random_state=0)
+            assert (len(second), len(third)) == (development, test)
 
 
 def test_rate_ner_iob_and_span_agree(tmp_path: Path) -> None:

@@ -190,7 +190,7 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
         place = f"{where}, task {task.get('id', number)}"
         case = str(reading.take(reading.take(dict(task), "data", dict, place), "case", str, place))
         if case not in key:
-            raise FormatError(f"unknown case {reading.brief(case)}", place, "Is it the key of this project?")
+            raise FormatError("the key does not list this task's case", place, "Is it this project's key?")
         seen: set[str] = set()
         for annotation in reading.take(dict(task), "annotations", list, place):
             if annotation.get("was_cancelled"):

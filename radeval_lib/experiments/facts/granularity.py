@@ -167,7 +167,7 @@ def holds_until(frame: pd.DataFrame) -> float | None:
     for step, value in mean.items():
         if not value > 0:
             break
-        last = float(step)  # type: ignore[arg-type]
+        last = float(step)
     return last
 
 

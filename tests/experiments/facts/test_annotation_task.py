@@ -140,7 +140,7 @@ def test_other_exports_that_cannot_be() -> None:
     twice[0]["annotations"] *= 2
     with pytest.raises(FormatError, match="rater 7: the task is completed twice"):
         answers(twice, key, "export.json")
-    with pytest.raises(FormatError, match="unknown case"):
+    with pytest.raises(FormatError, match="the key does not list"):
         answers(tasks, {}, "export.json")
     with pytest.raises(FormatError, match="no task is completed"):
         answers([], key, "export.json")

@@ -1,0 +1,45 @@
+"""Copying: runs by hand, limits, and the means' intervals."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.experiments.facts.extractiveness import (
+    copied,
+    fragments,
+    rouge_precision,
+    words,
+)
+
+SOURCE = "Weight today is 201 pounds, which is down 3 pounds in the past month."
+
+
+def test_fragments_by_hand() -> None:
+    said = words("Down 3 pounds in the past month; weight is 180 pounds.")
+    # "down 3 pounds in the past month", then "weight", "is", nothing for 180, "pounds".
+    assert fragments(words(SOURCE), said) == [7, 1, 1, 1]
+    found = copied(SOURCE, "Down 3 pounds in the past month; weight is 180 pounds.")
+    assert found.coverage == pytest.approx(10 / 11)
+    assert found.density == pytest.approx((49 + 3) / 11)
+    assert found.phrases == pytest.approx(7 / 11)
+
+
+def test_limits() -> None:
+    assert copied(SOURCE, SOURCE).density == len(words(SOURCE))
+    assert copied(SOURCE, "Nothing common here").coverage == 0
+    assert copied(SOURCE, "").coverage == 0
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abcd"), min_size=1, max_size=12)
+)
+def test_runs_cover_just_the_words_that_the_source_has(source: list[str], summary: list[str]) -> None:
+    assert sum(fragments(source, summary)) == sum(word in source for word in summary)
+
+
+def test_rouge_precision_of_a_copy() -> None:
+    found = rouge_precision([SOURCE, SOURCE], ["weight today is 201", "month today"], stem=False)
+    assert found["rouge_1"].tolist() == [1.0, 1.0]
+    assert found["rouge_l"].tolist() == [1.0, 0.5]  # the order is turned round
