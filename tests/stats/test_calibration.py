@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from netcal.metrics import ECE, MCE
 
 from radeval_lib.stats import calibration
 
@@ -182,3 +184,92 @@ def test_bad_input_is_named(probabilities: object, labels: object, message: str)
 def test_at_least_one_bin() -> None:
     with pytest.raises(ValueError, match="bins is 0"):
         calibration.expected_calibration_error(HAND, HAND_LABELS, bins=0)
+
+
+def by_netcal(measure: type[ECE] | type[MCE], p: np.ndarray, labels: np.ndarray, bins: int = 10) -> float:
+    """netcal's number, from confidence and correctness: given (n, k) probabilities it goes by how many
+    different labels occur, and measures the second class's probability where there are two."""
+    found: float = measure(bins).measure(p.max(axis=1), (p.argmax(axis=1) == labels).astype(int))
+    return found
+
+
+@settings(deadline=None, max_examples=80)
+@given(classified(), st.integers(1, 15))
+def test_ece_and_mce_equal_netcal(sample: tuple[np.ndarray, np.ndarray], bins: int) -> None:
+    # Tenths are edges of ten bins, and zeros and ones occur: netcal's bins are closed on the left.
+    p, labels = sample
+    ece = calibration.expected_calibration_error(p, labels, bins=bins, closed="left")
+    assert ece == pytest.approx(by_netcal(ECE, p, labels, bins), abs=1e-9)
+    mce = calibration.maximum_calibration_error(p, labels, bins=bins, closed="left")
+    assert mce == pytest.approx(by_netcal(MCE, p, labels, bins), abs=1e-9)
+
+
+@pytest.mark.parametrize("closed", ["left", "right"])  # no random confidence is an edge
+@pytest.mark.parametrize("classes", [2, 7, 46])
+def test_equal_netcal_on_many_random_samples(classes: int, closed: calibration.Closed) -> None:
+    rng = np.random.default_rng(classes)
+    p = rng.dirichlet(np.full(classes, 0.2), size=5000)
+    labels = rng.integers(0, classes, size=5000)
+    ece = calibration.expected_calibration_error(p, labels, closed=closed)
+    assert ece == pytest.approx(by_netcal(ECE, p, labels), abs=1e-9)
+    mce = calibration.maximum_calibration_error(p, labels, closed=closed)
+    assert mce == pytest.approx(by_netcal(MCE, p, labels), abs=1e-9)
+
+
+def test_one_sample_on_an_edge_changes_its_bin_with_the_closed_end() -> None:
+    p, labels = [[0.5, 0.5], [0.55, 0.45]], [1, 0]  # argmax takes the first of equals: wrong, right
+    assert calibration.expected_calibration_error(p, labels) == pytest.approx((0.5 + 0.45) / 2)
+    assert calibration.expected_calibration_error(p, labels, closed="left") == pytest.approx(0.05 / 2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(classified())
+def test_entropies_and_divergences_equal_scipys(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    p, _ = sample
+    uniform = np.full(p.shape[1], 1 / p.shape[1])
+    assert calibration.average_predictive_entropy(p) == pytest.approx(
+        np.mean([scipy.stats.entropy(row) for row in p]), abs=1e-9
+    )
+    assert calibration.average_kl_to_uniform(p) == pytest.approx(
+        np.mean([scipy.stats.entropy(row, uniform) for row in p]), abs=1e-9
+    )
+    theirs = np.mean([scipy.stats.entropy(uniform, row) for row in p])
+    assert calibration.average_kl_from_uniform(p) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_one_class_is_certain_and_right() -> None:
+    p, labels = np.ones((3, 1)), [0, 0, 0]
+    found = calibration.measures(p, labels)
+    assert found[["accuracy", "WMC"]].tolist() == [1, 1]
+    assert found.drop(["accuracy", "WMC"]).abs().max() == 0
+
+
+def test_nll_and_brier_by_hand() -> None:
+    losses = [-math.log(0.8), -math.log(0.2), -math.log(0.55), -math.log(0.9)]
+    assert calibration.negative_log_likelihood(HAND, HAND_LABELS) == pytest.approx(sum(losses) / 4)
+    squares = [0.04 + 0.0225 + 0.0025, 0.49 + 0.64 + 0.01, 0.0625 + 0.2025 + 0.04, 0.0025 + 0.0025 + 0.01]
+    assert calibration.brier_score(HAND, HAND_LABELS) == pytest.approx(sum(squares) / 4)
+
+
+def test_a_true_class_with_probability_zero_is_infinitely_unlikely() -> None:
+    assert calibration.negative_log_likelihood([[1.0, 0.0]], [1]) == math.inf
+    assert calibration.brier_score([[1.0, 0.0]], [1]) == 2
+
+
+def test_classes_have_reliabilities_of_their_own() -> None:
+    frame = calibration.class_reliability(HAND, HAND_LABELS).set_index(["class", "low"])
+    assert frame.groupby("class")["count"].sum().tolist() == [4, 4, 4]
+    # class 0: .8 (true) and .7 in the bins above .7 and .6; .25 and .05 below
+    top = frame.loc[0].query("count > 0")
+    assert top["accuracy"].tolist() == [0, 0, 0, 1]
+    assert top["gap"].to_numpy() == pytest.approx([0.05, 0.25, 0.7, 0.2])
+    assert frame.loc[0].query("count == 0")["gap"].isna().all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(classified())
+def test_sce_is_the_mean_of_the_classes_own_gaps(sample: tuple[np.ndarray, np.ndarray]) -> None:
+    p, labels = sample
+    frame = calibration.class_reliability(p, labels)
+    gaps = (frame["gap"].fillna(0) * frame["count"]).sum() / p.size
+    assert calibration.static_calibration_error(p, labels) == pytest.approx(gaps, abs=1e-12)

@@ -1,0 +1,77 @@
+"""Temperature scaling: one number, fitted on validation, that makes probabilities sharper or flatter.
+
+Source: Guo et al. 2017, Section 4.2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax, softmax
+
+LOWEST, HIGHEST = 0.02, 50.0
+"""Between these a temperature is sought. The lowest is reached where every validation sample is right by a
+margin, so that ever sharper probabilities are ever likelier."""
+
+
+def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
+    """Probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
+
+    Logarithms of probabilities do as logits. The predicted class never changes.
+
+    Raises
+    ------
+    ValueError
+        Where the temperature is not above 0, or a logit is NaN or infinitely large.
+    """
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be above 0")
+    probabilities: NDArray[np.float64] = softmax(_checked(logits) / temperature, axis=1)
+    return probabilities
+
+
+def fit(logits: ArrayLike, labels: ArrayLike) -> float:
+    """The temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative log-likelihood.
+
+    The likelihood is concave in 1 / temperature, so the best one is the only one.
+
+    Parameters
+    ----------
+    logits : shape (n, k), of validation samples; never of those that the result is judged on.
+    labels : int, shape (n,), 0 to k - 1.
+
+    Raises
+    ------
+    ValueError
+        Where the shapes do not fit, a label is outside the classes, or a true class has a logit of -infinity,
+        so that no temperature explains it.
+    """
+    array, truth = _checked(logits), np.asarray(labels)
+    if truth.shape != array.shape[:1] or not np.issubdtype(truth.dtype, np.integer):
+        raise ValueError(
+            f"labels has shape {truth.shape}; give one whole number for each of {len(array)} rows"
+        )
+    if truth.min() < 0 or truth.max() >= array.shape[1]:
+        raise ValueError(
+            f"labels runs from {truth.min()} to {truth.max()}; there are {array.shape[1]} classes"
+        )
+    rows = np.arange(len(truth))
+    if np.isneginf(array[rows, truth]).any():
+        raise ValueError("a true class has probability 0, which no temperature changes")
+
+    def loss(log_temperature: float) -> float:
+        return float(-log_softmax(array / np.exp(log_temperature), axis=1)[rows, truth].mean())
+
+    ends = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
+    found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(found.x))
+
+
+def _checked(logits: ArrayLike) -> NDArray[np.float64]:
+    array = np.asarray(logits, dtype=np.float64)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"logits has shape {array.shape}; give a non-empty array of (samples, classes)")
+    if np.isnan(array).any() or np.isposinf(array).any():
+        raise ValueError("logits holds NaN or infinity")
+    return array
