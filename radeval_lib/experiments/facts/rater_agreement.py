@@ -1,0 +1,155 @@
+"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.stats.reconstruction import interval_alpha
+from radeval_lib.stats.resampling import drawn_counts
+
+
+def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series]:
+    """Ratings as a table, one row a pair and one column a rater, and the case of each pair.
+
+    Pairs that some rater left out are left out.
+
+    Raises
+    ------
+    DataError
+        Where there are no records, or no pair that all raters rated.
+    """
+    if not records:
+        raise DataError("no rated pairs")
+    frame = pd.DataFrame(
+        {
+            "id": one.id,
+            "rater": one.rater,
+            "rating": one.rating,
+            "case": reveal(one.reference),
+        }
+        for one in records
+    )
+    table = frame.pivot_table(index="id", columns="rater", values="rating").dropna()
+    if table.empty:
+        raise DataError("no pair that all raters rated")
+    cases = frame.groupby("id")["case"].first().loc[table.index]
+    return table, pd.Series(pd.factorize(cases)[0], index=table.index)
+
+
+def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
+    """Errors that raters counted in each candidate, and a ratio made of them.
+
+    Returns
+    -------
+    matrices : ``all errors``, ``significant errors`` and ``share that is significant`` (only candidates in
+        which every rater counted an error); one row a candidate, one column a rater.
+    cases : the case of each candidate.
+    """
+    frame = pd.DataFrame(
+        {
+            "study": one.study,
+            "origin": one.origin,
+            "rater": one.rater,
+            "errors": one.count,
+            "significant": one.count if one.significant else 0.0,
+        }
+        for one in records
+    )
+    summed = frame.groupby(["study", "origin", "rater"])[["errors", "significant"]].sum()
+    errors, significant = (summed[name].unstack("rater") for name in ("errors", "significant"))
+    matrices = {
+        "all errors": errors,
+        "significant errors": significant,
+        "share that is significant": (significant / errors.where(errors > 0)).dropna(),
+    }
+    return matrices, pd.Series(errors.index.get_level_values("study"), index=errors.index)
+
+
+def note_matrices(records: Sequence[NoteJudgement]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
+    """What clinicians listed in each note: counts, counts by length, and the time of the correction.
+
+    Returns
+    -------
+    matrices : ``incorrect statements``, ``omissions``, ``critical errors``, ``errors by words of the note``
+        and ``share of errors that are omissions`` (only notes in which every clinician listed an error), and
+        ``seconds`` where all times are known; one row a note, one column a clinician.
+    cases : the consultation of each note.
+    """
+    frame = pd.DataFrame(
+        {
+            "case": one.case,
+            "group": one.group,
+            "rater": one.rater,
+            "incorrect statements": len(one.incorrect),
+            "omissions": len(one.omissions),
+            "critical errors": sum(error.critical for error in (*one.incorrect, *one.omissions)),
+            "words": max(1, len(reveal(one.candidate).split())),
+            "seconds": np.nan if one.seconds is None else one.seconds,
+        }
+        for one in records
+    ).set_index(["case", "group", "rater"])
+    errors = frame["incorrect statements"] + frame["omissions"]
+    frame["errors by words of the note"] = errors / frame["words"]
+    frame["share of errors that are omissions"] = frame["omissions"] / errors.where(errors > 0)
+    names = [name for name in frame if name != "words"]
+    matrices = {name: frame[name].unstack("rater").dropna() for name in names}
+    matrices = {name: matrix for name, matrix in matrices.items() if len(matrix)}
+    index = frame["words"].unstack("rater").index
+    return matrices, pd.Series(index.get_level_values("case"), index=index)
+
+
+def alphas(
+    matrices: Mapping[str, pd.DataFrame],
+    cases: pd.Series,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole cases.
+
+    Parameters
+    ----------
+    matrices : one row a unit, one column a rater, nothing missing.
+    cases : the case of each unit; its index covers that of every matrix.
+
+    Returns
+    -------
+    DataFrame
+        Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``, ``raters``. Resamples in which
+        all ratings are equal are left out.
+    """
+    rows = {}
+    for name, matrix in matrices.items():
+        values = matrix.to_numpy(dtype=np.float64).T
+        place = pd.factorize(cases.loc[matrix.index])[0]
+        draws = _draws(values, place, resamples, rng)
+        low, high = np.nanquantile(draws, [0.5 - level / 2, 0.5 + level / 2])
+        rows[name] = {
+            "alpha": float(interval_alpha(values)),
+            "low": float(low),
+            "high": float(high),
+            "units": values.shape[1],
+            "cases": int(place.max()) + 1,
+            "raters": values.shape[0],
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _draws(
+    values: NDArray[np.float64], place: NDArray[np.intp], resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    members = [np.flatnonzero(place == case) for case in range(int(place.max()) + 1)]
+    found = []
+    for chunk in drawn_counts(len(members), resamples, rng, values.shape[1]):
+        for counts in chunk.astype(int):
+            chosen = np.concatenate([np.repeat(units, n) for units, n in zip(members, counts, strict=True)])
+            found.append(float(interval_alpha(values[:, chosen])))
+    return np.array(found)

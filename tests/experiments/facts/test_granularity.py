@@ -1,0 +1,71 @@
+"""The simulated divide: alphas by hand, a mechanism that makes it, and departures that unmake it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.experiments.facts.granularity import (
+    FIELDS,
+    Scenario,
+    alphas,
+    divide,
+    holds_until,
+    scenarios,
+    sweep,
+    three_raters,
+    where_it_stops,
+)
+from radeval_lib.metrics.facts import FactCounts
+from radeval_lib.synthetic.fact_raters import draw_descriptions
+
+
+def test_alphas_of_raters_who_halve() -> None:
+    # The second rater counts half of everything: ratios agree, counts do not.
+    fine = [FactCounts(4, 4, 2, 4), FactCounts(6, 4, 4, 4), FactCounts(8, 6, 2, 6)]
+    coarse = [FactCounts(2, 2, 1, 2), FactCounts(3, 2, 2, 2), FactCounts(4, 3, 1, 3)]
+    found = alphas([fine, coarse])
+    assert found["Precision"] == found["Recall"] == found["F-Score"] == 1
+    # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
+    assert found["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
+    assert divide(found) == 1 - max(
+        found[name] for name in ("R facts", "G facts", "G&R facts", "G acc facts")
+    )
+
+
+def test_units_without_a_score_are_left_out() -> None:
+    silent = [FactCounts(3, 0, 0, 0), FactCounts(3, 2, 1, 2), FactCounts(3, 4, 3, 4)]
+    found = alphas([silent, silent])
+    assert found["Precision"] == 1
+    assert set(found) == set(FIELDS)
+
+
+def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
+    made = Scenario("none", "step", (0.0,), lambda rng, step: draw_descriptions(rng, 10, (0.6, 0.45, 0.95)))
+    with_it = sweep(np.random.default_rng(0), made, 0.15, 20)
+    without = sweep(np.random.default_rng(0), made, 0.15, 20, slips=0.3)
+    assert with_it["divide"].mean() > 0 > without["divide"].mean()
+    equal = sweep(np.random.default_rng(0), made, 0.0, 20)
+    assert equal["R facts"].mean() > with_it["R facts"].mean()
+
+
+def test_scenarios_begin_without_a_departure() -> None:
+    for scenario in scenarios():
+        first = scenario.steps[0]
+        assert (scenario.alike(first), scenario.slips(first)) == (1.0, 0.0)
+        assert scenario.texts(np.random.default_rng(0), scenario.steps[-1])
+    assert three_raters(0.0) == (0.65, 0.65, 0.65)
+
+
+def _frame(values: list[float]) -> pd.DataFrame:
+    return pd.DataFrame({"step": range(len(values)), "divide": values})
+
+
+def test_where_it_stops_in_every_branch() -> None:
+    assert where_it_stops(_frame([0.2, 0.1, -0.1, 0.3]), "slips") == (
+        "The claim holds up to 1 and fails at 2 (slips)."
+    )
+    assert where_it_stops(_frame([0.2, 0.1]), "slips") == "The claim holds at every step, up to 1 (slips)."
+    assert where_it_stops(_frame([-0.2, 0.1]), "slips") == "The claim does not hold even at 0 (slips)."
+    assert holds_until(_frame([0.1, float("nan")])) == 0

@@ -1,0 +1,80 @@
+"""Agreement tables from records: shapes, cases, ratios that are not defined, and alpha's limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import ErrorCount, NoteError, NoteJudgement, RatedPair
+from radeval_lib.experiments.facts.rater_agreement import (
+    alphas,
+    error_matrices,
+    note_matrices,
+    rating_matrix,
+)
+
+
+def _pair(name: str, reference: str, rater: str, rating: float) -> RatedPair:
+    return RatedPair(id=name, reference=reference, candidate="c", rating=rating, rater=rater)
+
+
+def test_rating_matrix_knows_cases_and_leaves_out_gaps() -> None:
+    records = [_pair(name, name[0], rater, 1.0) for name in ("a1", "a2", "b1") for rater in "xy"]
+    table, cases = rating_matrix([*records, _pair("b2", "b", "x", 2.0)])
+    assert list(table.index) == ["a1", "a2", "b1"]
+    assert cases.tolist() == [0, 0, 1]
+    with pytest.raises(DataError, match="no pair that all raters rated"):
+        rating_matrix([_pair("a1", "a", "x", 1.0), _pair("a2", "a", "y", 1.0)])
+
+
+def test_error_matrices_by_hand() -> None:
+    records = [
+        ErrorCount(0, "bleu", 1, "x", True, 2),
+        ErrorCount(0, "bleu", 2, "x", False, 2),
+        ErrorCount(0, "bleu", 1, "y", True, 1),
+        ErrorCount(1, "bleu", 1, "x", True, 1),
+        ErrorCount(1, "bleu", 1, "y", True, 0),
+    ]
+    matrices, cases = error_matrices(records)
+    assert matrices["all errors"].to_numpy().tolist() == [[4, 1], [1, 0]]
+    assert matrices["significant errors"].to_numpy().tolist() == [[2, 1], [1, 0]]
+    assert matrices["share that is significant"].to_numpy().tolist() == [[0.5, 1.0]]  # y: nothing in study 1
+    assert cases.tolist() == [0, 1]
+
+
+def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | None = 10.0) -> NoteJudgement:
+    wrong = tuple(NoteError("w", True) for _ in range(incorrect))
+    left = tuple(NoteError("o", False) for _ in range(omitted))
+    return NoteJudgement(case, "m", rater, "own note", "a note of five words", "edited", wrong, left, seconds)
+
+
+def test_note_matrices_by_hand() -> None:
+    matrices, cases = note_matrices(
+        [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
+    )
+    assert matrices["incorrect statements"].to_numpy().tolist() == [[2, 1], [0, 0]]
+    assert matrices["critical errors"].to_numpy().tolist() == [[2, 1], [0, 0]]
+    assert matrices["errors by words of the note"].to_numpy().tolist() == [[0.4, 0.4], [0.0, 0.4]]
+    assert matrices["share of errors that are omissions"].to_numpy().tolist() == [[0.0, 0.5]]
+    assert len(matrices["seconds"]) == 1
+    assert cases.tolist() == ["1", "2"]
+
+
+def test_alphas_limits_and_intervals() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=40)
+    cases = pd.Series(np.arange(40) // 2)
+    found = alphas(
+        {
+            "same": pd.DataFrame({"x": truth, "y": truth}),
+            "noise": pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}),
+        },
+        cases,
+        resamples=200,
+        rng=rng,
+    )
+    assert found.loc["same", ["alpha", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
+    assert found.loc["noise", "low"] < 0 < found.loc["noise", "high"]
+    assert found.loc["noise", ["units", "cases", "raters"]].tolist() == [40, 20, 2]
