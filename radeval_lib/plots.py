@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
-VERDICT_COLOURS = {
-    "reproduced": "#0072B2",
-    "reproduced in part": "#7FB8DB",
-    "differs": "#D55E00",
-    "shape only": "#E0B84C",
+OUTCOME_COLOURS = {
+    "holds": "#0072B2",
+    "holds in part": "#7FB8DB",
+    "fails": "#D55E00",
+    "cannot tell": "#E0B84C",
     "not attempted": "#D9D9D9",
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

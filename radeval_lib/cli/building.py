@@ -22,16 +22,16 @@ def build(profile: str, data_root: str, cores: int, dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
     from radeval_lib import data
     from radeval_lib.pipeline import engine
-    from radeval_lib.study import profiles, recording, scorecards
+    from radeval_lib.study import profiles, results, scorecards, verdicts
 
     profiles.profile(profile)
     started = time.monotonic()
     engine.run_workflow(profile, data.data_root(data_root or None), cores, click.echo, dry_run)
     if dry_run:
         return
-    card = scorecards.scorecard(recording.read_all(BUILD / profile))
-    counts = card["status"].value_counts()
-    listed = ", ".join(f"{counts.get(status, 0)} {status}" for status in scorecards.STATUSES)
+    card = scorecards.scorecard(results.read_all(BUILD / profile))
+    counts = card["verdict"].value_counts()
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts.VERDICTS if verdict in counts)
     click.echo(f"\nBook:      {shown(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")

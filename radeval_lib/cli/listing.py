@@ -1,4 +1,4 @@
-"""``radbook exhibits``: the ledger with the status of each exhibit."""
+"""``radbook exhibits``: the ledger with the verdict on each exhibit."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from radeval_lib.paths import BUILD
 @profile_option
 @one_line_errors
 def exhibits(exhibit: str | None, profile: str) -> None:
-    """List every exhibit with its status, or show one EXHIBIT whole."""
+    """List every exhibit with its verdict, or show one EXHIBIT whole."""
     from radeval_lib.papers import exhibits as ledger
-    from radeval_lib.study import profiles, recording, scorecards
+    from radeval_lib.study import profiles, results, scorecards
 
     profiles.profile(profile)
     if exhibit:
         ledger.exhibit(exhibit)
-    card = scorecards.scorecard(recording.read_all(BUILD / profile))
+    card = scorecards.scorecard(results.read_all(BUILD / profile))
     if exhibit:
         for name, value in card[card["exhibit"] == exhibit].iloc[0].items():
             click.echo(f"{name:10} {value}")
         return
     for row in card.itertuples():
-        click.echo(f"{row.exhibit:32} {row.status:20} {row.evidence:10} {row.title}")
+        click.echo(f"{row.exhibit:32} {row.verdict:20} {row.evidence:12} {row.title}")

@@ -5,7 +5,7 @@ from radeval_lib.papers.printed_numbers import Printed, cell, parse, printed, qu
 from radeval_lib.papers.rounding import Estimate, f1, rounding_range
 from radeval_lib.study.checks import Check, check_above, check_groups, check_statement, check_value
 from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
-from radeval_lib.study.recording import Result, read_all, record
+from radeval_lib.study.results import Result, read_all, record
 from radeval_lib.study.runs import Run, begin
 from radeval_lib.study.scorecards import audit, scorecard, totals
 

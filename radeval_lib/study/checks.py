@@ -10,9 +10,12 @@ import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed, parse
 from radeval_lib.papers.rounding import Estimate, FloatArray, rounding_range
+from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9
+# A comparison that would accept this share of the values that a quantity can take, or more, cannot tell.
+WIDEST = 0.25
 
 
 @dataclass(frozen=True)
@@ -24,17 +27,22 @@ class Check:
     name : readable on its own, unique within its exhibit; the audit lists it.
     printed : what the paper prints, digits or words.
     computed : what follows, digits or words.
-    agrees : whether the two are compatible.
+    outcome : ``holds``, ``fails`` or ``cannot tell``, where what follows would accept almost anything.
     value, low, high : the computed number and its interval; None for statements.
     """
 
     name: str
     printed: str
     computed: str
-    agrees: bool
+    outcome: str
     value: float | None = None
     low: float | None = None
     high: float | None = None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether print and computation are compatible, and could have been found not to be."""
+        return self.outcome == HOLDS
 
 
 def _digits(value: float, decimals: int) -> str:
@@ -42,12 +50,18 @@ def _digits(value: float, decimals: int) -> str:
 
 
 def check_value(
-    name: str, printed: Printed | str, computed: Estimate | float, decimals: int | None = None
+    name: str,
+    printed: Printed | str,
+    computed: Estimate | float,
+    decimals: int | None = None,
+    *,
+    possible: tuple[float, float] | None = None,
 ) -> Check:
     """Compare a printed number with a computed one.
 
-    They agree where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
-    that round to the printed one.
+    It holds where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
+    that round to the printed one. Where the interval covers a quarter (:data:`WIDEST`) or more of the values
+    that the quantity can take, meeting it says nothing, and the check cannot tell; missing it still fails.
 
     Parameters
     ----------
@@ -55,6 +69,8 @@ def check_value(
     printed : the printed cell, or its digits.
     computed : what follows from other numbers, in the printed unit.
     decimals : digits shown of the computed value; default: one more than printed.
+    possible : smallest and largest value that the quantity can take, in the printed unit. Default: from 0 to
+        twice the printed value, so that an interval half as wide as the value is too wide.
 
     Raises
     ------
@@ -72,22 +88,31 @@ def check_value(
     words = _digits(estimate.value, places)
     if low != high:
         words += f" [{low}, {high}]"
-    agrees = bool(estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE)
+    meets = estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE
+    outcome = (CANNOT_TELL if _accepts_too_much(estimate, cell, possible) else HOLDS) if meets else FAILS
     return Check(
-        name, cell.text, words, agrees, float(estimate.value), float(estimate.low), float(estimate.high)
+        name, cell.text, words, outcome, float(estimate.value), float(estimate.low), float(estimate.high)
     )
 
 
-def check_statement(name: str, claim: str, finding: str, holds: bool) -> Check:
+def _accepts_too_much(estimate: Estimate, cell: Printed, possible: tuple[float, float] | None) -> bool:
+    """Whether an interval covers so much of what is possible that meeting it says nothing."""
+    bottom, top = possible or sorted((0.0, 2 * cell.value))
+    low, high = max(estimate.low, bottom), min(estimate.high, top)
+    return high > low and high - low >= WIDEST * (top - bottom)
+
+
+def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> Check:
     """Compare a claim in words with what was found.
 
     Parameters
     ----------
     claim : what the paper says, in its words or close to them.
     finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim; computed, never typed.
+    holds : whether the finding supports the claim, None where it cannot tell; computed, never typed.
     """
-    return Check(name, claim, finding, bool(holds))
+    outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
+    return Check(name, claim, finding, outcome)
 
 
 def check_above(
@@ -117,6 +142,7 @@ def check_groups(
     inputs: dict[str, Sequence[str]],
     function: Callable[[FloatArray], float],
     name: str,
+    possible: tuple[float, float] | None = None,
 ) -> list[Check]:
     """Check one printed cell a group against a function of other cells of the same group.
 
@@ -128,6 +154,7 @@ def check_groups(
     inputs : the column and the values, in this order, whose cells the function takes.
     function : maps the float64 inputs of shape (n,) to the target's value.
     name : format string for the checks' names; may use the key columns, e.g. ``"F1, {model}"``.
+    possible : see :func:`check_value`.
 
     Notes
     -----
@@ -145,5 +172,5 @@ def check_groups(
         row = goal.iloc[0]
         label = name.format(**dict(zip(keys, key, strict=True)))
         cell = Printed(row["printed"], float(row["value"]), float(row["half_width"]))
-        checks.append(check_value(label, cell, rounding_range(function, parts)))
+        checks.append(check_value(label, cell, rounding_range(function, parts), possible=possible))
     return checks

@@ -12,23 +12,11 @@ from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
-from radeval_lib.study.recording import Result
+from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
 from radeval_lib.tables import table_html
 
-MARKS = {
-    "reproduced": "✓",
-    "reproduced in part": "◐",
-    "differs": "≠",
-    "shape only": "∿",
-    "not attempted": "○",
-}
-RESTS_ON = {
-    "print": "recomputed from printed numbers",
-    "synthetic": "on synthetic data",
-    "open": "on public data",
-    "credentialed": "on credentialed data",
-}
 CAUSE_WORDS = {
     "paper": "in the paper",
     "text": "in our text of the paper, not in the paper",
@@ -37,61 +25,74 @@ CAUSE_WORDS = {
 }
 
 
-def standing(result: Result) -> str:
-    """The verdict, with ``in part`` where something of the exhibit was not rebuilt."""
-    return "reproduced in part" if result.verdict == "reproduced" and result.remaining else result.verdict
+def _counted(total: int, part: int, singular: str, plural: str) -> str:
+    """``2 of 5 checks fail``, ``the one check fails``, ``both checks fail``, ``all 5 checks fail``."""
+    if part < total:
+        return f"{part} of {total} checks {singular if part == 1 else plural}"
+    each = {1: "the one check", 2: "both checks"}.get(total, f"all {total} checks")
+    return f"{each} {singular if total == 1 else plural}"
 
 
 def verdict_sentence(result: Result) -> str:
-    """One plain sentence: the verdict, what it rests on, how many checks agree, and what is missing."""
-    total, bad = len(result.checks), len(result.differing)
-    noun = "check" if total == 1 else "checks"
-    head = f"{standing(result).capitalize()}, {RESTS_ON[result.evidence]}: "
-    if result.verdict == "shape only":
-        body = f"{total - bad} of {total} {noun} of its shape {'holds' if total == 1 else 'hold'}"
-        body += f"; {result.stand_in}" if result.stand_in else ""
-    elif bad:
-        body = f"{bad} of {total} {noun} {'differs' if bad == 1 else 'differ'} from what is printed"
-    else:
-        each = {1: "the one check agrees", 2: "both checks agree"}.get(total, f"all {total} checks agree")
-        body = f"{each} with what is printed"
-    rest = f" Not rebuilt: {result.remaining}" if result.remaining else ""
-    return f"{head}{body}.{rest}"
+    """One plain sentence: the verdict, what it rests on, how many checks bear it, and what is missing."""
+    total = len(result.checks)
+    counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
+    fails = _counted(total, counts[FAILS], "fails", "fail")
+    untold = _counted(total, counts[CANNOT_TELL], "cannot tell", "cannot tell")
+    holds = _counted(total, counts[HOLDS], "holds", "hold")
+    body = {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
+    if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
+        body += f", and {counts[CANNOT_TELL]} cannot tell"
+    body += f"; in place of the paper's own: {result.stand_in}" if result.stand_in else ""
+    rest = f" Not checked: {result.remaining}" if result.remaining else ""
+    return f"{result.verdict.capitalize()}, {RESTS_ON[result.evidence]}: {body}.{rest}"
 
 
-def verdict_badge(status: str) -> str:
+def css_class(words: str) -> str:
+    """The CSS class of an outcome or a kind of evidence, e.g. ``holds-in-part``."""
+    return words.replace(" ", "-")
+
+
+def verdict_badge(verdict: str, outcome: str) -> str:
     """A verdict as a small label: a mark, words and a colour."""
-    return f'<span class="verdict {status.replace(" ", "-")}">{MARKS[status]} {status}</span>'
+    return f'<span class="verdict {css_class(outcome)}">{MARKS[outcome]} {verdict}</span>'
 
 
 def _told(check: Check) -> str:
     return f"{check.name}: printed {check.printed}; follows {check.computed}"
 
 
+def _listed(checks: Sequence[Check], reason: str) -> str:
+    """Checks with the same reason as an item of a list, all but the first three folded."""
+    lines = [escape(_told(check)) for check in checks]
+    folded = ""
+    if len(lines) > 3:
+        more = "<br>".join(lines[3:])
+        folded = f"<details><summary>and {len(lines) - 3} more</summary>{more}</details>"
+    return f"<li>{'<br>'.join(lines[:3])}{folded}{'<br>' if reason else ''}{reason}</li>"
+
+
 def _differences(result: Result) -> str:
-    """The differing checks as a list, those with the same cause together, all but the first three folded."""
+    """The checks that do not hold as a list: failing ones by cause, then those that cannot tell."""
     groups: dict[tuple[str, str], list[Check]] = {}
-    for check in result.differing:
+    for check in result.with_outcome(FAILS):
         groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
-    items = []
-    for (cause, why), checks in groups.items():
-        lines = [f"{escape(_told(check))}" for check in checks]
-        folded = ""
-        if len(lines) > 3:
-            more = "<br>".join(lines[3:])
-            folded = f"<details><summary>and {len(lines) - 3} more</summary>{more}</details>"
-        unknown = "" if result.verdict == "shape only" else "<em>Cause not known.</em>"
-        reason = f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown
-        items.append(f"<li>{'<br>'.join(lines[:3])}{folded}<br>{reason}</li>")
+    unknown = "" if result.kind == "stand-ins" else "<em>Cause not known.</em>"
+    items = [
+        _listed(checks, f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown)
+        for (cause, why), checks in groups.items()
+    ]
+    if untold := result.with_outcome(CANNOT_TELL):
+        items.append(_listed(untold, "<em>Cannot tell.</em>"))
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
 def verdict_html(result: Result) -> str:
-    """The verdict sentence in a box, with each differing check and its cause."""
+    """The verdict sentence in a box, with each check that does not hold, and its cause."""
     entry = exhibit(result.exhibit)
-    status = standing(result)
+    badge = verdict_badge(result.verdict, result.outcome)
     return (
-        f'<div class="verdict-box {status.replace(" ", "-")}">{verdict_badge(status)} '
+        f'<div class="verdict-box {css_class(result.outcome)}">{badge} '
         f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
         f"{escape(verdict_sentence(result))}{_differences(result)}</div>"
     )
@@ -130,14 +131,19 @@ def unbroken(words: str) -> str:
     return words.replace(" ", "\u00a0") if words[:1] in "-.0123456789" and len(words) < 40 else words
 
 
+def marked(outcome: str) -> str:
+    """An outcome with its mark, on one line."""
+    return f"{MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
+
+
 def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
-    """Checks as a frame of text: name, printed, follows, agrees (``✓ yes`` or ``≠ no``)."""
+    """Checks as a frame of text: name, printed, follows, outcome with its mark."""
     return pd.DataFrame(
         {
             "check": [check.name for check in checks],
             "printed": [unbroken(check.printed) for check in checks],
             "what follows": [unbroken(check.computed) for check in checks],
-            "agrees": ["✓ yes" if check.agrees else "≠ no" for check in checks],
+            "outcome": [marked(check.outcome) for check in checks],
         }
     )
 
@@ -152,7 +158,7 @@ def not_attempted(run: Run) -> HTML:
     done = {path.name.rsplit(".", 2)[0] for path in run.results_dir.glob("*.json")}
     rest = [entry for entry in of_notebook(run.notebook) if entry.id not in done]
     if not rest:
-        return HTML("<p>Every exhibit of this page was rebuilt at some level of evidence.</p>")
+        return HTML("<p>Every exhibit of this page was rebuilt on some evidence.</p>")
     frame = pd.DataFrame(
         {
             "exhibit": [f"{PAPERS[entry.paper]}, {entry.label}" for entry in rest],

@@ -9,9 +9,18 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
-from radeval_lib.study.display import MARKS, unbroken, verdict_badge
-from radeval_lib.study.recording import EVIDENCE
-from radeval_lib.study.scorecards import STATUSES
+from radeval_lib.study.display import css_class, marked, unbroken, verdict_badge
+from radeval_lib.study.verdicts import (
+    EVIDENCE,
+    FAILS,
+    MARKS,
+    NOT_ATTEMPTED,
+    OUTCOMES,
+    RESTS_ON,
+    STRENGTH,
+    VERDICTS,
+    outcome_of,
+)
 from radeval_lib.tables import show, table_html
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
@@ -22,73 +31,115 @@ def link(notebook: str, anchor: str, words: str) -> str:
     return f'<a href="{_UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
-def legend() -> HTML:
-    """The statuses with their marks."""
-    return HTML("<p>" + " ".join(verdict_badge(status) for status in STATUSES) + "</p>")
+def _tile(row: Any) -> str:
+    evidence = f", {RESTS_ON[row.evidence]}" if row.evidence else ""
+    told = f"{row.label}: {row.title} ({row.verdict}{evidence})"
+    return (
+        f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{row.notebook}.html#{row.anchor}" '
+        f'title="{escape(told)}" aria-label="{escape(row.paper)}, {escape(told)}">'
+        f"{MARKS[row.outcome]}</a></li>"
+    )
+
+
+def _tile_groups(rows: pd.DataFrame) -> str:
+    """The tiles of one paper, those with one verdict together behind its words."""
+    groups = []
+    for verdict in VERDICTS:
+        chosen = rows[rows["verdict"] == verdict]
+        if len(chosen):
+            items = "".join(_tile(row) for row in chosen.itertuples())
+            groups.append(f'<div class="tile-group"><span>{verdict}</span><ul>{items}</ul></div>')
+    return "".join(groups)
 
 
 def tiles(card: pd.DataFrame) -> HTML:
-    """The whole study as one figure: a tile an exhibit, by paper, each a link to its place in the book."""
-    groups = []
-    for paper in PAPERS.values():
-        items = []
-        for row in card[card["paper"] == paper].itertuples():
-            told = f"{row.label}: {row.title} ({row.status}{', ' + row.evidence if row.evidence else ''})"
-            items.append(
-                f'<li><a class="tile {row.status.replace(" ", "-")}" '
-                f'href="{_UP}{row.notebook}.html#{row.anchor}" title="{escape(told)}" '
-                f'aria-label="{escape(paper)}, {escape(told)}">{MARKS[row.status]}</a></li>'
+    """The whole study as one figure: a tile an exhibit, by paper and verdict, each a link to its place.
+
+    The verdict stands in words before its tiles, so that no legend is needed.
+    """
+    rows = [
+        f'<div class="tile-row"><span>{escape(paper)}</span>'
+        f"<div>{_tile_groups(card[card['paper'] == paper])}</div></div>"
+        for paper in PAPERS.values()
+    ]
+    label = "Every exhibit by paper and verdict"
+    return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
+
+
+def _joined(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def evidence_sentence(card: pd.DataFrame) -> str:
+    """How many exhibits hold, by what they rest on: one clause a kind of evidence, the strongest first."""
+    clauses = []
+    for shape, evidence in [(shape, level) for shape in (False, True) for level in STRENGTH]:
+        chosen = card[(card["evidence"] == evidence) & (card["shape"] == shape)]
+        counts = chosen["verdict"].value_counts()
+        told = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts]
+        if told:
+            rests = RESTS_ON[evidence]
+            with_others = (
+                " with other data or models than the paper's" if shape and evidence != "synthetic" else ""
             )
-        groups.append(f'<div class="tile-row"><span>{escape(paper)}</span><ul>{"".join(items)}</ul></div>')
-    return HTML(
-        f'<figure class="tiles" role="group" aria-label="Every exhibit by paper">{"".join(groups)}</figure>'
-    )
+            clauses.append(f"{rests}{with_others}, {_joined(told)}")
+    missing = int((card["outcome"] == NOT_ATTEMPTED).sum())
+    if missing:
+        clauses.append(f"{missing} not attempted")
+    sentence = "; ".join(clauses)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def by_evidence(card: pd.DataFrame) -> pd.DataFrame:
-    """Exhibits by paper and evidence (rows) and status there (columns); levels with none are left out."""
+    """Exhibits by paper and evidence (rows) and outcome there (columns); evidence of none is left out."""
     long = card.melt(
-        id_vars=["paper"], value_vars=list(EVIDENCE), var_name="evidence", value_name="status_there"
+        id_vars=["paper"], value_vars=list(EVIDENCE), var_name="evidence", value_name="verdict_there"
     )
-    counted = long[long["status_there"] != ""].groupby(["paper", "evidence", "status_there"]).size()
-    frame = counted.unstack(fill_value=0).reindex(columns=list(STATUSES[:-1]), fill_value=0)
+    long = long[long["verdict_there"] != ""]
+    long = long.assign(outcome=long["verdict_there"].map(outcome_of))
+    counted = long.groupby(["paper", "evidence", "outcome"]).size().unstack(fill_value=0)
     order = pd.MultiIndex.from_product([PAPERS.values(), EVIDENCE], names=["paper", "evidence"])
-    return frame.reindex(order).dropna(how="all").astype(int).rename_axis(columns=None)
+    frame = counted.reindex(columns=list(OUTCOMES[:-1]), fill_value=0).reindex(order)
+    return frame.dropna(how="all").astype(int).rename_axis(columns=None)
 
 
 def _muted(words: str) -> str:
     return f'<div class="muted">{words}</div>' if words else ""
 
 
-def _status_cell(row: Any) -> str:
+def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in EVIDENCE if getattr(row, level)]
-    counted = f"{row.checks - row.differing} of {row.checks} checks agree" if row.checks else ""
-    return verdict_badge(row.status) + _muted("<br>".join([*levels, counted]))
+    parts = [f"{row.failing} fail" if row.failing else "", f"{row.untold} cannot tell" if row.untold else ""]
+    told = ", ".join(part for part in parts if part)
+    counted = f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', {told}' if told else ''}"
+    return verdict_badge(row.verdict, row.outcome) + _muted(
+        "<br>".join([*levels, counted if row.checks else ""])
+    )
 
 
 def _what_cell(row: Any) -> str:
     if row.evidence:
-        rest = f"Not rebuilt: {escape(row.remaining)}" if row.remaining else ""
+        rest = f"Not checked: {escape(row.remaining)}" if row.remaining else ""
     else:
         rest = f"Would need: {escape(row.needs)}"
     return escape(row.title) + _muted(rest)
 
 
 def index_table(card: pd.DataFrame, paper: str) -> HTML:
-    """One paper's exhibits, each on its own row with its status at every level, linked to its place."""
+    """One paper's exhibits, each on its own row with its verdict on each evidence, linked to its place."""
     rows = list(card[card["paper"] == paper].itertuples())
     frame = pd.DataFrame(
         {
             "exhibit": [link(r.notebook, r.anchor, r.label) + _muted(r.kind) for r in rows],
             "what it shows": [_what_cell(r) for r in rows],
-            "status": [_status_cell(r) for r in rows],
+            "verdict": [_verdict_cell(r) for r in rows],
         }
     )
     return HTML(table_html(frame, f"{paper}: {len(frame)} exhibits", index=False, raw=tuple(frame.columns)))
 
 
 def audit_table(checks: pd.DataFrame, caption: str) -> HTML:
-    """Checks on rows of their own: what was printed, what follows, and whether they agree."""
+    """Checks on rows of their own: what was printed, what follows, and whether it holds."""
     frame = pd.DataFrame(
         {
             "exhibit": [link(r.notebook, r.anchor, r.label) for r in checks.itertuples()],
@@ -97,7 +148,7 @@ def audit_table(checks: pd.DataFrame, caption: str) -> HTML:
             ],
             "printed": checks["printed"].map(unbroken),
             "what follows": checks["follows"].map(unbroken),
-            "verdict": ["✓\u00a0agrees" if agrees else "≠\u00a0differs" for agrees in checks["agrees"]],
+            "outcome": checks["outcome"].map(marked),
         }
     )
     return HTML(table_html(frame, caption, index=False, raw=("exhibit",)))
@@ -118,7 +169,7 @@ def _finding(group: pd.DataFrame) -> str:
 
 
 def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
-    """The differing checks that share a cause, by paper: the explanation, then the numbers.
+    """The failing checks that share a cause, by paper: the explanation, then the numbers.
 
     Parameters
     ----------
@@ -126,7 +177,7 @@ def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
     cause : one of the causes, or empty for those without a known one.
     folded : whether each paper's list opens on a click.
     """
-    chosen = checks[~checks["agrees"] & (checks["cause"] == cause) & ~checks["shape"]]
+    chosen = checks[(checks["outcome"] == FAILS) & (checks["cause"] == cause) & ~checks["shape"]]
     blocks = []
     for paper, rows in chosen.groupby("paper", sort=False):
         items = [_finding(group) for _, group in rows.groupby(["exhibit", "explanation"], sort=False)]
@@ -141,7 +192,8 @@ def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
 
 
 def totals_table(counts: pd.DataFrame) -> HTML:
-    """Exhibits by paper and status."""
+    """Exhibits by paper and verdict."""
     return show(
-        counts.rename_axis(index=None, columns=None), "Exhibits by paper and status (strongest evidence)"
+        counts.rename_axis(index=None, columns=None),
+        "Exhibits by paper and verdict (on the strongest evidence)",
     )

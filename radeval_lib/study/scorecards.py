@@ -7,29 +7,33 @@ from collections.abc import Sequence
 import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, ledger
-from radeval_lib.study.display import standing
-from radeval_lib.study.recording import EVIDENCE, Result
+from radeval_lib.study.results import Result
+from radeval_lib.study.verdicts import (
+    CANNOT_TELL,
+    EVIDENCE,
+    FAILS,
+    NOT_ATTEMPTED,
+    STRENGTH,
+    VERDICTS,
+)
 
-STATUSES = ("reproduced", "reproduced in part", "differs", "shape only", "not attempted")
-# Strongest first: what a reader should look at where an exhibit was rebuilt at several levels. What only
-# shows a shape, on other data than the paper's, comes after all of them.
-_STRENGTH = ("credentialed", "open", "print", "synthetic")
 
-
-def _rank(result: Result) -> tuple[bool, int]:
-    return result.verdict == "shape only", _STRENGTH.index(result.evidence)
+def _rank(result: Result) -> tuple[bool, bool, int]:
+    """What a reader should look at first: what tells something, before shapes, on the strongest evidence."""
+    return result.outcome == CANNOT_TELL, result.kind == "stand-ins", STRENGTH.index(result.evidence)
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
-    """Every exhibit of the ledger with its status.
+    """Every exhibit of the ledger with its verdicts.
 
     Returns
     -------
     DataFrame
         One row an exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
-        ``notebook``, ``anchor``, ``needs``, ``status`` (that of the strongest evidence), ``evidence`` (the
-        strongest; empty if not attempted), one column a level of evidence with the status there (empty if
-        none), ``checks``, ``differing`` (counts over all levels) and ``remaining``.
+        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``evidence``
+        (empty if not attempted), ``shape`` (bool: stand-ins) and ``remaining``; one column a kind of evidence
+        with the verdict there (empty if none); ``checks``, ``failing`` and ``untold`` (how many checks cannot
+        tell), counted over all evidence.
     """
     found: dict[str, dict[str, Result]] = {}
     for result in results:
@@ -48,21 +52,25 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
                 "needs": entry.would_need,
-                "status": standing(best) if best else "not attempted",
+                "verdict": best.verdict if best else NOT_ATTEMPTED,
+                "outcome": best.outcome if best else NOT_ATTEMPTED,
                 "evidence": best.evidence if best else "",
-                **{level: standing(levels[level]) if level in levels else "" for level in EVIDENCE},
-                "checks": sum(len(result.checks) for result in levels.values()),
-                "differing": sum(len(result.differing) for result in levels.values()),
+                "shape": best is not None and best.kind == "stand-ins",
                 "remaining": best.remaining if best else "",
+                **{level: levels[level].verdict if level in levels else "" for level in EVIDENCE},
+                "checks": sum(len(result.checks) for result in levels.values()),
+                "failing": sum(len(result.with_outcome(FAILS)) for result in levels.values()),
+                "untold": sum(len(result.with_outcome(CANNOT_TELL)) for result in levels.values()),
             }
         )
     return pd.DataFrame(rows)
 
 
 def totals(card: pd.DataFrame) -> pd.DataFrame:
-    """Exhibits by paper (rows) and status (columns), with a row and a column of totals."""
-    counted = pd.crosstab(card["paper"], card["status"])
-    counted = counted.reindex(index=list(PAPERS.values()), columns=list(STATUSES), fill_value=0)
+    """Exhibits by paper (rows) and verdict (columns, as far as any has it), with totals of both."""
+    counted = pd.crosstab(card["paper"], card["verdict"])
+    found = [verdict for verdict in VERDICTS if verdict in counted.columns]
+    counted = counted.reindex(index=list(PAPERS.values()), columns=found, fill_value=0)
     counted["all"] = counted.sum(axis=1)
     counted.loc["all papers"] = counted.sum()
     return counted
@@ -75,8 +83,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``shape`` (bool: nothing
-        of the paper's own is compared), ``check``, ``printed``, ``follows``, ``agrees`` (bool), ``cause``
-        and ``explanation`` (empty where it agrees, or not known).
+        of the paper's own is compared), ``check``, ``printed``, ``follows``, ``outcome`` (``holds``,
+        ``fails`` or ``cannot tell``), ``cause`` and ``explanation`` (empty unless it fails and is explained).
     """
     entries = ledger()
     rows = []
@@ -92,11 +100,11 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
                     "notebook": entry.notebook,
                     "anchor": entry.anchor,
                     "evidence": result.evidence,
-                    "shape": result.verdict == "shape only",
+                    "shape": result.kind == "stand-ins",
                     "check": check.name,
                     "printed": check.printed,
                     "follows": check.computed,
-                    "agrees": check.agrees,
+                    "outcome": check.outcome,
                     "cause": cause,
                     "explanation": why,
                 }
@@ -112,8 +120,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "check",
         "printed",
         "follows",
-        "agrees",
+        "outcome",
         "cause",
         "explanation",
     ]
-    return pd.DataFrame(rows, columns=columns).astype({"agrees": bool, "shape": bool})
+    return pd.DataFrame(rows, columns=columns).astype({"shape": bool})

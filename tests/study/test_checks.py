@@ -25,6 +25,27 @@ def test_agreement_is_a_matter_of_rounding(printed: str, computed: float | Estim
     assert check_value("name", printed, computed).agrees is agrees
 
 
+@pytest.mark.parametrize(
+    ("printed", "low", "high", "possible", "outcome"),
+    [
+        ("0.25", -0.22, 0.87, (-1, 1), "cannot tell"),  # would accept half of all correlations
+        ("0.25", 0.00, 0.49, (-1, 1), "holds"),  # just below a quarter
+        ("0.25", 0.00, 0.51, (-1, 1), "cannot tell"),
+        ("-0.80", -0.22, 0.87, (-1, 1), "fails"),  # wide, and still misses
+        ("0.60", 0.30, 1.40, (0, 1), "cannot tell"),  # what is impossible does not count
+        ("4.0", 3.6, 4.4, None, "holds"),  # no range given: half of the printed value is too wide
+        ("4.0", 2.9, 5.1, None, "cannot tell"),
+        ("-4.0", -5.1, -2.9, None, "cannot tell"),
+        ("0", -0.4, 0.4, None, "holds"),
+    ],
+)
+def test_an_interval_that_accepts_too_much_tells_nothing(
+    printed: str, low: float, high: float, possible: tuple[float, float] | None, outcome: str
+) -> None:
+    estimate = Estimate((low + high) / 2, low, high)
+    assert check_value("n", printed, estimate, possible=possible).outcome == outcome
+
+
 def test_a_check_tells_its_range() -> None:
     check = check_value("gain", "0.030", Estimate(0.03, 0.029, 0.031))
     assert check.computed == "0.0300 [0.0290, 0.0310]"

@@ -19,24 +19,24 @@ from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import NOTEBOOKS, PROFILES, shown
+from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 
-EVIDENCE = ("print", "synthetic", "open", "credentialed")
-VERDICTS = ("reproduced", "differs", "shape only", "not attempted")
 CAUSES = ("paper", "text", "definition", "rounding")
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one notebook found out about one exhibit at one level of evidence.
+    """What one notebook found out about one exhibit on one kind of evidence.
 
     Attributes
     ----------
-    verdict : one of :data:`VERDICTS`.
-    remaining : what of the exhibit was not rebuilt, and what that would need; empty if all of it was.
-    causes : for each differing check that has a known cause, its name -> (cause, explanation).
+    evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
+    verdict : one of :data:`~radeval_lib.study.verdicts.VERDICTS`.
+    remaining : what of the exhibit was not checked, and what that would need; empty if all of it was.
+    causes : for each failing check that has a known cause, its name -> (cause, explanation).
     stand_in : what stands in for the paper's own data or models, where something does.
     table : the rebuilt table as records, for readers of the JSON.
     provenance : data, code, settings and versions.
@@ -54,8 +54,18 @@ class Result:
     stand_in: str = ""
 
     @property
-    def differing(self) -> list[Check]:
-        return [check for check in self.checks if not check.agrees]
+    def kind(self) -> str:
+        """``numbers``, ``data`` or ``stand-ins``: see :func:`radeval_lib.study.verdicts.kind`."""
+        return verdicts.kind(self.evidence, self.stand_in)
+
+    @property
+    def outcome(self) -> str:
+        """Whether what was checked holds: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
+        return _outcome(self.evidence, self.checks, self.remaining, self.stand_in)
+
+    def with_outcome(self, outcome: str) -> list[Check]:
+        """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
+        return [check for check in self.checks if check.outcome == outcome]
 
     def _repr_html_(self) -> str:
         from radeval_lib.study.display import verdict_html
@@ -63,14 +73,20 @@ class Result:
         return verdict_html(self)
 
 
-def judge(evidence: str, checks: Sequence[Check], stand_in: str = "") -> str:
-    """The verdict that checks at one level of evidence earn (CONTRIBUTING.md, The words).
+def _outcome(evidence: str, checks: Sequence[Check], remaining: str, stand_in: str) -> str:
+    shape = verdicts.kind(evidence, stand_in) == "stand-ins"
+    return verdicts.outcome([check.outcome for check in checks], remaining, shape=shape)
 
-    Synthetic data, and other data or models than the paper's, show the shape of a result and never reproduce
-    it.
+
+def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_in: str = "") -> str:
+    """The verdict that checks earn on what they rest on (CONTRIBUTING.md, The words).
+
+    Raises
+    ------
+    ResultError
+        Where the evidence is unknown, there is no check, or two checks have one name.
     """
-    if evidence not in EVIDENCE:
-        raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
+    verdicts.kind(evidence, stand_in)
     if not checks:
         raise ResultError(
             "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
@@ -80,15 +96,13 @@ def judge(evidence: str, checks: Sequence[Check], stand_in: str = "") -> str:
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
-    if evidence == "synthetic" or stand_in:
-        return "shape only"
-    return "reproduced" if all(check.agrees for check in checks) else "differs"
+    return verdicts.verdict(evidence, stand_in, _outcome(evidence, checks, remaining, stand_in))
 
 
 def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[str, tuple[str, str]]:
-    """The known cause of each differing check, by the check's name.
+    """The known cause of each failing check, by the check's name.
 
-    Source: ``discrepancies`` in the paper's ``paper.yml``; an entry holds at one level of evidence, ``print``
+    Source: ``discrepancies`` in the paper's ``paper.yml``; an entry holds on one kind of evidence, ``print``
     unless it names another.
     """
     known = [
@@ -99,7 +113,7 @@ def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[s
     found = {}
     for check in checks:
         entry = next((e for e in known if any(fnmatchcase(check.name, glob) for glob in e["checks"])), None)
-        if entry and not check.agrees:
+        if entry and check.outcome == verdicts.FAILS:
             found[check.name] = (entry["cause"], " ".join(entry["explanation"].split()))
     return found
 
@@ -118,11 +132,11 @@ def record(
 
     Parameters
     ----------
-    evidence : one of :data:`EVIDENCE`: what the computed side rests on.
+    evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
     checks : at least one comparison.
-    remaining : what of the exhibit was not rebuilt, and what that would need; empty only if all of it was.
-    stand_in : what stands in for the paper's own data or models; where something does, the verdict is
-        ``shape only``.
+    remaining : what of the exhibit was not checked, and what that would need; empty only if all of it was.
+    stand_in : what stands in for the paper's own data or models; where something does, the verdict speaks of
+        a shape alone.
     table : the rebuilt table, kept with the result.
 
     Returns
@@ -138,7 +152,7 @@ def record(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
-        verdict=judge(evidence, checks, stand_in),
+        verdict=judge(evidence, checks, remaining=remaining, stand_in=stand_in),
         checks=tuple(checks),
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
@@ -224,4 +238,6 @@ def read_all(output_dir: Path) -> list[Result]:
             )
         results.append(result)
     order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}
-    return sorted(results, key=lambda result: (order[result.exhibit], EVIDENCE.index(result.evidence)))
+    return sorted(
+        results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))
+    )

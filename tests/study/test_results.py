@@ -1,0 +1,221 @@
+"""Verdicts, recorded results, and what the scorecard makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.papers.exhibits import of_notebook
+from radeval_lib.study import (
+    audit,
+    begin,
+    check_statement,
+    check_value,
+    ledger,
+    pages,
+    record,
+    scorecard,
+    totals,
+    verdicts,
+)
+from radeval_lib.study.checks import Check
+from radeval_lib.study.display import verdict_html, verdict_sentence
+from radeval_lib.study.profiles import profile
+from radeval_lib.study.results import judge, read, read_all
+from radeval_lib.study.runs import Run
+
+NOTEBOOK = "facts/fact_counting"
+YES, NO = check_value("holds", "2", 2), check_value("fails", "2", 3)
+UNTOLD = check_statement("cannot tell", "more", "no interval", None)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
+
+
+def _exhibit() -> str:
+    return of_notebook(NOTEBOOK)[0].id
+
+
+@pytest.mark.parametrize(
+    ("evidence", "checks", "stand_in", "remaining", "verdict"),
+    [
+        ("print", [YES], "", "", "consistent"),  # arithmetic reproduces nothing
+        ("released", [YES], "", "", "consistent"),
+        ("print", [YES], "", "people.", "consistent in part"),
+        ("print", [YES, UNTOLD], "", "", "consistent in part"),
+        ("released", [YES, NO, UNTOLD], "", "people.", "inconsistent"),
+        ("open", [YES], "", "", "reproduced"),
+        ("credentialed", [YES], "", "people.", "reproduced in part"),
+        ("open", [YES, NO], "", "", "differs"),
+        ("synthetic", [YES], "", "people.", "shape holds"),
+        ("synthetic", [YES, UNTOLD], "", "", "shape holds in part"),
+        ("synthetic", [NO], "", "", "shape fails"),
+        ("open", [NO], "other reports", "", "shape fails"),
+        ("print", [UNTOLD], "", "", "cannot tell"),
+        ("synthetic", [UNTOLD], "", "", "cannot tell"),
+    ],
+)
+def test_verdicts_are_earned(
+    evidence: str, checks: list, stand_in: str, remaining: str, verdict: str
+) -> None:
+    assert judge(evidence, checks, remaining=remaining, stand_in=stand_in) == verdict
+    assert verdict in verdicts.VERDICTS
+
+
+def test_each_word_states_one_outcome() -> None:
+    assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
+    assert verdicts.outcome_of("shape fails") == verdicts.FAILS
+    assert verdicts.outcome_of("cannot tell") == verdicts.CANNOT_TELL
+
+
+def test_what_stands_in_reproduces_nothing(run: Run) -> None:
+    words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm"})
+    assert words == "rated pairs from the generator, not RaTE-Eval"
+    assert run.stand_in({"rated_pairs": "synthetic"}) == ""
+    assert run.source("rated_pairs") == "the generator"
+    public = replace(run, profile=profile("open"))
+    assert public.source("rated_pairs") == "RadPref"
+    assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
+    shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
+    printed = record(run, _exhibit(), evidence="print", checks=[YES])
+    assert shown.verdict == "shape fails"
+    assert words in verdict_sentence(shown)
+    card = scorecard([shown, printed]).set_index("exhibit").loc[_exhibit()]
+    assert (card["verdict"], card["evidence"], card["shape"]) == ("consistent", "print", False)
+    assert audit([shown, printed])["shape"].tolist() == [True, False]
+
+
+def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
+    with pytest.raises(ResultError, match="earns no verdict"):
+        judge("print", [])
+    with pytest.raises(ResultError, match="two checks are called"):
+        judge("print", [YES, YES])
+    with pytest.raises(ResultError, match="unknown evidence"):
+        judge("hearsay", [YES])
+
+
+def test_what_is_recorded_is_read_back(run: Run) -> None:
+    written = record(run, _exhibit(), evidence="print", checks=[YES, NO], remaining="the rest needs  people.")
+    (back,) = read_all(run.output_dir)
+    assert back == written
+    assert back.provenance["seed"] == run.profile.seed
+    assert back.remaining == "the rest needs people."
+    assert not list(run.output_dir.rglob("*.part"))
+
+
+def test_the_sentence_says_what_was_found(run: Run) -> None:
+    def told(*checks: Check, **change: str) -> str:
+        return verdict_sentence(record(run, _exhibit(), evidence="print", checks=checks, **change))
+
+    more = check_value("holds too", "1", 1)
+    assert told(YES) == "Consistent, from the numbers that the paper prints: the one check holds."
+    assert told(YES, more).endswith(": both checks hold.")
+    assert told(YES, remaining="The rest needs people.") == (
+        "Consistent in part, from the numbers that the paper prints: the one check holds."
+        " Not checked: The rest needs people."
+    )
+    assert told(YES, UNTOLD).endswith(": 1 of 2 checks holds, and 1 cannot tell.")
+    assert told(YES, NO, UNTOLD).endswith(": 1 of 3 checks fails, and 1 cannot tell.")
+    assert told(NO) == "Inconsistent, from the numbers that the paper prints: the one check fails."
+    assert told(UNTOLD) == "Cannot tell, from the numbers that the paper prints: the one check cannot tell."
+    assert told(YES, stand_in="MiniLM, not BioLORD").startswith("Shape holds, ")
+    assert "; in place of the paper's own: MiniLM" in told(YES, stand_in="MiniLM, not BioLORD")
+
+
+def test_the_box_lists_what_does_not_hold(run: Run) -> None:
+    html = verdict_html(record(run, _exhibit(), evidence="print", checks=[YES, NO, UNTOLD]))
+    assert 'class="verdict-box fails"' in html
+    assert "fails: printed 2; follows 3<br><em>Cause not known.</em>" in html
+    assert "cannot tell: printed more; follows no interval<br><em>Cannot tell.</em>" in html
+
+
+def test_an_exhibit_belongs_to_one_notebook(run: Run) -> None:
+    with pytest.raises(ResultError, match="belongs to notebook"):
+        record(run, "rales.table3", evidence="print", checks=[YES])
+    with pytest.raises(LedgerError, match="unknown exhibit"):
+        record(run, "facts.table9", evidence="print", checks=[YES])
+
+
+def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
+    record(run, _exhibit(), evidence="print", checks=[YES])
+    (path,) = run.output_dir.rglob("*.json")
+    whole = path.read_text(encoding="utf-8")
+    for broken in (
+        whole[:200],
+        "",
+        "[]",
+        whole.replace('"verdict": "consistent"', '"verdict": "inconsistent"'),
+    ):
+        path.write_text(broken, encoding="utf-8")
+        with pytest.raises(ResultError, match="Delete it"):
+            read(path)
+
+
+def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) -> None:
+    record(run, _exhibit(), evidence="synthetic", checks=[NO])
+    record(run, _exhibit(), evidence="print", checks=[YES], remaining="people.")
+    card = scorecard(read_all(run.output_dir)).set_index("exhibit")
+    assert list(card.index) == list(ledger())
+    row = card.loc[_exhibit()]
+    assert (row["verdict"], row["outcome"], row["evidence"]) == (
+        "consistent in part",
+        "holds in part",
+        "print",
+    )
+    assert (row["synthetic"], row["checks"], row["failing"], row["untold"]) == ("shape fails", 2, 1, 0)
+    assert (card.drop(_exhibit())["verdict"] == "not attempted").all()
+    assert totals(card.reset_index()).loc["all papers", "all"] == len(ledger())
+    assert len(audit(read_all(run.output_dir))) == 2
+
+
+def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
+    record(run, _exhibit(), evidence="print", checks=[UNTOLD])
+    record(run, _exhibit(), evidence="synthetic", checks=[YES])
+    card = scorecard(read_all(run.output_dir)).set_index("exhibit")
+    row = card.loc[_exhibit()]
+    assert (row["verdict"], row["evidence"]) == ("shape holds", "synthetic")
+    assert (row["print"], row["untold"]) == ("cannot tell", 1)
+
+
+def test_the_front_page_says_what_the_verdicts_rest_on(run: Run) -> None:
+    first, second = of_notebook(NOTEBOOK)[:2]
+    record(run, first.id, evidence="print", checks=[NO])
+    record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
+    card = scorecard(read_all(run.output_dir))
+    missing = len(ledger()) - 2
+    assert pages.evidence_sentence(card) == (
+        "From the numbers that the paper prints, 1 inconsistent; on public data with other data or models "
+        f"than the paper's, 1 shape holds; {missing} not attempted."
+    )
+    counts = pages.by_evidence(card)
+    assert counts.loc[("Fact counting", "open"), "holds"] == 1
+    assert counts.to_numpy().sum() == 2
+    html = pages.tiles(card).data
+    assert html.count('class="tile ') == len(ledger())
+    assert "<span>inconsistent</span>" in html, "a tile's verdict stands in words beside it"
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"profile": "nope"}, ProfileError),
+        ({"seed": -1}, ParameterError),
+        ({"seed": True}, ParameterError),
+        ({"notebook": "facts/nope"}, NotebookError),
+    ],
+)
+def test_parameters_are_checked(change: dict[str, object], error: type[Exception]) -> None:
+    settings: dict[str, object] = {"notebook": NOTEBOOK, "profile": "smoke", "seed": 0, **change}
+    with pytest.raises(error):
+        begin(**settings)  # type: ignore[arg-type]
+
+
+def test_random_streams_are_their_own(run: Run) -> None:
+    assert run.rng("a").random() == run.rng("a").random()
+    assert run.rng("a").random() != run.rng("b").random()
+    assert replace(run, seed=run.seed + 1).rng("a").random() != run.rng("a").random()
