@@ -1,4 +1,4 @@
-"""``radbook``: build the book, run one notebook, look at the ledger and the data, score a file."""
+"""``radbook``: build the book, run a notebook, look at the ledger, the data and the models, score a file."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from radeval_lib import __version__
 from radeval_lib.cli.building import build, render, run
 from radeval_lib.cli.data_files import data_group
 from radeval_lib.cli.listing import exhibits
+from radeval_lib.cli.models import models_group
 from radeval_lib.cli.scoring import score
 
 
@@ -17,5 +18,5 @@ def main() -> None:
     """Rebuild the study: run its notebooks, render its book, look at its exhibits and data."""
 
 
-for _command in (build, render, run, exhibits, score, data_group):
+for _command in (build, render, run, exhibits, score, data_group, models_group):
     main.add_command(_command)

@@ -92,15 +92,22 @@ def quiet() -> Iterator[None]:
 def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     """``factory.from_pretrained`` of a located model, its errors put plainly.
 
+    A hub model that ``data_manifests/models/`` describes is loaded at the revision that is given there.
+
     Raises
     ------
     ModelError
         If the files are missing, unreachable, damaged or of another kind.
     """
+    from radeval_lib.models.catalog import revision_of
+
     where = locate(name)
+    revision = revision_of(where)
     try:
         with quiet():
-            return factory.from_pretrained(where, trust_remote_code=False, **settings)
+            return factory.from_pretrained(
+                where, trust_remote_code=False, **({"revision": revision} if revision else {}), **settings
+            )
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(

@@ -1,0 +1,137 @@
+"""The pretrained models that papers name: what each is, where it is had, and whether it can be loaded safely.
+
+Source: ``data_manifests/models/<name>.yml``, one file a model. What could not be verified is ``unknown``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from radeval_lib.models.loading import ModelError
+from radeval_lib.paths import MODELS, shown
+
+Unknown = Literal["unknown"]
+Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Tokenizer(_Strict):
+    """How a model cuts text.
+
+    Attributes
+    ----------
+    kind : ``WordPiece``, ``byte-level BPE`` or ``SentencePiece``.
+    vocabulary : number of tokens.
+    cased : whether upper and lower case differ.
+    notes : what to mind when using it; may be empty.
+    """
+
+    kind: Literal["WordPiece", "byte-level BPE", "SentencePiece"]
+    vocabulary: int | Unknown
+    cased: bool | Unknown
+    notes: str = ""
+
+
+class Card(_Strict):
+    """What is known about one pretrained model.
+
+    Attributes
+    ----------
+    name : the manifest's file name.
+    title : the paper's name for it (RaLEs, Table 2).
+    hub : repository on the Hugging Face hub.
+    released_as : what the released configurations load, where that is another name or place.
+    family : transformers' model type.
+    domain : of its pretraining, as RaLEs groups it.
+    parameters_millions : as RaLEs, Table 2, prints it.
+    pretrained_on : the texts.
+    licence : as the repository states it.
+    revision : commit or reference on the hub from which it is loaded.
+    safetensors : where safetensors weights are: on the ``main`` branch, or only in a ``pull request``, which
+        ``revision`` names; ``none`` where there are pickled weights only, which this library does not load.
+    seen : pages that these facts were read from.
+    """
+
+    name: str
+    title: str
+    hub: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
+    released_as: str = ""
+    family: str
+    domain: Domain
+    parameters_millions: int = Field(gt=0)
+    pretrained_on: str
+    licence: str
+    revision: str
+    safetensors: Literal["main", "pull request", "none", "unknown"]
+    tokenizer: Tokenizer
+    note: str = ""
+    seen: tuple[str, ...] = Field(min_length=1)
+
+    @property
+    def pinned(self) -> str | None:
+        """The revision to load, or None where it is not known."""
+        return None if self.revision == "unknown" else self.revision
+
+
+@cache
+def load(name: str, folder: Path = MODELS) -> Card:
+    """One manifest.
+
+    Raises
+    ------
+    ModelError
+        Where there is none of that name, or it is not of the format.
+    """
+    path = folder / f"{name}.yml"
+    if not path.is_file():
+        raise ModelError(
+            f"no model is described as {name!r}", shown(folder), f"Models: {', '.join(names(folder))}."
+        )
+    try:
+        return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
+    except (ValidationError, yaml.YAMLError, TypeError) as error:
+        raise ModelError(_first(error), shown(path), "Mend the manifest.") from error
+
+
+def names(folder: Path = MODELS) -> list[str]:
+    """Every described model, in alphabetical order."""
+    return sorted(path.stem for path in folder.glob("*.yml"))
+
+
+def cards(folder: Path = MODELS) -> list[Card]:
+    """Every manifest, by domain in the order of Table 2, then by title."""
+    order = ("English", "Biomedical", "Clinical", "Radiology")
+    found = [load(name, folder) for name in names(folder)]
+    return sorted(found, key=lambda card: (order.index(card.domain), card.title))
+
+
+@cache
+def revision_of(hub: str) -> str | None:
+    """The revision at which a hub repository is described; None where it is not, or at none."""
+    return next((card.pinned for card in cards() if card.hub == hub), None)
+
+
+def in_cache(card: Card) -> bool:
+    """Whether the model's weights are on this machine already, as safetensors; asks no network."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = (
+        try_to_load_from_cache(card.hub, file, revision=card.pinned)
+        for file in ("model.safetensors", "model.safetensors.index.json")
+    )
+    return any(isinstance(path, str) for path in found)
+
+
+def _first(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        one = error.errors()[0]
+        return f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+    return (str(error).splitlines() or [type(error).__name__])[0]

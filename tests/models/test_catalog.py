@@ -1,0 +1,83 @@
+"""The manifests of pretrained models: all sixteen of RaLEs, Table 2, and one line for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from radeval_lib.cli import main
+from radeval_lib.models import catalog, loading
+from radeval_lib.models.loading import ModelError
+from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.paths import MODELS
+
+
+def test_are_the_models_of_table_2() -> None:
+    table = printed("rales.table2").set_index("model")
+    cards = {card.title: card for card in catalog.cards()}
+    assert set(cards) == set(table.index)
+    for title, card in cards.items():
+        assert card.parameters_millions == int(table.loc[title, "value"]), title
+        assert card.domain == table.loc[title, "domain"], title
+
+
+def test_a_model_in_a_pull_request_is_pinned_to_it() -> None:
+    for card in catalog.cards():
+        if card.safetensors == "pull request":
+            assert card.pinned, card.name
+    assert catalog.revision_of("StanfordAIMI/RadBERT") == "refs/pr/2"
+    assert catalog.revision_of("someone/else") is None
+
+
+def test_a_hub_model_is_loaded_at_its_revision() -> None:
+    class Factory:
+        given: dict[str, Any]
+
+        @classmethod
+        def from_pretrained(cls, name: str, **settings: Any) -> str:
+            cls.given = settings
+            return name
+
+    loading.pretrained(Factory, "StanfordAIMI/RadBERT")
+    assert Factory.given == {"trust_remote_code": False, "revision": "refs/pr/2"}
+    loading.pretrained(Factory, "someone/else")
+    assert "revision" not in Factory.given
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"domain": "Veterinary"}, "domain"),
+        ({"hub": "no repository"}, "hub"),
+        ({"parameters_millions": 0}, "parameters_millions"),
+        ({"parameter": 3}, "parameter"),
+        ({"seen": []}, "seen"),
+    ],
+)
+def test_a_wrong_manifest_is_one_line(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    good = yaml.safe_load((MODELS / "bert_base.yml").read_text(encoding="utf-8"))
+    (tmp_path / "wrong.yml").write_text(yaml.safe_dump({**good, **change}), encoding="utf-8")
+    with pytest.raises(ModelError, match=message) as caught:
+        catalog.load("wrong", tmp_path)
+    assert "wrong.yml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_model_is_one_line_that_names_the_known_ones() -> None:
+    result = CliRunner().invoke(main, ["models", "status", "gpt"])
+    assert result.exit_code == 2
+    assert "no model is described as 'gpt'" in result.output
+    assert "gatortron" in result.output
+
+
+def test_status_lists_every_model() -> None:
+    result = CliRunner().invoke(main, ["models", "status"])
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) == len(catalog.names())
+    one = CliRunner().invoke(main, ["models", "status", "radbert_1"])
+    assert "refs/pr/2" in one.output
+    assert "tokenizer notes" in one.output
