@@ -30,7 +30,7 @@ _TAG = re.compile(r"<[^>]*>")
 _ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2})|[nrtbfv])")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\s{1,2}[A-Za-z0-9+/_-]{4,})*={0,2}")
 _HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
-_PRINTABLE_RUN = re.compile(rb"[\t\n\r\x20-\x7e\xc2-\xf4\x80-\xbf]{16,}")
+_PRINTABLE_RUN = re.compile(rb"[\t\n\r\x20-\x7e]{16,}")
 _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
 _PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF", b"BM", b"II*\x00", b"MM\x00*")
 _PICTURE_IN_PAGE = re.compile(
@@ -67,9 +67,9 @@ def of_file(content: bytes, depth: int = 0) -> Iterator[str]:
     elif content.startswith((b"\xff\xfe", b"\xfe\xff")):
         yield from of_text(content.decode("utf-16", "replace"))
     elif b"\x00" in content:
-        for wide in (content, content.replace(b"\x00", b"")):  # UTF-16 has a zero in every second byte
-            runs = (run.group().decode("utf-8", "replace") for run in _PRINTABLE_RUN.finditer(wide))
-            yield from of_text("\n".join(runs))
+        if content.count(b"\x00") > len(content) / 3:  # UTF-16 without a mark has one in every second byte
+            content = content.replace(b"\x00", b"")
+        yield from of_text("\n".join(run.decode("ascii") for run in _PRINTABLE_RUN.findall(content)))
     else:
         yield from of_text(content.decode("utf-8", "replace"))
 
