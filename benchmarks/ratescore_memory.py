@@ -25,7 +25,7 @@ import json, resource, sys
 from pathlib import Path
 from radeval_lib.metrics import files
 settings = json.loads(sys.argv[1])
-files.score_file("ratescore", settings, Path(sys.argv[2]), Path(sys.argv[3]))
+files.score_file({"ratescore": settings}, Path(sys.argv[2]), Path(sys.argv[3]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -95,10 +95,8 @@ class Metric(ABC):
             raise MetricError(f"{len(scored)} scores for {len(distinct)} pairs", self.name)
         for position, (value, _) in enumerate(scored):
             if not math.isfinite(value):
-                shown = tuple(text[:40] for text in distinct[position])
-                raise MetricError(
-                    f"the score of the pair {shown!r} is {value}, not a finite number", self.name
-                )
+                at = pairs.index(distinct[position])
+                raise MetricError(f"the score of pair {at} is {value}, not a finite number", self.name)
         where = [place[pair] for pair in pairs]
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
         return Scores(values, [scored[index][1] for index in where])
@@ -107,6 +105,13 @@ class Metric(ABC):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         """(value, detail) for each distinct (reference, candidate), in the order given; never called with
         none."""
+
+    def remark(self, detail: Any) -> str:
+        """What a reader of a pair's score should know of it, given its detail; empty if nothing.
+
+        The same words for every pair that it holds for, because pairs are counted by them.
+        """
+        return ""
 
     def signature(self) -> str:
         """How the scores were made, as one line to print beside them: the name and the settings."""
@@ -132,9 +137,9 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
         if not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
             raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
         for position, text in enumerate(texts):
-            if not isinstance(text, str):
+            if not isinstance(text, str):  # a text itself is never shown: it may be restricted
                 raise MetricError(
-                    f"item {position} is {text!r:.60} ({type(text).__name__}), not a text",
+                    f"item {position} is of type {type(text).__name__}, not a text",
                     label,
                     "Use '' for a report that is empty.",
                 )

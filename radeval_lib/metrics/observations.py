@@ -122,6 +122,8 @@ def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
 class ObservationF1(Metric):
     """F1 of the observations that two reports state as present; 1 where neither states any.
 
+    It fits reports of the chest alone.
+
     Parameters
     ----------
     labels : ``14``, or ``5`` for Cardiomegaly, Edema, Consolidation, Atelectasis and Pleural Effusion.
@@ -137,6 +139,17 @@ class ObservationF1(Metric):
 
     def settings(self) -> dict[str, Any]:
         return {"labels": self.labels}
+
+    def remark(self, detail: Any) -> str:
+        texts = (detail["reference"], detail["candidate"])
+        named = [
+            any(value is not None for name, value in text.items() if name != NO_FINDING) for text in texts
+        ]
+        return (
+            ""
+            if all(named)
+            else "a text mentions none of the observations; the rules fit chest reports alone"
+        )
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         known = {text: label(text) for text in {text for pair in pairs for text in pair}}

@@ -51,8 +51,8 @@ def test_order_and_duplicates_change_no_score(pairs, rng) -> None:
         ("a", ["b"], "references is a single text"),
         (["a"], b"b", "candidates is a single text"),
         (["a"], ["b", "c"], "1 references but 2 candidates"),
-        (["a", None], ["b", "c"], "item 1 is None"),
-        (["a"], [float("nan")], "item 0 is nan"),
+        (["a", None], ["b", "c"], "item 1 is of type NoneType"),
+        (["a"], [float("nan")], "item 0 is of type float"),
         (["a"], 3, "int is not a sequence"),
     ],
 )

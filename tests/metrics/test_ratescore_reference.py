@@ -107,7 +107,7 @@ def test_from_a_file(tmp_path, package, pairs) -> None:
         writer.writeheader()
         writer.writerows(rows)
     settings = {"preset": "released", "ner_model": NER, "encoder": ENCODER}
-    score_file("ratescore", settings, tmp_path / "pairs.csv", tmp_path / "scores.csv")
+    score_file({"ratescore": settings}, tmp_path / "pairs.csv", tmp_path / "scores.csv")
     with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as stream:
         found = [float(row["ratescore"]) for row in csv.DictReader(stream)]
     np.testing.assert_allclose(found, [score for _, score in package["long"][:20]], atol=1e-4)
