@@ -22,7 +22,7 @@ from typing import Any
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import Metric, MetricError, create
+from radeval_lib.metrics.base import Metric, MetricError, Scores, create
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.loading import ModelError, checksum
 
@@ -278,22 +278,38 @@ class _Kept:
 
     def score(self, pairs: list[tuple[str, str]]) -> list[tuple[float, str]]:
         """(value, remark) of each pair; those not scored before are scored together and kept."""
+        keys = [text_key(json.dumps(pair)) for pair in pairs]
+        known = self._open().get(set(keys)) if self._folder.is_dir() else {}
+        found = {key: _unpacked(value) for key, value in known.items()}
+        self.before += sum(key in found and key not in self._new for key in keys)
+        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
+        if new:
+            scores = self._scored(list(new.values()))
+            details = scores.details or repeat(None)
+            for key, value, detail in zip(new, scores.values, details, strict=False):
+                found[key] = (float(value), self._metric.remark(detail))
+            self._open().put({key: _packed(*found[key]) for key in new})
+            self._new.update(new)
+        return [found[key] for key in keys]
+
+    def _open(self) -> BlobCache:
         if self._cache is None:
             # What the values depend on beside the texts.
             table = json.dumps([self._metric.signature(), _models(self._metric), origin.environment()])
             self._cache = BlobCache(self._folder, table)
-        keys = [text_key(json.dumps(pair)) for pair in pairs]
-        found = {key: _unpacked(value) for key, value in self._cache.get(set(keys)).items()}
-        self.before += sum(key in found and key not in self._new for key in keys)
-        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
-        if new:
-            scores = self._metric.score([one for one, _ in new.values()], [one for _, one in new.values()])
-            details = scores.details or repeat(None)
-            for key, value, detail in zip(new, scores.values, details, strict=False):
-                found[key] = (float(value), self._metric.remark(detail))
-            self._cache.put({key: _packed(*found[key]) for key in new})
-            self._new.update(new)
-        return [found[key] for key in keys]
+        return self._cache
+
+    def _scored(self, pairs: list[tuple[str, str]]) -> Scores:
+        try:
+            return self._metric.score([one for one, _ in pairs], [one for _, one in pairs])
+        except ModelError as error:
+            name, needs = (
+                self._metric.name,
+                " and ".join(f"{self._metric.name}.{role}" for role in self._metric.needs),
+            )
+            raise MetricError(
+                error.what, f"{name}, {error.where}", f"{error.remedy} The setting is {needs}."
+            ) from error
 
     def forget(self) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)

