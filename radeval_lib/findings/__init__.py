@@ -1,0 +1,11 @@
+"""Findings read from the text of a report: what it states, denies, doubts or calls normal, and where.
+
+>>> from radeval_lib.findings import read
+>>> [(one.observation, one.presence) for one in read("Small left effusion. No pneumothorax.").findings]
+[('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
+"""
+
+from radeval_lib.findings.reader import read
+from radeval_lib.findings.records import Finding, Location, NormalStatement, Presence, Reading
+
+__all__ = ["Finding", "Location", "NormalStatement", "Presence", "Reading", "read"]

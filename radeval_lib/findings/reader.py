@@ -1,0 +1,172 @@
+"""Reads a report: its sentences one by one, and then what their words stand for in this report.
+
+The same name may stand for several observations ("mass" for one in the lung or in the breast). It is read
+as the one whose places fit the place that is said with it, then as one of the region that most of the
+report's other words belong to; the chest is the region of a report that does not tell.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
+from radeval_lib.findings.sentence import Mention, NormalMention, Parsed, parse
+from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocabulary
+from radeval_lib.findings.words import sentences
+
+_FITS = 10.0  # what a fitting place counts for, against the share of a region
+
+
+def read(text: str) -> Reading:
+    """The findings and normal statements of a report, in its order.
+
+    Parameters
+    ----------
+    text : a report or a section of one, in English; marks of de-identification ("XXXX", "___") are read as
+        words that are missing.
+
+    Returns
+    -------
+    Reading
+        Positions are characters of ``text``. An empty text gives an empty reading.
+    """
+    known = vocabulary()
+    parsed = [(start, parse(sentence)) for start, sentence in sentences(text)]
+    regions = _regions([one for _, one in parsed])
+    findings: list[Finding] = []
+    normals: list[NormalStatement] = []
+    for offset, sentence in parsed:
+        chosen = {number: (one, _sense(one, regions, known)) for number, one in enumerate(sentence.mentions)}
+        kept = {
+            number: (one, sense)
+            for number, (one, sense) in chosen.items()
+            if not _stray(one, sense, regions) and not _absorbed(one, chosen.values(), text, offset)
+        }
+        places = {number: len(findings) + place for place, number in enumerate(kept)}
+        for one, sense in kept.values():
+            sign = places.get(one.sign_of) if one.sign_of is not None else None
+            findings.append(_finding(one, sense, regions, known, text, offset, sign))
+        normals += [
+            _normal(one, regions, known, text, offset)
+            for one in sentence.normals
+            if any(subject.region for subject in one.subjects)
+        ]
+    return Reading(tuple(findings), tuple(normals), any(one.recommends for _, one in parsed))
+
+
+def _stray(one: Mention, sense: Sense, regions: Counter[str]) -> bool:
+    """Whether a single word would alone bring another region into a report of the chest ("foci")."""
+    return (
+        sense.region != HOME
+        and one.end - one.first == 1
+        and regions[sense.region] <= 2
+        and regions[HOME] > 3
+    )
+
+
+def _absorbed(one: Mention, chosen: Iterable[tuple[Mention, Sense]], text: str, offset: int) -> bool:
+    """Whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
+    words = text[offset + one.start : offset + one.stop].lower()
+    return any(
+        words in sense.lead and other is not one and 0 <= other.first - one.end <= 5 for other, sense in chosen
+    )
+
+
+def _regions(parsed: Sequence[Parsed]) -> Counter[str]:
+    votes: Counter[str] = Counter({HOME: 3})
+    for sentence in parsed:
+        for mention in sentence.mentions:
+            named = {sense.region for sense in mention.senses}
+            if len(named) == 1:
+                votes[named.pop()] += 2
+        for spots in sentence.spots:
+            shown = {spot.region for spot in spots}
+            if len(shown) == 1:
+                votes[shown.pop()] += 2
+        for normal in sentence.normals:
+            about = {subject.region for subject in normal.subjects if subject.region}
+            if len(about) == 1:
+                votes[about.pop()] += 2
+    return votes
+
+
+def _sense(mention: Mention, regions: Counter[str], known: Vocabulary) -> Sense:
+    senses = [sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)]
+    if not senses:
+        senses = [sense._replace(lead=()) for sense in mention.senses]
+    if len(senses) == 1:
+        return senses[0]
+    said = {spot.location.place for spots in mention.spots for spot in spots}
+
+    def worth(sense: Sense) -> float:
+        fits = bool(known.places.get(sense.key, frozenset()) & said)
+        return _FITS * fits + regions[sense.region] + 20 * len(sense.lead)
+
+    return max(senses, key=worth)
+
+
+def _spot(spots: Sequence[Spot], sense: Sense, regions: Counter[str], known: Vocabulary) -> Location:
+    fitting = known.places.get(sense.key, frozenset())
+
+    def worth(spot: Spot) -> float:
+        return _FITS * (spot.location.place in fitting) + (spot.region == sense.region) + regions[spot.region] / 100
+
+    return max(spots, key=worth).location
+
+
+def _locations(one: Mention, sense: Sense, regions: Counter[str], known: Vocabulary) -> tuple[Location, ...]:
+    said = [_spot(spots, sense, regions, known) for spots in one.spots]
+    if sense.key in known.paired:  # the finding names its own place: of "right hemidiaphragm" the side counts
+        said = [Location(None, where.side) for where in said]
+    said = [where for where in said if where.side or where.place not in (None, "lung")]
+    sides = set(one.sides)
+    side = "bilateral" if len(sides) > 1 else next(iter(sides), None)
+    if side is None:
+        return tuple(dict.fromkeys(said))
+    filled = [
+        Location(where.place, side) if where.side is None and where.place in known.sided else where
+        for where in said
+    ]
+    if not any(where.side for where in filled):
+        filled.append(Location(None, side))
+    return tuple(dict.fromkeys(filled))
+
+
+def _finding(
+    one: Mention,
+    sense: Sense,
+    regions: Counter[str],
+    known: Vocabulary,
+    text: str,
+    offset: int,
+    sign: int | None,
+) -> Finding:
+    start, end = offset + one.start, offset + one.stop
+    return Finding(
+        sense.key,
+        one.presence,
+        start,
+        end,
+        text[start:end],
+        _locations(one, sense, regions, known),
+        one.severity,
+        one.size_mm,
+        one.change,
+        sign,
+    )
+
+
+def _normal(
+    one: NormalMention, regions: Counter[str], known: Vocabulary, text: str, offset: int
+) -> NormalStatement:
+    subjects = [subject for subject in one.subjects if subject.region]
+
+    def worth(position: int) -> tuple[float, bool, int]:
+        subject = subjects[position]
+        fits = one.state in known.entry_states.get(subject.key, frozenset())
+        return regions[subject.region], fits, -position
+
+    chosen = subjects[max(range(len(subjects)), key=worth)]
+    start, end = offset + one.start, offset + one.stop
+    return NormalStatement(chosen.key, start, end, text[start:end], one.change)

@@ -1,0 +1,377 @@
+"""Reads one sentence: mentions of findings and normal structures, with everything that is said of them.
+
+Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` decides by the whole report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise, zip_longest
+from typing import Any, NamedTuple
+
+from radeval_lib.findings.phrases import Match
+from radeval_lib.findings.records import Presence
+from radeval_lib.findings.scope import Scope, scope
+from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
+from radeval_lib.findings.words import Token, tokens
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
+_PREPOSITIONS = frozenset(
+    ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
+     "above", "projecting", "into", "through", "throughout", "toward", "the", "for", "about", "adjacent"]
+)  # fmt: skip
+_SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
+_ZONES = frozenset(["upper", "lower", "middle", "mid"])
+_ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
+_JOINTS = frozenset(["and", "or", "/"])
+_EITHER = frozenset(["or", "versus", "vs"])
+_FAR = 40
+
+
+@dataclass(slots=True)
+class Mention:
+    """A finding in a sentence; ``first`` and ``end`` count words, ``senses`` is what it may be."""
+
+    first: int
+    end: int
+    senses: list[Sense]
+    presence: Presence
+    start: int
+    stop: int
+    spots: list[list[Spot]] = field(default_factory=list)
+    sides: list[str] = field(default_factory=list)
+    severity: int | None = None
+    size_mm: tuple[float, ...] = ()
+    change: str | None = None
+    sign_of: int | None = None
+    before: tuple[str, ...] = ()
+
+
+class NormalMention(NamedTuple):
+    """A structure called normal, in the words ``state``."""
+
+    subjects: list[Subject]
+    state: str
+    start: int
+    stop: int
+    change: str | None
+
+
+class Parsed(NamedTuple):
+    """A sentence as read; positions are relative to it."""
+
+    mentions: tuple[Mention, ...]
+    normals: tuple[NormalMention, ...]
+    spots: tuple[list[Spot], ...]
+    recommends: bool
+
+
+_RECOMMENDS = re.compile(r"\b(?:recommend|follow.?up|advis|suggest(?:ed)?\b.*\bct|correlat|further (?:eval|assess))")
+
+
+@lru_cache(maxsize=65536)
+def parse(sentence: str) -> Parsed:
+    """Read a sentence; the result is shared and must not be changed."""
+    return _Sentence(sentence, vocabulary()).read()
+
+
+def _marks(size: int, *groups: Sequence[Match[Any]], begins: bool = False) -> list[bool]:
+    marked = [False] * size
+    for group in groups:
+        for match in group:
+            for place in range(match.first, match.first + 1 if begins else match.end):
+                marked[place] = True
+    return marked
+
+
+class _Sentence:
+    def __init__(self, text: str, known: Vocabulary) -> None:
+        self.text, self.known = text, known
+        self.words = tokens(text)
+        size = len(self.words)
+        self.named = known.observations.find(self.words)
+        named = _marks(size, self.named)
+        self.spots = [*known.spots.find(self.words), *_shared_nouns(self.words, known)]
+        self.degrees = known.degrees.find(self.words, named)
+        self.changes = known.changes.find(self.words, named)
+        self.states = known.states.find(self.words, named)
+        self.subjects = known.subjects.find(self.words, named)
+        self.sides = known.sides.find(self.words, _marks(size, self.spots))
+        self.sizes = list(_sizes(self.words))
+        descriptors = _marks(size, self.degrees, self.sizes, self.changes, begins=True)
+        self.scope: Scope = scope(
+            self.words, known, self.changes, descriptors, _marks(size, self.subjects, begins=True)
+        )
+
+    def read(self) -> Parsed:
+        mentions = [
+            self._mention(found.first, found.end, found.value)
+            for found in self.named
+            if found.value[0].key != IGNORED
+        ]
+        stated, normals = self._states()
+        mentions = sorted([*mentions, *stated], key=lambda one: one.first)
+        mentions = [one for one in mentions if not self.scope.hypothetical[one.first]]
+        mentions = self._alternatives(self._whole_names(mentions))
+        self._link(mentions)
+        self._attach(mentions)
+        return Parsed(
+            tuple(mentions),
+            tuple(normals),
+            tuple(spot.value for spot in self.spots),
+            _RECOMMENDS.search(self.text.lower()) is not None,
+        )
+
+    def _mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
+        presence: Presence = "present"
+        if self.scope.denied[first]:
+            presence = "absent"
+        elif self.scope.doubted[first]:
+            presence = "uncertain"
+        before = tuple(word.word for word in self.words[max(0, first - 6) : first])
+        return Mention(
+            first, end, senses, presence, self.words[first].start, self.words[end - 1].end, before=before
+        )
+
+    # --- "the heart is enlarged", "the lungs are clear" ---
+
+    def _states(self) -> tuple[list[Mention], list[NormalMention]]:
+        events: list[tuple[int, str, Any]] = [(one.first, "subject", one) for one in self.subjects]
+        events += [(one.first, "state", one) for one in self.states]
+        events += [(one.first, "named", one) for one in self.named]
+        events += [
+            (at, "break", word.word) for at, word in enumerate(self.words) if word.word in (",", "and", "with")
+        ]
+        mentions: list[Mention] = []
+        normals: list[NormalMention] = []
+        pending: list[Match[list[Subject]]] = []
+        waiting: Match[str] | None = None  # a state that stands before its structure
+        said: list[Match[list[Subject]]] = []  # of which something was said: "are expanded and clear"
+        blocked = False
+        for at, kind, one in sorted(events, key=lambda event: event[0]):
+            if pending and self.scope.clause[at] != self.scope.clause[pending[-1].first]:
+                pending = []
+            if kind == "break":
+                blocked = False
+            elif kind == "named":
+                blocked, pending, said, waiting = True, [], [], None
+            elif kind == "subject":
+                if waiting is not None and at - waiting.end <= 3:
+                    self._say([one], waiting, mentions, normals)
+                    waiting = Match(waiting.first, one.end, waiting.value)
+                elif not blocked:
+                    pending.append(one)
+                    said = []
+            elif pending or said:
+                if self._say(pending or said, one, mentions, normals):
+                    pending, said = [], pending or said
+            elif one.value in ("normal", "abnormal") or not blocked:
+                waiting = one
+        return mentions, normals + self._stable(normals)
+
+    def _say(
+        self,
+        subjects: list[Match[list[Subject]]],
+        state: Match[str],
+        mentions: list[Mention],
+        normals: list[NormalMention],
+    ) -> bool:
+        """Record what the state says of the structures; whether it says anything."""
+        first, end = state.first, max(state.end, subjects[-1].end)
+        words = plain(" ".join(word.word for word in self.words[state.first : state.end]))
+        if state.value == "normal":
+            behind = self.words[state.end].word if state.end < len(self.words) else ""
+            if self.scope.denied[state.first] or behind in ("of", "from"):  # "clear of effusion" denies that alone
+                return False
+            subjects = [one for one in subjects if self._fits(one, words)]
+            for subject in subjects:
+                change = self._change_near(subject.first, end)
+                span = sorted([subject.first, subject.end, state.first, state.end])
+                normals.append(
+                    NormalMention(
+                        subject.value, words, self.words[span[0]].start, self.words[span[-1] - 1].end, change
+                    )
+                )
+            return bool(subjects)
+        said = False
+        for subject in subjects:
+            phrase = " ".join(word.word for word in self.words[subject.first : subject.end])
+            for key in [one.key for one in subject.value] + [phrase]:
+                observation = self.known.abnormal_states.get((key, words))
+                if state.value == "abnormal":
+                    observation = f"not {subject.value[0].key}"
+                if observation is not None:
+                    region = subject.value[0].region or HOME
+                    mention = self._mention(first, state.end, [Sense(observation, region)])
+                    mention.start = min(mention.start, self.words[subject.first].start)
+                    mention.stop = max(mention.stop, self.words[subject.end - 1].end)
+                    mentions.append(mention)
+                    said = True
+                    break
+        return said
+
+    def _fits(self, subject: Match[list[Subject]], words: str) -> bool:
+        """Whether the words call this structure normal: "anterior" is normal of a placenta alone."""
+        states = self.known.entry_states
+        return words in self.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
+
+    def _change_near(self, first: int, end: int) -> str | None:
+        return next((one.value for one in self.changes if first - 3 <= one.first <= end + 3), None)
+
+    def _stable(self, normals: list[NormalMention]) -> list[NormalMention]:
+        """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
+        if normals or self.named:
+            return []
+        stable = [one for one in self.changes if one.value == "unchanged"]
+        return [
+            NormalMention(
+                subject.value, "stable", self.words[subject.first].start, self.words[subject.end - 1].end,
+                "unchanged",
+            )
+            for subject in self.subjects
+            if stable
+            and abs(stable[0].first - subject.first) <= 5
+            and {one.key for one in subject.value} & self.known.stable
+        ]  # fmt: skip
+
+    # --- diagnoses and attributes ---
+
+    def _whole_names(self, mentions: list[Mention]) -> list[Mention]:
+        """Without an adjective that belongs to the next name: "calcified small granuloma" is one finding."""
+        return [
+            one
+            for one, after in zip_longest(mentions, mentions[1:])
+            if not (
+                after is not None
+                and self.words[one.first].word in _ADJECTIVES
+                and one.end == one.first + 1
+                and after.first - one.end <= 3
+                and not any(word.word in _SEPARATORS for word in self.words[one.end : after.first])
+            )
+        ]
+
+    def _alternatives(self, mentions: list[Mention]) -> list[Mention]:
+        """ "Atelectasis or scarring" doubts both, and so does "versus"."""
+        for one, after in pairwise(mentions):
+            between = {word.word for word in self.words[one.end : after.first]}
+            near = after.first - one.end <= 5 and "," not in between
+            if near and between & _EITHER and one.presence != "absent" and after.presence != "absent":
+                one.presence = after.presence = "uncertain"
+        return mentions
+
+    def _link(self, mentions: list[Mention]) -> None:
+        """ "Opacity, suggestive of pneumonia": the finding before the link is a sign of the one behind it."""
+        for link in self.scope.links:
+            before = [
+                number
+                for number, one in enumerate(mentions)
+                if one.end <= link and self.scope.clause[link] <= one.first and one.presence != "absent"
+            ]
+            behind = [
+                number
+                for number, one in enumerate(mentions)
+                if link < one.first <= link + 12 and self.scope.doubted[one.first]
+            ]
+            if before and behind and mentions[before[-1]].sign_of is None:
+                mentions[before[-1]].sign_of = behind[0]
+
+    def _attach(self, mentions: list[Mention]) -> None:
+        if not mentions:
+            return
+        for spot in self.spots:
+            if not any(one.first <= spot.first and spot.end <= one.end for one in mentions):
+                located = self.words[spot.first - 1].word in _PREPOSITIONS if spot.first else False
+                if one := self._nearest(mentions, spot, 0 if located else 4, 3 if located else 0):
+                    one.spots.append(spot.value)
+            else:
+                # Of the words of a name only those say where that a finding of the name may be at.
+                owner = next(one for one in mentions if one.first <= spot.first and spot.end <= one.end)
+                usual = set().union(*(self.known.places.get(sense.key, ()) for sense in owner.senses))
+                if usual & {one.location.place for one in spot.value}:
+                    owner.spots.append(spot.value)
+        self._share_places(mentions)
+        for side in self.sides:
+            if one := self._nearest(mentions, side, 2, 0):
+                one.sides.append(side.value)
+        for degree in self.degrees:
+            if (one := self._nearest(mentions, degree, 4, 0)) and (one.severity is None or one.severity < degree.value):
+                one.severity = degree.value
+        for size in self.sizes:
+            if one := self._nearest(mentions, size, 0, 0):
+                one.size_mm = size.value
+        for change in self.changes:
+            if (one := self._nearest(mentions, change, 1, 0)) and one.change is None:
+                one.change = change.value
+
+    def _share_places(self, mentions: list[Mention]) -> None:
+        """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
+        for one, after in pairwise(mentions):
+            between = {word.word for word in self.words[one.end : after.first]}
+            if one.spots or one.sides or not between & _JOINTS or "," in between:
+                continue
+            usual = set().union(*(self.known.places.get(sense.key, ()) for sense in one.senses))
+            one.spots = [
+                spots
+                for place, spots in self._placed(after)
+                if place >= after.end and usual & {spot.location.place for spot in spots}
+            ]
+
+    def _placed(self, mention: Mention) -> Iterator[tuple[int, list[Spot]]]:
+        for spot in self.spots:
+            if any(spot.value is held for held in mention.spots):
+                yield spot.first, spot.value
+
+    def _nearest(
+        self, mentions: list[Mention], what: Match[Any], behind: int, before: int
+    ) -> Mention | None:
+        """The mention that a modifier belongs to; ``behind`` and ``before`` are what it costs to stand there."""
+        best, least = None, float(_FAR)
+        for number, one in enumerate(mentions):
+            if what.end <= one.first:
+                cost = before + self._distance(what.end, one.first)
+                cost += 6 * sum(what.end <= other.first < one.first for other in mentions)
+            elif what.first >= one.end:
+                cost = behind + self._distance(one.end, what.first)
+                cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])
+            else:
+                cost = 0
+            if self.scope.clause[what.first] != self.scope.clause[one.first]:
+                cost += _FAR
+            if cost < least:
+                best, least = one, cost
+        return best
+
+    def _distance(self, first: int, end: int) -> int:
+        return sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])
+
+
+def _shared_nouns(words: Sequence[Token], known: Vocabulary) -> Iterator[Match[list[Spot]]]:
+    """ "The right upper and lower lobes": the first place has its noun from the second."""
+    for at in range(len(words) - 3):
+        first, joint = words[at].word, words[at + 1].word
+        if first in _ZONES and joint in _JOINTS | {","}:
+            later = at + 2 + (words[at + 2].word in ("left", "right"))
+            if later + 1 < len(words) and words[later].word in _ZONES:
+                side = words[at - 1].word if at and words[at - 1].word in ("left", "right") else ""
+                for found in known.spots.find(tokens(f"{side} {first} {words[later + 1].word}")):
+                    yield Match(at, at + 1, found.value)
+
+
+def _sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
+    """Measurements: "8 mm", "2.3 x 1.8 cm"; in millimetres."""
+    found: list[Match[tuple[float, ...]]] = []
+    for at, token in enumerate(words):
+        if token.word not in _UNITS or at == 0:
+            continue
+        numbers, place = [], at - 1
+        while place >= 0 and (_NUMBER.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")):
+            if _NUMBER.fullmatch(words[place].word):
+                numbers.append(float(words[place].word) * _UNITS[token.word])
+            place -= 1
+        if numbers:
+            found.append(Match(place + 1, at + 1, tuple(reversed(numbers))))
+    return found
