@@ -15,7 +15,7 @@ from radeval_lib.findings.sentence import Mention, NormalMention, Parsed, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocabulary
 from radeval_lib.findings.words import sentences
 
-_FITS = 10.0  # what a fitting place counts for, against the share of a region
+_FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
 def read(text: str) -> Reading:
@@ -116,7 +116,13 @@ def _spot(spots: Sequence[Spot], sense: Sense, regions: Counter[str], known: Voc
 
 
 def _locations(one: Mention, sense: Sense, regions: Counter[str], known: Vocabulary) -> tuple[Location, ...]:
-    said = [_spot(spots, sense, regions, known) for spots in one.spots]
+    if sense.key in known.placeless:
+        return ()
+    said = [
+        _spot(spots, sense, regions, known)
+        for spots in one.spots
+        if any(spot.region in (HOME, sense.region) or regions[spot.region] > 2 for spot in spots)
+    ]
     if sense.key in known.paired:  # the finding names its own place: of "right hemidiaphragm" the side counts
         said = [Location(None, where.side) for where in said]
     said = [where for where in said if where.side or where.place not in (None, "lung")]

@@ -25,6 +25,7 @@ _PREPOSITIONS = frozenset(
      "above", "projecting", "into", "through", "throughout", "toward", "the", "for", "about", "adjacent"]
 )  # fmt: skip
 _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
+_ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 _ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 _JOINTS = frozenset(["and", "or", "/"])
@@ -109,7 +110,7 @@ class _Sentence:
 
     def read(self) -> Parsed:
         mentions = [
-            self._mention(found.first, found.end, found.value)
+            self._mention(found.first, found.end, self._about(found))
             for found in self.named
             if found.value[0].key != IGNORED
         ]
@@ -125,6 +126,15 @@ class _Sentence:
             tuple(spot.value for spot in self.spots),
             _RECOMMENDS.search(self.text.lower()) is not None,
         )
+
+    def _about(self, found: Match[list[Sense]]) -> list[Sense]:
+        """ "The bones show no acute abnormality" is about the bones."""
+        if found.value[0].key == "acute_disease":
+            for subject in self.subjects:
+                special = self.known.no_abnormality.get(subject.value[0].key)
+                if special and subject.end <= found.first <= subject.end + 6:
+                    return [Sense(special, HOME)]
+        return found.value
 
     def _mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
         presence: Presence = "present"
@@ -160,7 +170,7 @@ class _Sentence:
             elif kind == "named":
                 blocked, pending, said, waiting = True, [], [], None
             elif kind == "subject":
-                if waiting is not None and at - waiting.end <= 3:
+                if waiting is not None and self._adjoins(waiting.end, at):
                     self._say([one], waiting, mentions, normals)
                     waiting = Match(waiting.first, one.end, waiting.value)
                 elif not blocked:
@@ -171,7 +181,7 @@ class _Sentence:
                     pending, said = [], pending or said
             elif one.value in ("normal", "abnormal") or not blocked:
                 waiting = one
-        return mentions, normals + self._stable(normals)
+        return mentions, normals if normals or mentions else self._stable()
 
     def _say(
         self,
@@ -214,6 +224,10 @@ class _Sentence:
                     break
         return said
 
+    def _adjoins(self, end: int, at: int) -> bool:
+        """Whether a state stands right before its structure: "normal size and contour of the heart"."""
+        return at - end <= 3 or {word.word for word in self.words[end:at]} <= _ASPECTS
+
     def _fits(self, subject: Match[list[Subject]], words: str) -> bool:
         """Whether the words call this structure normal: "anterior" is normal of a placenta alone."""
         states = self.known.entry_states
@@ -222,9 +236,9 @@ class _Sentence:
     def _change_near(self, first: int, end: int) -> str | None:
         return next((one.value for one in self.changes if first - 3 <= one.first <= end + 3), None)
 
-    def _stable(self, normals: list[NormalMention]) -> list[NormalMention]:
+    def _stable(self) -> list[NormalMention]:
         """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
-        if normals or self.named:
+        if self.named:
             return []
         stable = [one for one in self.changes if one.value == "unchanged"]
         return [
@@ -249,7 +263,7 @@ class _Sentence:
                 after is not None
                 and self.words[one.first].word in _ADJECTIVES
                 and one.end == one.first + 1
-                and after.first - one.end <= 3
+                and after.first - one.end <= 5
                 and not any(word.word in _SEPARATORS for word in self.words[one.end : after.first])
             )
         ]
@@ -284,7 +298,10 @@ class _Sentence:
             return
         for spot in self.spots:
             if not any(one.first <= spot.first and spot.end <= one.end for one in mentions):
-                located = self.words[spot.first - 1].word in _PREPOSITIONS if spot.first else False
+                located = bool(spot.first) and (
+                    self.words[spot.first - 1].word in _PREPOSITIONS
+                    or any(other.end == spot.first - 1 for other in self.spots)
+                )
                 if one := self._nearest(mentions, spot, 0 if located else 4, 3 if located else 0):
                     one.spots.append(spot.value)
             else:
@@ -334,6 +351,7 @@ class _Sentence:
             if what.end <= one.first:
                 cost = before + self._distance(what.end, one.first)
                 cost += 6 * sum(what.end <= other.first < one.first for other in mentions)
+                cost += 5 * sum(word.word == "," for word in self.words[what.end : one.first])
             elif what.first >= one.end:
                 cost = behind + self._distance(one.end, what.first)
                 cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])

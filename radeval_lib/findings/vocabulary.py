@@ -18,6 +18,8 @@ from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _FILE = Path(__file__).with_name("reading.yml")
+_ORDINALS = [*(f"{number}th" for number in range(4, 13)), "1st", "2nd", "3rd"]
+_ORDINALS += "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
 _NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
@@ -71,6 +73,8 @@ class Vocabulary:
     states: Phrases[str]
     abnormal_states: Mapping[tuple[str, str], str]
     entry_states: Mapping[str, frozenset[str]]
+    no_abnormality: Mapping[str, str]
+    placeless: frozenset[str]
     normal: frozenset[str]
     stable: frozenset[str]
     degrees: Phrases[int]
@@ -120,7 +124,7 @@ def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterat
 def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
     both = {"bibasilar", "biapical", "bibasal"}
     for key, forms in raw.items():
-        for form in forms:
+        for form in _numbered(forms):
             if "@" in form:
                 for side in ("left", "right", "bilateral"):
                     yield form.replace("@", side), Spot(Location(key, side), HOME)
@@ -134,6 +138,15 @@ def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tupl
                 if key in lexicon.places and not lexicon.places[key].sided:
                     side = None
                 yield form, Spot(Location(key, side), HOME)
+
+
+def _numbered(forms: Iterable[str]) -> Iterator[str]:
+    """Also "left 7th rib" for "left rib"."""
+    for form in forms:
+        yield form
+        if form.endswith(" rib"):
+            for ordinal in _ORDINALS:
+                yield f"{form.removesuffix('rib')}{ordinal} rib"
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
@@ -247,6 +260,8 @@ def vocabulary() -> Vocabulary:
         _states(raw, lexicon, abnormal),
         abnormal,
         _entry_states(lexicon),
+        raw["no_abnormality"],
+        frozenset(raw["placeless"]),
         frozenset(map(plain, raw["normal"])),
         frozenset(raw["stable"]),
         Phrases(_degrees(raw, lexicon)),

@@ -1,0 +1,178 @@
+"""What a report says, once: mentions of the same finding put together, diagnoses joined to their signs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from radeval_lib.findings import Finding, Location, Reading, read
+from radeval_lib.synthetic.vocabulary import load_lexicon
+
+_SIDE_OF = {"middle_lobe": "right", "lingula": "left"}
+_GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
+_DEGREES = ("minimal", "mild", "moderate", "severe")
+_SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
+
+
+@dataclass(slots=True)
+class Item:
+    """One finding of a report.
+
+    ``means`` are the diagnoses that it is read as; ``words`` and the span are those of its first mention.
+    """
+
+    observation: str
+    uncertain: bool
+    places: frozenset[str]
+    sides: frozenset[str]
+    severity: int | None
+    size_mm: tuple[float, ...]
+    change: str | None
+    means: frozenset[str]
+    start: int
+    end: int
+    negative_of: str = ""
+
+    @property
+    def side(self) -> str | None:
+        """Left, right, bilateral, or None where none is said."""
+        if len(self.sides) > 1:
+            return "bilateral"
+        return next(iter(self.sides), None)
+
+
+@dataclass(slots=True)
+class Said:
+    """A report: what it states, what it denies, and what it calls normal (structure to what that rules out)."""
+
+    stated: list[Item] = field(default_factory=list)
+    denied: dict[str, tuple[int, int]] = field(default_factory=dict)
+    normal: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def rules_out(self, observation: str) -> tuple[int, int] | None:
+        """Where the report denies the observation or calls its structure normal, if it does."""
+        if observation in self.denied:
+            return self.denied[observation]
+        lexicon = load_lexicon()
+        for key, span in self.normal.items():
+            entry = lexicon.normals.get(key)
+            if entry is not None and observation in entry.excludes:
+                return span
+        return None
+
+
+@lru_cache(maxsize=8192)
+def said(text: str) -> Said:
+    """What a report says; the result is shared and must not be changed."""
+    return collect(read(text))
+
+
+def collect(reading: Reading) -> Said:
+    """Put the mentions of a reading together."""
+    result = Said()
+    diagnoses = {one.sign_of for one in reading.findings if one.sign_of is not None}
+    for number, finding in enumerate(reading.findings):
+        if finding.observation in _GENERAL and finding.presence != "absent":
+            continue
+        if finding.presence == "absent":
+            result.denied.setdefault(finding.observation, (finding.start, finding.end))
+        elif number not in diagnoses:
+            _add(result.stated, _item(finding, reading))
+    for statement in reading.normals:
+        key = _SAME_STRUCTURE.get(statement.key, statement.key)
+        result.normal.setdefault(key, (statement.start, statement.end))
+    for item in result.stated:  # "no large effusion" does not deny the small one
+        result.denied.pop(item.observation, None)
+    return result
+
+
+def _item(finding: Finding, reading: Reading) -> Item:
+    means = frozenset(
+        [reading.findings[finding.sign_of].observation] if finding.sign_of is not None else []
+    ) - {finding.observation}
+    places = frozenset(one.place for one in finding.locations if one.place not in (None, "lung"))
+    sides = frozenset(filter(None, (_side(one) for one in finding.locations)))
+    if "bilateral" in sides:
+        sides = frozenset(["bilateral"])
+    return Item(
+        finding.observation,
+        finding.presence == "uncertain",
+        places,  # type: ignore[arg-type]
+        sides,
+        finding.severity,
+        finding.size_mm,
+        finding.change,
+        means,
+        finding.start,
+        finding.end,
+    )
+
+
+def _side(where: Location) -> str | None:
+    return where.side or _SIDE_OF.get(where.place or "")
+
+
+def _add(items: list[Item], new: Item) -> None:
+    """Add a mention, to an item that it repeats where there is one."""
+    for old in items:
+        if old.observation == new.observation and _compatible(old, new):
+            old.uncertain = old.uncertain and new.uncertain
+            old.places |= new.places
+            old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
+            old.severity = old.severity if old.severity is not None else new.severity
+            old.size_mm = old.size_mm or new.size_mm
+            old.change = old.change or new.change
+            old.means |= new.means
+            return
+    items.append(new)
+
+
+def _compatible(old: Item, new: Item) -> bool:
+    sides = not old.sides or not new.sides or bool(old.sides & new.sides)
+    places = not old.places or not new.places or bool(old.places & new.places)
+    return sides and places
+
+
+# --- in words ---
+
+
+def name(observation: str) -> str:
+    """An observation in words."""
+    concept = load_lexicon().concepts.get(observation)
+    if concept is not None and concept.names:
+        first = concept.names[0]
+        return f"{first.lead.text} {first.one.text}" if first.lead else first.one.text
+    return observation.replace("_", " ")
+
+
+def where(places: Iterable[str], side: str | None) -> str:
+    """A place in words; empty where none is said."""
+    said_places = []
+    for key in sorted(places):
+        place = load_lexicon().places.get(key)
+        if place is None:
+            said_places.append(key.replace("_", " "))
+        else:
+            phrases = place.nouns.get(side) or next(iter(place.nouns.values()))
+            said_places.append(phrases[0].text)
+    if not said_places:
+        return side or ""
+    text = " and ".join(said_places)
+    return text if side is None or side in text or side == "bilateral" else f"{side}, {text}"
+
+
+def degree(item: Item) -> str:
+    """Severity or size in words; empty where neither is said."""
+    if item.size_mm:
+        return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
+    return _DEGREES[item.severity] if item.severity is not None else ""
+
+
+def describe(item: Item) -> str:
+    """A finding in words, as "moderate pleural effusion (right)"."""
+    parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
+    text = " ".join(part for part in parts if part)
+    place = where(item.places, item.side)
+    text = f"{text} ({place})" if place else text
+    return text[0].upper() + text[1:]
