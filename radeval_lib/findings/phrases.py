@@ -38,6 +38,10 @@ class Phrases(Generic[V]):
                 lengths.sort(reverse=True)
         return self._known[words]
 
+    def get(self, words: Iterable[str]) -> V | None:
+        """The value of a phrase given by its words, or None."""
+        return self._known.get(tuple(words))
+
     def find(self, sentence: Sequence[Token], taken: Sequence[bool] | None = None) -> list[Match[V]]:
         """The phrases of a sentence from left to right, none overlapping another or a word that is taken."""
         words = [token.word for token in sentence]

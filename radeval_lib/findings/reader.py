@@ -15,6 +15,7 @@ from radeval_lib.findings.sentence import Mention, NormalMention, Parsed, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocabulary
 from radeval_lib.findings.words import sentences
 
+_PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
@@ -101,7 +102,7 @@ def _sense(mention: Mention, regions: Counter[str], known: Vocabulary) -> Sense:
 
     def worth(sense: Sense) -> float:
         fits = bool(known.places.get(sense.key, frozenset()) & said)
-        return _FITS * fits + regions[sense.region] + 20 * len(sense.lead)
+        return _FITS * fits + regions[sense.region] + 2 * _FITS * len(sense.lead)
 
     return max(senses, key=worth)
 
@@ -134,7 +135,7 @@ def _locations(one: Mention, sense: Sense, regions: Counter[str], known: Vocabul
         Location(where.place, side) if where.side is None and where.place in known.sided else where
         for where in said
     ]
-    if not any(where.side for where in filled):
+    if sense.key in known.devices or not any(where.side for where in filled):
         filled.append(Location(None, side))
     return tuple(dict.fromkeys(filled))
 
@@ -170,7 +171,7 @@ def _normal(
 
     def worth(position: int) -> tuple[float, bool, int]:
         subject = subjects[position]
-        fits = one.state in known.entry_states.get(subject.key, frozenset())
+        fits = one.state not in _PLAIN and one.state in known.entry_states.get(subject.key, frozenset())
         return regions[subject.region], fits, -position
 
     chosen = subjects[max(range(len(subjects)), key=worth)]

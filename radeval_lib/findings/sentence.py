@@ -26,6 +26,7 @@ _PREPOSITIONS = frozenset(
 )  # fmt: skip
 _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
+_SIDED = frozenset(["left", "right", "bilateral", "both"])
 _ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 _JOINTS = frozenset(["and", "or", "/"])
@@ -96,14 +97,14 @@ class _Sentence:
         size = len(self.words)
         self.named = known.observations.find(self.words)
         named = _marks(size, self.named)
-        self.spots = [*known.spots.find(self.words), *_shared_nouns(self.words, known)]
+        self.spots = _places(self.words, known)
         self.degrees = known.degrees.find(self.words, named)
         self.changes = known.changes.find(self.words, named)
         self.states = known.states.find(self.words, named)
         self.subjects = known.subjects.find(self.words, named)
         self.sides = known.sides.find(self.words, _marks(size, self.spots))
         self.sizes = list(_sizes(self.words))
-        descriptors = _marks(size, self.degrees, self.sizes, self.changes, begins=True)
+        descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
         self.scope: Scope = scope(
             self.words, known, self.changes, descriptors, _marks(size, self.subjects, begins=True)
         )
@@ -159,7 +160,8 @@ class _Sentence:
         mentions: list[Mention] = []
         normals: list[NormalMention] = []
         pending: list[Match[list[Subject]]] = []
-        waiting: Match[str] | None = None  # a state that stands before its structure
+        waiting: Match[str] | None = None  # a state that stands before its structures,
+        reach = 0  # and the end of what it was last said of
         said: list[Match[list[Subject]]] = []  # of which something was said: "are expanded and clear"
         blocked = False
         for at, kind, one in sorted(events, key=lambda event: event[0]):
@@ -170,9 +172,9 @@ class _Sentence:
             elif kind == "named":
                 blocked, pending, said, waiting = True, [], [], None
             elif kind == "subject":
-                if waiting is not None and self._adjoins(waiting.end, at):
+                if waiting is not None and self._adjoins(reach, at):
                     self._say([one], waiting, mentions, normals)
-                    waiting = Match(waiting.first, one.end, waiting.value)
+                    reach = one.end
                 elif not blocked:
                     pending.append(one)
                     said = []
@@ -180,7 +182,7 @@ class _Sentence:
                 if self._say(pending or said, one, mentions, normals):
                     pending, said = [], pending or said
             elif one.value in ("normal", "abnormal") or not blocked:
-                waiting = one
+                waiting, reach = one, one.end
         return mentions, normals if normals or mentions else self._stable()
 
     def _say(
@@ -321,8 +323,19 @@ class _Sentence:
             if one := self._nearest(mentions, size, 0, 0):
                 one.size_mm = size.value
         for change in self.changes:
+            if self._names_finding(change, mentions):
+                continue
             if (one := self._nearest(mentions, change, 1, 0)) and one.change is None:
                 one.change = change.value
+
+    def _names_finding(self, change: Match[str], mentions: list[Mention]) -> bool:
+        """Whether a word of change is part of a finding: "the vascularity is increased"."""
+        if any(one.first <= change.first < one.end for one in mentions):
+            return True
+        word = self.words[change.first].word
+        return any(
+            word in sense.lead and 0 <= one.first - change.end <= 5 for one in mentions for sense in one.senses
+        )
 
     def _share_places(self, mentions: list[Mention]) -> None:
         """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
@@ -367,16 +380,25 @@ class _Sentence:
         return sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])
 
 
-def _shared_nouns(words: Sequence[Token], known: Vocabulary) -> Iterator[Match[list[Spot]]]:
-    """ "The right upper and lower lobes": the first place has its noun from the second."""
+def _places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]:
+    """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
+    found = known.spots.find(words)
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
-        if first in _ZONES and joint in _JOINTS | {","}:
-            later = at + 2 + (words[at + 2].word in ("left", "right"))
-            if later + 1 < len(words) and words[later].word in _ZONES:
-                side = words[at - 1].word if at and words[at - 1].word in ("left", "right") else ""
-                for found in known.spots.find(tokens(f"{side} {first} {words[later + 1].word}")):
-                    yield Match(at, at + 1, found.value)
+        if first not in _ZONES or joint not in _JOINTS | {","}:
+            continue
+        side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
+        own = words[at + 2].word in _SIDED
+        later = at + 2 + own
+        if later + 1 >= len(words) or words[later].word not in _ZONES:
+            continue
+        noun = words[later + 1].word
+        found += [Match(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))]
+        if side and not own:
+            found = [one for one in found if one.first != later]
+            shared = known.spots.find(tokens(f"{side} {words[later].word} {noun}"))
+            found += [Match(later, later + 2, one.value) for one in shared]
+    return found
 
 
 def _sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:

@@ -158,6 +158,27 @@ def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     return phrases
 
 
+def _observations(pairs: Iterable[tuple[str, Sense]]) -> Phrases[list[Sense]]:
+    """The names; one that only another region has may also be the chest's name that it ends with.
+
+    "Multilevel degenerative changes" is a name of the abdomen's lexicon, "degenerative changes" one of the
+    chest's too: in a report of the chest the former is the latter.
+    """
+    pairs = list(pairs)
+    phrases = _grouped(pairs)
+    for text, sense in pairs:
+        words = plain(text).split()
+        held = phrases.add(text, [])
+        if sense.region == HOME or any(one.region == HOME for one in held):
+            continue
+        for start in range(1, len(words)):
+            shorter = phrases.get(words[start:])
+            if home := [one for one in shorter or () if one.region == HOME]:
+                held += home
+                break
+    return phrases
+
+
 def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
     for key, words in raw.items():
         for word in words:
@@ -254,7 +275,7 @@ def vocabulary() -> Vocabulary:
     subjects = [*_subjects(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        _grouped([*ours, *_lexicon_names(lexicon)]),
+        _observations([*ours, *_lexicon_names(lexicon)]),
         _grouped(subjects),
         _grouped(spots),
         _states(raw, lexicon, abnormal),
@@ -272,7 +293,10 @@ def vocabulary() -> Vocabulary:
         Phrases((word, side) for side, words in raw["sides"].items() for word in words),
         frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
         frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
-        {key: frozenset(concept.places) for key, concept in concepts.items()},
+        {
+            key: frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ()))
+            for key, concept in concepts.items()
+        },
         frozenset(key for key, concept in concepts.items() if concept.device),
         frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
     )
