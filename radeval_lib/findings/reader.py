@@ -59,10 +59,7 @@ def read(text: str) -> Reading:
 def _stray(one: Mention, sense: Sense, regions: Counter[str]) -> bool:
     """Whether a single word would alone bring another region into a report of the chest ("foci")."""
     return (
-        sense.region != HOME
-        and one.end - one.first == 1
-        and regions[sense.region] <= 2
-        and regions[HOME] > 3
+        sense.region != HOME and one.end - one.first == 1 and regions[sense.region] <= 2 and regions[HOME] > 3
     )
 
 
@@ -70,7 +67,8 @@ def _absorbed(one: Mention, chosen: Iterable[tuple[Mention, Sense]], text: str, 
     """Whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
     words = text[offset + one.start : offset + one.stop].lower()
     return any(
-        words in sense.lead and other is not one and 0 <= other.first - one.end <= 5 for other, sense in chosen
+        words in sense.lead and other is not one and 0 <= other.first - one.end <= 5
+        for other, sense in chosen
     )
 
 
@@ -111,7 +109,11 @@ def _spot(spots: Sequence[Spot], sense: Sense, regions: Counter[str], known: Voc
     fitting = known.places.get(sense.key, frozenset())
 
     def worth(spot: Spot) -> float:
-        return _FITS * (spot.location.place in fitting) + (spot.region == sense.region) + regions[spot.region] / 100
+        return (
+            _FITS * (spot.location.place in fitting)
+            + (spot.region == sense.region)
+            + regions[spot.region] / 100
+        )
 
     return max(spots, key=worth).location
 

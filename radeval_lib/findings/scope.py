@@ -71,7 +71,7 @@ def scope(
         elif word == "with":
             denying = False
         elif word in ("and", "/") and (denying or doubting):
-            new = word == "and" and any(descriptors[at + 1 : at + 3]) or _starts_clause(words, at, subjects)
+            new = (word == "and" and any(descriptors[at + 1 : at + 3])) or _starts_clause(words, at, subjects)
             denying, doubting = denying and not new, doubting and not new
         if at in linking:
             links.append(at)

@@ -12,24 +12,20 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
+from radeval_lib.findings.modifiers import JOINTS, places, sizes
 from radeval_lib.findings.phrases import Match
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import Scope, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
-from radeval_lib.findings.words import Token, tokens
+from radeval_lib.findings.words import tokens
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
      "above", "projecting", "into", "through", "throughout", "toward", "the", "for", "about", "adjacent"]
 )  # fmt: skip
 _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
-_SIDED = frozenset(["left", "right", "bilateral", "both"])
-_ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
-_JOINTS = frozenset(["and", "or", "/"])
 _EITHER = frozenset(["or", "versus", "vs"])
 _FAR = 40
 
@@ -72,7 +68,9 @@ class Parsed(NamedTuple):
     recommends: bool
 
 
-_RECOMMENDS = re.compile(r"\b(?:recommend|follow.?up|advis|suggest(?:ed)?\b.*\bct|correlat|further (?:eval|assess))")
+_RECOMMENDS = re.compile(
+    r"\b(?:recommend|follow.?up|advis|suggest(?:ed)?\b.*\bct|correlat|further (?:eval|assess))"
+)
 
 
 @lru_cache(maxsize=65536)
@@ -97,13 +95,13 @@ class _Sentence:
         size = len(self.words)
         self.named = known.observations.find(self.words)
         named = _marks(size, self.named)
-        self.spots = _places(self.words, known)
+        self.spots = places(self.words, known)
         self.degrees = known.degrees.find(self.words, named)
         self.changes = known.changes.find(self.words, named)
         self.states = known.states.find(self.words, named)
         self.subjects = known.subjects.find(self.words, named)
         self.sides = known.sides.find(self.words, _marks(size, self.spots))
-        self.sizes = list(_sizes(self.words))
+        self.sizes = list(sizes(self.words))
         descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
         self.scope: Scope = scope(
             self.words, known, self.changes, descriptors, _marks(size, self.subjects, begins=True)
@@ -155,7 +153,9 @@ class _Sentence:
         events += [(one.first, "state", one) for one in self.states]
         events += [(one.first, "named", one) for one in self.named]
         events += [
-            (at, "break", word.word) for at, word in enumerate(self.words) if word.word in (",", "and", "with")
+            (at, "break", word.word)
+            for at, word in enumerate(self.words)
+            if word.word in (",", "and", "with")
         ]
         mentions: list[Mention] = []
         normals: list[NormalMention] = []
@@ -197,7 +197,10 @@ class _Sentence:
         words = plain(" ".join(word.word for word in self.words[state.first : state.end]))
         if state.value == "normal":
             behind = self.words[state.end].word if state.end < len(self.words) else ""
-            if self.scope.denied[state.first] or behind in ("of", "from"):  # "clear of effusion" denies that alone
+            if self.scope.denied[state.first] or behind in (
+                "of",
+                "from",
+            ):  # "clear of effusion" denies that alone
                 return False
             subjects = [one for one in subjects if self._fits(one, words)]
             for subject in subjects:
@@ -317,7 +320,9 @@ class _Sentence:
             if one := self._nearest(mentions, side, 2, 0):
                 one.sides.append(side.value)
         for degree in self.degrees:
-            if (one := self._nearest(mentions, degree, 4, 0)) and (one.severity is None or one.severity < degree.value):
+            if (one := self._nearest(mentions, degree, 4, 0)) and (
+                one.severity is None or one.severity < degree.value
+            ):
                 one.severity = degree.value
         for size in self.sizes:
             if one := self._nearest(mentions, size, 0, 0):
@@ -334,14 +339,16 @@ class _Sentence:
             return True
         word = self.words[change.first].word
         return any(
-            word in sense.lead and 0 <= one.first - change.end <= 5 for one in mentions for sense in one.senses
+            word in sense.lead and 0 <= one.first - change.end <= 5
+            for one in mentions
+            for sense in one.senses
         )
 
     def _share_places(self, mentions: list[Mention]) -> None:
         """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
         for one, after in pairwise(mentions):
             between = {word.word for word in self.words[one.end : after.first]}
-            if one.spots or one.sides or not between & _JOINTS or "," in between:
+            if one.spots or one.sides or not between & JOINTS or "," in between:
                 continue
             usual = set().union(*(self.known.places.get(sense.key, ()) for sense in one.senses))
             one.spots = [
@@ -355,10 +362,8 @@ class _Sentence:
             if any(spot.value is held for held in mention.spots):
                 yield spot.first, spot.value
 
-    def _nearest(
-        self, mentions: list[Mention], what: Match[Any], behind: int, before: int
-    ) -> Mention | None:
-        """The mention that a modifier belongs to; ``behind`` and ``before`` are what it costs to stand there."""
+    def _nearest(self, mentions: list[Mention], what: Match[Any], behind: int, before: int) -> Mention | None:
+        """The mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it."""
         best, least = None, float(_FAR)
         for number, one in enumerate(mentions):
             if what.end <= one.first:
@@ -378,40 +383,3 @@ class _Sentence:
 
     def _distance(self, first: int, end: int) -> int:
         return sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])
-
-
-def _places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]:
-    """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
-    found = known.spots.find(words)
-    for at in range(len(words) - 3):
-        first, joint = words[at].word, words[at + 1].word
-        if first not in _ZONES or joint not in _JOINTS | {","}:
-            continue
-        side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
-        own = words[at + 2].word in _SIDED
-        later = at + 2 + own
-        if later + 1 >= len(words) or words[later].word not in _ZONES:
-            continue
-        noun = words[later + 1].word
-        found += [Match(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))]
-        if side and not own:
-            found = [one for one in found if one.first != later]
-            shared = known.spots.find(tokens(f"{side} {words[later].word} {noun}"))
-            found += [Match(later, later + 2, one.value) for one in shared]
-    return found
-
-
-def _sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
-    """Measurements: "8 mm", "2.3 x 1.8 cm"; in millimetres."""
-    found: list[Match[tuple[float, ...]]] = []
-    for at, token in enumerate(words):
-        if token.word not in _UNITS or at == 0:
-            continue
-        numbers, place = [], at - 1
-        while place >= 0 and (_NUMBER.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")):
-            if _NUMBER.fullmatch(words[place].word):
-                numbers.append(float(words[place].word) * _UNITS[token.word])
-            place -= 1
-        if numbers:
-            found.append(Match(place + 1, at + 1, tuple(reversed(numbers))))
-    return found

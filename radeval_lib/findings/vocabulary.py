@@ -1,4 +1,4 @@
-"""What the reader knows: the generator's lexicon turned round, from words to meanings, and ``reading.yml``."""
+"""What the reader knows: the generator's lexicon turned round, words to meanings, and ``reading.yml``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _FILE = Path(__file__).with_name("reading.yml")
-_ORDINALS = [*(f"{number}th" for number in range(4, 13)), "1st", "2nd", "3rd"]
-_ORDINALS += "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+_ORDINALS = (
+    *("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th", "11th", "12th"),
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
 _NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
@@ -62,9 +65,10 @@ class Vocabulary:
 
     ``observations``, ``subjects`` and ``spots`` give every reading of a phrase; ``abnormal_states`` maps a
     structure (its key or its words) and a state to an observation; ``entry_states`` the words that a normal
-    statement calls its structure normal with, ``normal`` those that fit every structure; ``sided`` are the places that may have a side, ``paired`` the
-    observations that have a side and no place; ``places`` is where an observation may be; ``kin`` are pairs
-    of near relatives.
+    statement calls its structure normal with, ``normal`` those that fit every structure; ``no_abnormality``
+    what is denied of a structure by "no acute abnormality"; ``placeless`` are the observations whose places
+    are not read; ``sided`` the places that may have a side, ``paired`` the observations that have a side and
+    no place; ``places`` is where an observation may be; ``kin`` are pairs of near relatives.
     """
 
     observations: Phrases[list[Sense]]
@@ -126,11 +130,11 @@ def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tupl
     for key, forms in raw.items():
         for form in _numbered(forms):
             if "@" in form:
-                for side in ("left", "right", "bilateral"):
-                    yield form.replace("@", side), Spot(Location(key, side), HOME)
+                for each in ("left", "right", "bilateral"):
+                    yield form.replace("@", each), Spot(Location(key, each), HOME)
             else:
                 paired = form in both or form.startswith(("both ", "bilateral ")) or "bilaterally" in form
-                side = "bilateral" if paired else None
+                side: str | None = "bilateral" if paired else None
                 if key == "middle_lobe" or form.startswith("right "):
                     side = "right"
                 elif key == "lingula" or form.startswith("left "):
@@ -216,10 +220,10 @@ def _abnormal(lexicon: Lexicon, raw: Mapping[str, Mapping[str, list[str]]]) -> d
         for state in concept.states:
             for side, subject in state.subjects.items():
                 for adjective in state.adjectives.values():
-                    words, said = plain(subject.text), plain(adjective.text)
-                    table.setdefault((words, said), concept.key)
+                    phrase, said = plain(subject.text), plain(adjective.text)
+                    table.setdefault((phrase, said), concept.key)
                     if side is not None:
-                        table.setdefault((words.replace(f"{side} ", ""), said), concept.key)
+                        table.setdefault((phrase.replace(f"{side} ", ""), said), concept.key)
     return table
 
 

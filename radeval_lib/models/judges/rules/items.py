@@ -44,7 +44,7 @@ class Item:
 
 @dataclass(slots=True)
 class Said:
-    """A report: what it states, what it denies, and what it calls normal (structure to what that rules out)."""
+    """A report: what it states, and where it denies an observation or calls a structure normal."""
 
     stated: list[Item] = field(default_factory=list)
     denied: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -91,14 +91,14 @@ def _item(finding: Finding, reading: Reading) -> Item:
     means = frozenset(
         [reading.findings[finding.sign_of].observation] if finding.sign_of is not None else []
     ) - {finding.observation}
-    places = frozenset(one.place for one in finding.locations if one.place not in (None, "lung"))
+    places = frozenset(one.place for one in finding.locations if one.place and one.place != "lung")
     sides = frozenset(filter(None, (_side(one) for one in finding.locations)))
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
         finding.observation,
         finding.presence == "uncertain",
-        places,  # type: ignore[arg-type]
+        places,
         sides,
         finding.severity,
         finding.size_mm,

@@ -25,9 +25,9 @@ SIZE_RATIO = 1.5
 class JudgedError:
     """One error.
 
-    ``category`` is a letter from a to f; ``weight`` what it counts for in the weighted sum; ``says`` the error
-    in words; ``rule`` why it is one and how much it matters; the spans are characters of either report (None
-    where a report says nothing).
+    ``category`` is a letter from a to f; ``weight`` what it counts for in the weighted sum; ``says`` the
+    error in words; ``rule`` why it is one and how much it matters; the spans are characters of either report
+    (None where a report says nothing).
     """
 
     category: str
@@ -116,7 +116,9 @@ def judge_pair(reference: str, candidate: str) -> Judgement:
     errors += [_missing(item, theirs) for item in ours.stated if id(item) not in linked]
     errors += [_false(item, ours) for item in theirs.stated if id(item) not in linked]
     errors.sort(key=lambda one: (one.category, not one.significant, one.says))
-    shared = tuple((name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links)
+    shared = tuple(
+        (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
+    )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
 
 
@@ -127,9 +129,15 @@ def _weight(item: Item) -> float:
 
 
 def _error(
-    category: str, item: Item, significant: bool, share: float, says: str, rule: str, link: Link | None = None,
+    category: str,
+    item: Item,
+    significant: bool,
+    share: float,
+    says: str,
+    rule: str,
+    link: Link | None = None,
     spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
-) -> JudgedError:  # fmt: skip
+) -> JudgedError:
     grade = significance(item.observation)
     if link is not None:
         spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
@@ -140,14 +148,18 @@ def _error(
 
 def _missing(item: Item, theirs: Said) -> JudgedError:
     denied = theirs.rules_out(item.observation)
-    rule = "the reference states it and the candidate " + ("rules it out" if denied else "does not mention it")
+    rule = "the reference states it and the candidate " + (
+        "rules it out" if denied else "does not mention it"
+    )
     share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
     return _error("b", item, True, share, describe(item), rule, spans=((item.start, item.end), denied))
 
 
 def _false(item: Item, ours: Said) -> JudgedError:
     denied = ours.rules_out(item.observation)
-    rule = "the candidate states it and the reference " + ("rules it out" if denied else "does not mention it")
+    rule = "the candidate states it and the reference " + (
+        "rules it out" if denied else "does not mention it"
+    )
     share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
     return _error("a", item, True, share, describe(item), rule, spans=(denied, (item.start, item.end)))
 

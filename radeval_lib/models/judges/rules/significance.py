@@ -14,7 +14,7 @@ _FILE = Path(__file__).with_name("significance.yml")
 
 
 class Significance(NamedTuple):
-    """The class of a finding, its weight, whether an error on it can be significant in GREEN's sense, and why."""
+    """Class and weight of a finding, why, and whether an error on it can be significant in GREEN's sense."""
 
     name: str
     weight: float

@@ -1,0 +1,57 @@
+"""Measurements and places in a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from radeval_lib.findings.phrases import Match
+from radeval_lib.findings.vocabulary import Spot, Vocabulary
+from radeval_lib.findings.words import Token, tokens
+
+JOINTS = frozenset(["and", "or", "/"])
+"""Words that join two of a kind."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
+_ZONES = frozenset(["upper", "lower", "middle", "mid"])
+_SIDED = frozenset(["left", "right", "bilateral", "both"])
+
+
+def places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]:
+    """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
+    found = known.spots.find(words)
+    for at in range(len(words) - 3):
+        first, joint = words[at].word, words[at + 1].word
+        if first not in _ZONES or joint not in JOINTS | {","}:
+            continue
+        side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
+        own = words[at + 2].word in _SIDED
+        later = at + 2 + own
+        if later + 1 >= len(words) or words[later].word not in _ZONES:
+            continue
+        noun = words[later + 1].word
+        found += [Match(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))]
+        if side and not own:
+            found = [one for one in found if one.first != later]
+            shared = known.spots.find(tokens(f"{side} {words[later].word} {noun}"))
+            found += [Match(later, later + 2, one.value) for one in shared]
+    return found
+
+
+def sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
+    """Measurements: "8 mm", "2.3 x 1.8 cm"; in millimetres."""
+    found: list[Match[tuple[float, ...]]] = []
+    for at, token in enumerate(words):
+        if token.word not in _UNITS or at == 0:
+            continue
+        numbers, place = [], at - 1
+        while place >= 0 and (
+            _NUMBER.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")
+        ):
+            if _NUMBER.fullmatch(words[place].word):
+                numbers.append(float(words[place].word) * _UNITS[token.word])
+            place -= 1
+        if numbers:
+            found.append(Match(place + 1, at + 1, tuple(reversed(numbers))))
+    return found
