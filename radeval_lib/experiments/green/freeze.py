@@ -1,4 +1,4 @@
-"""The rules judge as it was when the rated pairs of RadPref were first scored, and whether it is the same today.
+"""The rules judge as it was when RadPref was first scored with it, and whether it is the same today.
 
 What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
 code may be moved and renamed, and a changed word, rule or weight shows.

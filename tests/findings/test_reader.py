@@ -1,0 +1,140 @@
+"""The reader on sentences whose findings were written down by hand, and its invariants."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib.findings import Location, read
+from radeval_lib.findings.words import sentences, tokens
+from radeval_lib.synthetic import Denial, Finding, generate
+
+
+def stated(text):
+    return [(one.observation, one.presence) for one in read(text).findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Small left pleural effusion.", [("pleural_effusion", "present")]),
+        (
+            "No focal consolidation, effusion, or pneumothorax.",
+            [("consolidation", "absent"), ("pleural_effusion", "absent"), ("pneumothorax", "absent")],
+        ),
+        ("No pneumothorax, small left nodule.", [("pneumothorax", "absent"), ("nodule", "present")]),
+        ("No pneumothorax but a nodule is seen.", [("pneumothorax", "absent"), ("nodule", "present")]),
+        (
+            "Opacity, suggestive of pneumonia.",
+            [("opacity", "present"), ("pneumonia", "uncertain")],
+        ),
+        ("Pneumonia cannot be excluded.", [("pneumonia", "uncertain")]),
+        (
+            "No airspace opacity to suggest pneumonia.",
+            [("airspace_disease", "absent"), ("pneumonia", "absent")],
+        ),
+        ("The pneumothorax has resolved.", [("pneumothorax", "absent")]),
+        ("No change in the pneumothorax.", [("pneumothorax", "present")]),
+        ("No new consolidation.", [("consolidation", "absent")]),
+        ("Atelectasis or scarring.", [("atelectasis", "uncertain"), ("scarring", "uncertain")]),
+        ("The heart is mildly enlarged.", [("cardiomegaly", "present")]),
+        ("The heart is not enlarged.", [("cardiomegaly", "absent")]),
+        ("Calcified left hilar lymph XXXX.", [("calcified_nodes", "present")]),
+        ("Recommend CT to exclude malignancy.", []),
+        ("History of pneumonia.", []),
+        ("Healed left rib fractures.", [("healed_rib", "present")]),
+        ("Chest tube tip projects outside the thoracic cavity.", [("chest_tube", "present")]),
+        ("", []),
+        ("XXXX XXXX.", []),
+    ],
+)
+def test_presence(text, expected):
+    assert stated(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("Opacity in the right lower lobe.", {Location("lower_lobe", "right")}),
+        ("Bibasilar atelectasis.", {Location("lung_base", "bilateral")}),
+        ("Left effusion.", {Location(None, "left")}),
+        ("Effusions, left greater than right.", {Location(None, "bilateral")}),
+        (
+            "Opacity in the right upper and lower lobes.",
+            {Location("upper_lobe", "right"), Location("lower_lobe", "right")},
+        ),
+        ("The left hemidiaphragm is elevated.", {Location(None, "left")}),
+        ("Cardiomegaly.", set()),
+    ],
+)
+def test_location(text, places):
+    (finding,) = read(text).findings
+    assert set(finding.locations) == places
+
+
+def test_attributes():
+    (nodule,) = read("The 2.3 x 1.8 cm nodule in the left upper lobe has increased in size.").findings
+    assert nodule.size_mm == (23.0, 18.0)
+    assert nodule.change == "increased"
+    (effusion,) = read("Moderate left effusion, unchanged.").findings
+    assert (effusion.severity, effusion.change) == (2, "unchanged")
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("The lungs are clear.", ["lungs_clear"]),
+        ("Normal heart size and pulmonary vascularity.", ["heart_size", "vascularity"]),
+        ("The lungs are well expanded.", ["lungs_expanded"]),
+        ("The lungs are clear of focal consolidation.", []),
+        ("Stable cardiomediastinal silhouette.", ["silhouette_stable"]),
+        ("The soft tissues are unremarkable.", ["soft_tissues"]),
+    ],
+)
+def test_normal_statements(text, keys):
+    assert [one.key for one in read(text).normals] == keys
+
+
+def test_an_ambiguous_name_follows_the_rest_of_the_report():
+    breast = (
+        "There is a mass in the upper outer quadrant of the left breast. "
+        "No architectural distortion. No suspicious microcalcifications."
+    )
+    chest = "There is a mass in the left upper lobe. No pneumothorax."
+    assert stated(breast)[0] == ("breast_mass", "present")
+    assert stated(chest)[0] == ("lung_mass", "present")
+
+
+def test_a_diagnosis_is_linked_to_its_sign():
+    sign, diagnosis = read("Right basilar opacity, which may represent atelectasis.").findings
+    assert sign.sign_of == 1
+    assert diagnosis.presence == "uncertain"
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_read_and_spans_lie_within_it(text):
+    for finding in read(text).findings:
+        assert text[finding.start : finding.end] == finding.words
+
+
+def test_sentences_keep_their_place():
+    text = "1. No effusion.2. Heart size 3.5 cm; clear lungs"
+    assert all(text[start : start + len(part)] == part for start, part in sentences(text))
+    assert [word.word for word in tokens("T12, 3.5 cm")] == ["t12", ",", "3.5", "cm"]
+
+
+def test_generated_reports_are_read_as_they_were_meant():
+    """The lexicon is turned round: what the generator says in its words, the reader finds in the text."""
+    found = missed = 0
+    for report in generate(150, seed=915, modality_anatomy=("X-Ray", "CHEST")):
+        reading = read(report.findings.text)
+        said = {(one.observation, one.presence == "absent") for one in reading.findings}
+        meant = set()
+        for statement in report.plan:
+            content = statement.content
+            if isinstance(content, Finding):
+                meant.add((content.concept, False))
+            elif isinstance(content, Denial):
+                meant |= {(key, True) for key in content.concepts}
+        found += len(meant & said)
+        missed += len(meant - said)
+    assert found / (found + missed) >= 0.95

@@ -1,0 +1,123 @@
+"""The judge by rules: each category, its significance, matched findings, and planted errors."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radeval_lib.metrics import green
+from radeval_lib.models.judges.rules import RulesJudge, judge_pair
+from radeval_lib.models.judges.rules.significance import significance
+from radeval_lib.synthetic import error_pairs, rewrite
+from radeval_lib.synthetic.records import SyntheticError
+
+
+def kinds(reference, candidate):
+    return [(one.category, one.significant) for one in judge_pair(reference, candidate).errors]
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "expected"),
+    [
+        ("Small left effusion.", "Small left effusion.", []),
+        ("No effusion.", "Left effusion.", [("a", True)]),
+        ("The lungs are clear.", "Mild bibasilar atelectasis.", [("a", False)]),
+        ("Left effusion.", "", [("b", True)]),
+        ("Left effusion.", "No effusion.", [("b", True)]),
+        ("Left effusion.", "Right effusion.", [("c", True)]),
+        ("Consolidation in the right lower lobe.", "Consolidation in the right lung base.", [("c", False)]),
+        ("Small left effusion.", "Large left effusion.", [("d", True)]),
+        ("Small left effusion.", "Moderate left effusion.", [("d", False)]),
+        ("8 mm nodule in the left upper lobe.", "16 mm nodule in the left upper lobe.", [("d", True)]),
+        ("Left effusion.", "Left effusion, increased.", [("e", True)]),
+        ("Left effusion, increased.", "Left effusion.", [("f", True)]),
+        ("Left effusion, increased.", "Decreased left effusion.", [("e", True), ("f", True)]),
+        ("Right lower lobe pneumonia.", "Right lower lobe consolidation.", []),
+        ("Degenerative changes of the thoracic spine.", "", [("b", False)]),
+        ("", "", []),
+    ],
+)
+def test_categories(reference, candidate, expected):
+    assert kinds(reference, candidate) == expected
+
+
+def test_a_graver_error_weighs_more():
+    missed = {
+        name: judge_pair(f"{text}.", "").weighted_errors
+        for name, text in {
+            "pneumothorax": "Pneumothorax",
+            "effusion": "Effusion",
+            "spine": "Scoliosis",
+        }.items()
+    }
+    assert missed["pneumothorax"] > missed["effusion"] > missed["spine"] > 0
+
+
+def test_a_relative_of_a_finding_weighs_less_than_missing_it():
+    relative = judge_pair("Right lower lobe pneumonia.", "Right lower lobe consolidation.").weighted_errors
+    missing = judge_pair("Right lower lobe pneumonia.", "").weighted_errors
+    assert 0 < relative < missing
+
+
+def test_shared_negatives_and_normal_statements_match():
+    judgement = judge_pair("No pneumothorax. The lungs are clear.", "Lungs clear. No pneumothorax.")
+    assert judgement.matched == ()
+    assert len(judgement.agreed_negatives) == judgement.matched_findings == 2
+
+
+def test_a_diagnosis_matches_its_sign():
+    judgement = judge_pair("Left basilar opacity, likely atelectasis.", "Left basilar atelectasis.")
+    assert judgement.count(True) == (0,) * 6
+    assert judgement.links == (("opacity", "atelectasis", "sign and diagnosis"),)
+
+
+def test_every_error_states_its_rule_and_place():
+    reference = "Moderate right effusion. No pneumothorax."
+    (error,) = judge_pair(reference, "Moderate right effusion. Small left pneumothorax.").errors
+    assert error.says == "Mild pneumothorax (left)"
+    assert "rules it out" in error.rule
+    assert "urgent" in error.rule
+    assert reference[slice(*error.reference_span)] == "pneumothorax"
+
+
+def test_the_analysis_is_read_back_by_both_parsers():
+    for pair in error_pairs(40, seed=3):
+        reference, candidate = pair.reference.findings.text, pair.candidate.findings.text
+        judgement = judge_pair(reference, candidate)
+        (analysis,) = RulesJudge().judge([(reference, candidate)])
+        strict, released = green.parse(analysis, "strict"), green.parse(green.clean(analysis), "reference")
+        assert strict.faults == ()
+        assert strict.significant == released.significant == judgement.count(True)
+        assert strict.insignificant == released.insignificant == judgement.count(False)
+        assert strict.matched == released.matched == judgement.matched_findings
+
+
+def test_planted_errors_are_found_in_other_words():
+    """Significant errors by category, micro-F1 over held-out pairs whose candidates are said anew."""
+    hit = wrong = missed = 0
+    for pair in error_pairs(150, seed=4711, modality_anatomy=("X-Ray", "CHEST")):
+        try:
+            candidate = rewrite(pair.candidate, seed=1)
+        except SyntheticError:
+            candidate = pair.candidate
+        judgement = judge_pair(pair.reference.findings.text, candidate.findings.text)
+        for gold, found in zip(pair.comparison.count(True).values(), judgement.count(True), strict=True):
+            hit, wrong, missed = (
+                hit + min(gold, found),
+                wrong + max(found - gold, 0),
+                missed + max(gold - found, 0),
+            )
+    assert 2 * hit / (2 * hit + wrong + missed) >= 0.80
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 400))
+def test_a_report_against_itself_has_no_error(number):
+    (pair,) = error_pairs(1, seed=77, start=number)
+    judgement = judge_pair(pair.reference.findings.text, pair.reference.findings.text)
+    assert judgement.errors == ()
+    assert judgement.weighted_errors == 0
+
+
+def test_an_unknown_observation_is_grave_unless_the_lexicon_says_minor():
+    assert significance("something_new").major
+    assert not significance("atelectasis").major
