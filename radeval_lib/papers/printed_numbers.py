@@ -151,6 +151,23 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]))
 
 
+def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
+    """Printed cells by the values of a key column, one a value, in the table's order.
+
+    Raises
+    ------
+    PrintedError
+        Where two cells have the same value of the column.
+    """
+    if frame[name].duplicated().any():
+        twice = frame.loc[frame[name].duplicated(), name].iloc[0]
+        raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
+    return {
+        str(row[name]): Printed(row["printed"], float(row["value"]), float(row["half_width"]))
+        for _, row in frame.iterrows()
+    }
+
+
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:

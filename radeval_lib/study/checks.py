@@ -29,6 +29,7 @@ class Check:
     computed : what follows, digits or words.
     outcome : ``holds``, ``fails`` or ``cannot tell``, where what follows would accept almost anything.
     value, low, high : the computed number and its interval; None for statements.
+    aspect : ``order`` or ``lead`` of a claim of superiority (:mod:`radeval_lib.study.superiority`).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Check:
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    aspect: str = ""
 
     @property
     def agrees(self) -> bool:
@@ -113,25 +115,6 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
     return Check(name, claim, finding, outcome)
-
-
-def check_above(
-    name: str, claim: str, rows: pd.DataFrame, *, by: str, higher: Sequence[str], lower: Sequence[str]
-) -> Check:
-    """Whether each printed cell of some rows is above each of others, whatever was rounded away.
-
-    Parameters
-    ----------
-    claim : what the paper says, in its words or close to them.
-    rows : printed cells, one a value of the column ``by``.
-    higher, lower : values of ``by``.
-    """
-    table = rows.set_index(by)
-    top, bottom = table.loc[list(higher)], table.loc[list(lower)]
-    weakest, strongest = top["value"].idxmin(), bottom["value"].idxmax()
-    found = f"{weakest} {top.loc[weakest, 'printed']}, {strongest} {bottom.loc[strongest, 'printed']}"
-    least = (top["value"] - top["half_width"]).min()
-    return check_statement(name, claim, found, least > (bottom["value"] + bottom["half_width"]).max())
 
 
 def check_groups(

@@ -14,6 +14,7 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import superiority_words
 from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
 from radeval_lib.tables import table_html
 
@@ -40,7 +41,9 @@ def verdict_sentence(result: Result) -> str:
     fails = _counted(total, counts[FAILS], "fails", "fail")
     untold = _counted(total, counts[CANNOT_TELL], "cannot tell", "cannot tell")
     holds = _counted(total, counts[HOLDS], "holds", "hold")
-    body = {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
+    claimed = superiority_words(result.checks)
+    body = f"{claimed}; " if claimed else ""
+    body += {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
     if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
         body += f", and {counts[CANNOT_TELL]} cannot tell"
     body += f"; in place of the paper's own: {result.stand_in}" if result.stand_in else ""

@@ -62,5 +62,9 @@ def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
     assert ranked["value"].is_monotonic_decreasing
     assert (ranked["groups"] == pairs["case"].nunique()).all()
     assert set(result.against("pearson").index) == {"ROUGE-L", "METEOR"}
+    order, lead = result.superiority("n", "c", "kendall", "METEOR", ["ROUGE-L"])
+    assert (order.aspect, lead.aspect) == ("order", "lead")
+    values = ranked["value"]
+    assert order.computed == f"METEOR {values['METEOR']:.3f}, ROUGE-L {values['ROUGE-L']:.3f}"
     again = metric_panel.agreement(run, "rated_pairs", metrics, ["kendall"])
     assert again.ranked("kendall").equals(result.ranked("kendall"))

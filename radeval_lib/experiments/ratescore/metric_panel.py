@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,12 @@ from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.loading import PACKAGED
-from radeval_lib.stats.correlations import resample
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead, check_superiority
 
 RATESCORE = "RaTEScore"
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
@@ -92,12 +95,14 @@ class Agreement:
         :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
     contrasts : of RaTEScore with every other metric: ``kind`` and the columns of
         :meth:`radeval_lib.stats.correlations.Resampled.compare`.
+    resampled : the resamples behind both, by kind.
     """
 
     pairs: pd.DataFrame
     scores: pd.DataFrame
     correlations: pd.DataFrame
     contrasts: pd.DataFrame
+    resampled: Mapping[Kind, Resampled]
 
     def ranked(self, kind: Kind) -> pd.DataFrame:
         """The correlations of one kind, highest first."""
@@ -108,6 +113,18 @@ class Agreement:
         """The contrasts of one kind, by rival."""
         return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
 
+    def superiority(
+        self, name: str, claim: str, kind: Kind, first: str = RATESCORE, others: Sequence[str] | None = None
+    ) -> list[Check]:
+        """Whether a metric correlates higher than others (default: all): order, and lead by interval."""
+        values = self.ranked(kind).set_index("metric")["value"]
+        rows = self.resampled[kind].compare(first).set_index("rival")
+        leads = {
+            str(rival): Lead.by_interval(Estimate(row["difference"], row["low"], row["high"]))
+            for rival, row in rows.iterrows()
+        }
+        return check_superiority(name, claim, values.to_dict(), first=first, others=others, leads=leads)
+
 
 def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[Kind]) -> Agreement:
     """Score the rated pairs of a role and correlate; intervals and tests draw whole cases.
@@ -117,9 +134,9 @@ def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[K
     pairs = rating_table(run.load(role))
     table = scores(metrics, pairs)
     columns = {name: table[name].to_numpy() for name in table}
-    found, contrasts = [], []
+    found, contrasts, resampled = [], [], {}
     for kind in kinds:
-        drawn = resample(
+        drawn = resampled[kind] = resample(
             columns,
             pairs["rating"].to_numpy(),
             groups=pairs["case"].to_numpy(),
@@ -129,4 +146,4 @@ def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[K
         )
         found.append(drawn.intervals().assign(kind=kind))
         contrasts.append(drawn.compare(RATESCORE).assign(kind=kind))
-    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))
+    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts), resampled)

@@ -1,0 +1,57 @@
+"""Leads that printed numbers alone establish.
+
+Two metrics are tried on the same pairs, so their errors go together, and how strongly is not printed. A lead
+is called established only where it is significant at every dependence from none upwards; else the dependence
+that it would need is told.
+"""
+
+from __future__ import annotations
+
+import math
+
+from radeval_lib.stats.printed_correlation import Kind, correlation_interval, needed_between
+from radeval_lib.stats.printed_intervals import needed_correlation, standard_error
+from radeval_lib.stats.printed_shares import mcnemar_range
+from radeval_lib.study.superiority import LEVEL, Lead
+
+
+def _lead(difference: float, needed: float, between: str) -> Lead:
+    if math.isnan(needed):
+        return Lead(0, f"however strongly {between} correlate")
+    if needed > 0:
+        return Lead(0, f"unless {between} correlate at {needed:.2f} or more")
+    return Lead(int(math.copysign(1, difference)), f"at any correlation of {between} from 0")
+
+
+def lead_of_correlations(first: float, second: float, n: int, kind: Kind) -> Lead:
+    """The lead of one printed correlation over another, from the number of pairs.
+
+    Parameters
+    ----------
+    first, second : correlations of two metrics with the same ratings.
+    n : pairs, taken as independent.
+
+    Notes
+    -----
+    Pearson's: Williams's test. The others: z-test on Fisher's scale
+    (:func:`radeval_lib.stats.printed_correlation.correlation_interval`).
+    """
+    if kind == "pearson":
+        return _lead(first - second, needed_between(first, second, n), "the two metrics")
+    return lead_of_intervals(
+        (first, *correlation_interval(first, n, kind)), (second, *correlation_interval(second, n, kind))
+    )
+
+
+def lead_of_intervals(first: tuple[float, float, float], second: tuple[float, float, float]) -> Lead:
+    """The lead of one printed correlation over another, each as (value, low, high) of its 95% interval."""
+    gap = math.atanh(first[0]) - math.atanh(second[0])
+    errors = [standard_error(low, high) for _, low, high in (first, second)]
+    return _lead(gap, needed_correlation(gap, *errors), "their errors")
+
+
+def lead_of_shares(first: int, second: int, n: int) -> Lead:
+    """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test."""
+    smallest, largest = mcnemar_range(first, second, n)
+    sign = (first > second) - (first < second) if largest < LEVEL else 0
+    return Lead(sign, f"p from {smallest:.2g} to {largest:.2g} by how the right cases overlap")

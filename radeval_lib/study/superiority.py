@@ -1,0 +1,162 @@
+"""One rule for claims that something is higher, better or best: the order, and whether the lead is real.
+
+A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
+holds where the difference is distinguishable from chance; where it is not, or nothing says how large chance
+is, the lead is not established and the check cannot tell. A lead that is established the other way fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.checks import Check
+from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
+
+LEVEL = 0.05  # two-sided
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Whether a difference in the claimed direction is more than chance.
+
+    Attributes
+    ----------
+    sign : 1 where the lead is established, -1 where the opposite is, 0 where neither.
+    told : the interval or the p value, in words.
+    """
+
+    sign: int
+    told: str
+
+    @classmethod
+    def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
+        """A lead with its 95% confidence interval; positive is the claimed direction."""
+        sign = 1 if difference.low > 0 else -1 if difference.high < 0 else 0
+        ends = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
+        return cls(sign, f"{difference.value:+.{decimals}f} {ends}")
+
+    @classmethod
+    def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
+        """A difference (positive: the claimed direction) with its two-sided p value."""
+        sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
+        return cls(sign, f"p = {p:.2g}{f', {note}' if note else ''}")
+
+
+UNKNOWN = Lead(0, "nothing printed says how large chance is")
+
+
+def check_superiority(
+    name: str,
+    claim: str,
+    values: Mapping[str, Printed | float],
+    *,
+    first: str | Sequence[str],
+    others: Sequence[str] | None = None,
+    leads: Mapping[str, Lead] | Lead = UNKNOWN,
+    lower_is_better: bool = False,
+    decimals: int = 3,
+) -> list[Check]:
+    """Whether something is better than its rivals: a check of the order, and one of the lead.
+
+    Parameters
+    ----------
+    name : what the two checks' names begin with.
+    claim : what the paper says, in its words or close to them.
+    values : printed cells, or computed numbers, by name. Printed numbers in the wrong order contradict a
+        claim about them; computed ones do only where the lead the other way is established, else they cannot
+        tell.
+    first : what is claimed to be better; where several are, each must be better than every rival.
+    others : the rivals; default: all other names.
+    leads : the lead over each rival, by its name, or one for all.
+    lower_is_better : whether the better value is the lower one.
+    decimals : digits shown of computed numbers.
+
+    Returns
+    -------
+    list of Check
+        Named ``<name>: order`` and ``<name>: lead``, with these words as :attr:`~Check.aspect`. An equal
+        pair of numbers has no order that could be told.
+    """
+    ahead = [first] if isinstance(first, str) else list(first)
+    rivals = list(others) if others is not None else [other for other in values if other not in ahead]
+    numbers = {
+        key: value.value if isinstance(value, Printed) else float(value) for key, value in values.items()
+    }
+    shown = {
+        key: value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
+        for key, value in values.items()
+    }
+    better = -1 if lower_is_better else 1
+    weakest = min(ahead, key=lambda key: better * numbers[key])
+    strongest = max(rivals, key=lambda key: better * numbers[key])
+    gap = better * (numbers[weakest] - numbers[strongest])
+    by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
+    order = Check(
+        f"{name}: order",
+        claim,
+        f"{weakest} {shown[weakest]}, {strongest} {shown[strongest]}",
+        _order(gap, isinstance(values[strongest], Printed), by_rival[strongest]),
+        aspect="order",
+    )
+    return [order, _lead(f"{name}: lead", claim, by_rival)]
+
+
+def _order(gap: float, printed: bool, lead: Lead) -> str:
+    if gap > 0:
+        return HOLDS
+    return FAILS if gap < 0 and (printed or lead.sign < 0) else CANNOT_TELL
+
+
+def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
+    """The check that a lead is established over every rival."""
+    signs = [lead.sign for lead in leads.values()]
+    outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else CANNOT_TELL
+    word = {1: "established", 0: "not established", -1: "established the other way"}
+    if len(set(leads.values())) == 1:
+        (lead,) = set(leads.values())
+        found = f"lead {word[lead.sign]}: {lead.told}"
+    else:
+        doubtful = [f"{rival} ({lead.told})" for rival, lead in leads.items() if lead.sign < 1]
+        found = f"lead established over {signs.count(1)} of {len(signs)}"
+        found += f"; not over {', '.join(doubtful)}" if doubtful else ""
+    return Check(name, claim, found, outcome, aspect="lead")
+
+
+def check_no_deficit(name: str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
+    """Whether something reaches the level of another: it is not below it, or a deficit could not be told.
+
+    Parameters
+    ----------
+    claim, finding : in words.
+    difference : its value minus the other's, in the direction of better; 0 or more holds.
+    lead : of it over the other. A deficit fails where it is established, and else cannot tell: not to see a
+        deficit is no equality.
+    """
+    outcome = HOLDS if difference >= 0 else FAILS if lead.sign < 0 else CANNOT_TELL
+    return Check(name, claim, finding, outcome)
+
+
+def superiority_words(checks: Sequence[Check]) -> str:
+    """What the two aspects of claims come to, e.g. ``order holds; lead not established``; empty if none."""
+    words = {
+        "order": {HOLDS: "order holds", FAILS: "order fails", CANNOT_TELL: "order cannot be told"},
+        "lead": {
+            HOLDS: "lead established",
+            FAILS: "lead established the other way",
+            CANNOT_TELL: "lead not established",
+        },
+    }
+    told = []
+    for aspect, by_outcome in words.items():
+        outcomes = [check.outcome for check in checks if check.aspect == aspect]
+        if not outcomes:
+            continue
+        if len(set(outcomes)) == 1:
+            told.append(by_outcome[outcomes[0]])
+        else:
+            told.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS)} of {len(outcomes)}")
+    return "; ".join(told)

@@ -1,0 +1,28 @@
+"""Leads from printed correlations, intervals and shares."""
+
+from __future__ import annotations
+
+from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_intervals, lead_of_shares
+
+
+def test_a_wide_gap_is_established_and_a_narrow_one_needs_dependence() -> None:
+    for kind in ("pearson", "kendall", "spearman"):
+        assert lead_of_correlations(0.9, 0.3, 200, kind).sign == 1
+        assert lead_of_correlations(0.3, 0.9, 200, kind).sign == -1
+        narrow = lead_of_correlations(0.53, 0.51, 200, kind)
+        assert narrow.sign == 0
+        assert narrow.told.startswith("unless ")
+    assert "however strongly" in lead_of_correlations(0.5, 0.5, 200, "pearson").told
+
+
+def test_two_intervals_that_are_equal_establish_nothing() -> None:
+    # GREEN's Table 6: 0.63 [0.56, 0.69] and RadCliQ-v1 0.61.
+    assert lead_of_intervals((0.63, 0.56, 0.69), (0.61, 0.54, 0.67)).sign == 0
+    assert lead_of_intervals((0.63, 0.56, 0.69), (0.32, 0.22, 0.41)).sign == 1
+
+
+def test_shares_are_told_apart_only_where_every_overlap_tells_them_apart() -> None:
+    assert lead_of_shares(36, 33, 53).sign == 0
+    assert lead_of_shares(33, 12, 53).sign == 1
+    assert lead_of_shares(12, 33, 53).sign == -1
+    assert lead_of_shares(570, 565, 847).told.startswith("p from ")

@@ -1,0 +1,68 @@
+"""Claims that something is better: the order and the lead, by one rule."""
+
+from __future__ import annotations
+
+import pytest
+
+from radeval_lib.study import Check, Estimate, Lead, check_no_deficit, check_superiority, parse
+from radeval_lib.study.superiority import superiority_words
+
+SURE, OPEN, TURNED = Lead(1, "+"), Lead(0, "?"), Lead(-1, "-")
+
+
+@pytest.mark.parametrize(
+    ("values", "leads", "order", "lead"),
+    [
+        # Printed numbers: the order is what stands there, the lead what chance leaves of it.
+        ({"A": parse("0.53"), "B": parse("0.52")}, SURE, "holds", "holds"),
+        ({"A": parse("0.53"), "B": parse("0.52")}, OPEN, "holds", "cannot tell"),
+        ({"A": parse("0.52"), "B": parse("0.52")}, OPEN, "cannot tell", "cannot tell"),  # a tie is no order
+        ({"A": parse("0.51"), "B": parse("0.52")}, OPEN, "fails", "cannot tell"),
+        # Computed numbers: a wrong order within chance contradicts nothing.
+        ({"A": 0.19, "B": 0.21}, OPEN, "cannot tell", "cannot tell"),
+        ({"A": 0.19, "B": 0.41}, TURNED, "fails", "fails"),
+        ({"A": 0.41, "B": 0.19}, SURE, "holds", "holds"),
+    ],
+)
+def test_one_rule_for_every_claim(values: dict, leads: Lead, order: str, lead: str) -> None:
+    checks = check_superiority("n", "c", values, first="A", leads=leads)
+    assert [check.outcome for check in checks] == [order, lead]
+    assert [check.name for check in checks] == ["n: order", "n: lead"]
+
+
+def test_the_weakest_is_held_against_the_strongest_rival() -> None:
+    values = {"A": 3.0, "B": 2.0, "C": 1.0, "D": 2.5}
+    order, lead = check_superiority(
+        "n", "c", values, first=["A", "B"], others=["C", "D"], leads={"C": SURE, "D": OPEN}, decimals=1
+    )
+    assert order.computed == "B 2.0, D 2.5"
+    assert lead.computed == "lead established over 1 of 2; not over D (?)"
+    (order, _) = check_superiority("n", "c", values, first="C", lower_is_better=True)
+    assert order.outcome == "holds"
+
+
+def test_leads_come_from_intervals_and_p_values() -> None:
+    assert Lead.by_interval(Estimate(0.2, 0.1, 0.3)) == Lead(1, "+0.200 [+0.100, +0.300]")
+    assert Lead.by_interval(Estimate(0.2, -0.1, 0.3)).sign == 0
+    assert Lead.by_interval(Estimate(-0.2, -0.3, -0.1)).sign == -1
+    assert Lead.by_p(0.1, 0.04) == Lead(1, "p = 0.04")
+    assert Lead.by_p(-0.1, 0.04, "McNemar") == Lead(-1, "p = 0.04, McNemar")
+    assert Lead.by_p(0.1, 0.06).sign == Lead.by_p(0.0, 0.01).sign == 0
+
+
+@pytest.mark.parametrize(
+    ("difference", "lead", "outcome"),
+    [(0.0, OPEN, "holds"), (0.1, OPEN, "holds"), (-0.1, OPEN, "cannot tell"), (-0.1, TURNED, "fails")],
+)
+def test_no_visible_deficit_is_no_equality(difference: float, lead: Lead, outcome: str) -> None:
+    assert check_no_deficit("n", "c", "f", difference, lead).outcome == outcome
+
+
+def test_the_verdict_states_order_and_lead() -> None:
+    values = {"A": parse("0.53"), "B": parse("0.52")}
+    first = check_superiority("one", "c", values, first="A", leads=OPEN)
+    second = check_superiority("two", "c", values, first="A", leads=SURE)
+    assert superiority_words(first) == "order holds; lead not established"
+    assert superiority_words(second) == "order holds; lead established"
+    assert superiority_words([*first, *second]) == "order holds; lead established in 1 of 2"
+    assert superiority_words([Check("n", "p", "c", "holds")]) == ""
