@@ -1,0 +1,80 @@
+"""What every summarizer is, and the two things that all of them need: sentences, and ROUGE-L to learn by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.models.loading import ModelError
+
+_NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
+_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n+\s*")
+_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IGNORECASE)
+
+
+class Summarizer(Protocol):
+    """Writes the impression of each findings section.
+
+    Attributes
+    ----------
+    name : what pages and results call it.
+    """
+
+    name: str
+
+    def summarize(self, findings: Sequence[str]) -> list[str]:
+        """One impression a text, in order; equal texts get equal impressions.
+
+        Raises
+        ------
+        ModelError
+            If a text is empty, naming its position.
+        """
+        ...
+
+
+def checked(findings: Sequence[str], name: str) -> list[str]:
+    """The texts as a list.
+
+    Raises
+    ------
+    ModelError
+        If a single text is given instead of a sequence, or one is empty.
+    """
+    if isinstance(findings, str):
+        raise ModelError("a text where a list of texts is wanted", name, "Put it in brackets: [text].")
+    for position, text in enumerate(findings):
+        if not text.strip():
+            raise ModelError(
+                f"the findings at position {position} are empty", name, "Leave reports without findings out."
+            )
+    return list(findings)
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a section, stripped, in order; at least one where the text is not empty.
+
+    A line break ends a sentence; the number of a list ("1.") and a few abbreviations do not.
+    """
+    pieces: list[str] = []
+    for piece in _END.split(text.strip()):
+        if not piece:
+            continue
+        if pieces and (_NUMBERED.search(pieces[-1]) or _ABBREVIATED.search(pieces[-1])):
+            pieces[-1] = f"{pieces[-1]} {piece}"
+        else:
+            pieces.append(piece)
+    return pieces
+
+
+def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric ``rouge_l``."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    pairs = zip(references, candidates, strict=True)
+    return np.array([scorer.score(ref, cand)["rougeL"].fmeasure for ref, cand in pairs], dtype=np.float64)

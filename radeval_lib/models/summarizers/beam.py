@@ -1,0 +1,103 @@
+"""Beam search for a decoder that is no transformers model: batched, with repeated word groups barred."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+Step = Callable[["torch.Tensor", Any], tuple["torch.Tensor", Any]]
+"""(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
+
+Reorder = Callable[[Any, "torch.Tensor"], Any]
+"""(state, rows) -> the state of those rows, as after ``tensor[rows]``."""
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """How a summary is decoded.
+
+    Attributes
+    ----------
+    beams : hypotheses kept a text; 1 is greedy decoding.
+    longest : the most tokens of a summary.
+    length_penalty : a hypothesis is ranked by its log-probability over its length to this power.
+    no_repeat : no group of so many tokens occurs twice in a summary; 0 allows it.
+    """
+
+    beams: int = 3
+    longest: int = 80
+    length_penalty: float = 1.0
+    no_repeat: int = 4
+
+
+def search(
+    step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
+) -> list[list[int]]:
+    """The best token sequence for each text, without ``begin`` and ``end``.
+
+    Parameters
+    ----------
+    step, reorder : the decoder.
+    state : its state for ``texts`` rows.
+    begin, end : tokens that start and finish a summary.
+    """
+    import torch
+
+    width = settings.beams
+    rows = torch.arange(texts).repeat_interleave(width)
+    state = reorder(state, rows)
+    # Every text starts with one live hypothesis; the others get no probability until the first step.
+    totals = torch.full((texts, width), -torch.inf)
+    totals[:, 0] = 0.0
+    tokens = torch.full((texts * width, 1), begin)
+    finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
+    for length in range(1, settings.longest + 1):
+        scores, state = step(tokens[:, -1], state)
+        scores = scores.float().cpu()
+        _bar_repeats(scores, tokens, settings.no_repeat)
+        vocabulary = scores.shape[1]
+        joint = (totals.view(-1, 1) + scores).view(texts, width * vocabulary)
+        best, places = joint.topk(2 * width, dim=1)
+        chosen, values = torch.zeros(texts, width, dtype=torch.long), torch.full((texts, width), -torch.inf)
+        picked = torch.full((texts, width), end)
+        for text in range(texts):
+            kept = 0
+            candidates = zip(best[text].tolist(), places[text].tolist(), strict=True)
+            for rank, (value, place) in enumerate(candidates):
+                row, token = text * width + place // vocabulary, place % vocabulary
+                if value == -torch.inf:
+                    break
+                if token == end:
+                    if rank < width:  # as transformers: an end that no beam would take is no end
+                        ranked = value / length**settings.length_penalty
+                        finished[text].append((ranked, tokens[row, 1:].tolist()))
+                elif kept < width:
+                    chosen[text, kept], values[text, kept], picked[text, kept] = row, value, token
+                    kept += 1
+            if len(finished[text]) >= width:
+                values[text] = -torch.inf  # as transformers' early stopping: enough are finished
+        totals = values
+        rows = chosen.view(-1)
+        state = reorder(state, rows)
+        tokens = torch.cat([tokens[rows], picked.view(-1, 1)], dim=1)
+        if bool((totals == -torch.inf).all()):
+            break
+    for text in range(texts):
+        if not finished[text]:
+            finished[text].append((0.0, tokens[text * width, 1:].tolist()))
+    return [max(done, key=lambda one: one[0])[1] for done in finished]
+
+
+def _bar_repeats(scores: torch.Tensor, tokens: torch.Tensor, size: int) -> None:
+    """Give no probability to a token that would end a group of tokens that is there already."""
+    if size < 1 or tokens.shape[1] <= size:
+        return
+    for row, said in enumerate(tokens[:, 1:].tolist()):
+        last = said[len(said) - size + 1 :]
+        for start in range(len(said) - size + 1):
+            if said[start : start + size - 1] == last:
+                scores[row, said[start + size - 1]] = -float("inf")

@@ -1,0 +1,238 @@
+"""Pretrained sequence-to-sequence models (T5, BART, BioBART, Pegasus), and RaLEs' encoder-decoder: one
+encoder's checkpoint on both sides, with cross-attention that is new."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.models.batching import buckets
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.loading import ModelError, device_of, locate, pretrained, quiet, weights
+from radeval_lib.models.summarizers.base import checked, rouge_l
+
+if TYPE_CHECKING:
+    import torch
+
+SETTINGS = "seq2seq_summarizer.json"
+_IGNORED = -100
+_BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
+
+
+@dataclass(frozen=True)
+class Seq2SeqSettings:
+    """How a sequence-to-sequence model reads and writes.
+
+    Attributes
+    ----------
+    prefix : put before the findings; T5 wants ``summarize: ``.
+    longest_source, longest_target : tokens; longer texts are cut.
+    beams : hypotheses kept; 1 is greedy decoding.
+    length_penalty, no_repeat : as transformers' ``length_penalty`` and ``no_repeat_ngram_size``.
+    """
+
+    prefix: str = ""
+    longest_source: int = 512
+    longest_target: int = 128
+    beams: int = 3
+    length_penalty: float = 1.0
+    no_repeat: int = 4
+
+
+def encoder_decoder(checkpoint: str | Path, *, layers: int | None = None, seed: int = 0) -> tuple[Any, Any]:
+    """(model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
+
+    The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
+    else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
+
+    Parameters
+    ----------
+    checkpoint : transformers folder, hub name or ``packaged-minilm``.
+    layers : keep the first layers only, on either side; None keeps all.
+    seed : of the new weights.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or has no such decoder.
+    """
+    import torch
+    from transformers import (
+        AutoConfig,
+        AutoModel,
+        AutoModelForCausalLM,
+        AutoTokenizer,
+        EncoderDecoderConfig,
+        EncoderDecoderModel,
+    )
+
+    torch.manual_seed(seed)
+    tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
+    changed = {} if layers is None else {"num_hidden_layers": layers}
+    first: Any = pretrained(AutoConfig, checkpoint, **changed)
+    second: Any = pretrained(AutoConfig, checkpoint, **changed)
+    second.is_decoder = second.add_cross_attention = True
+    encoder = weights(AutoModel, checkpoint, config=first)
+    decoder = weights(AutoModelForCausalLM, checkpoint, config=second)
+    if not any("crossattention" in name for name, _ in decoder.named_parameters()):
+        raise ModelError(
+            f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers",
+            "encoder-decoder",
+            "Take a BERT, RoBERTa or ELECTRA checkpoint.",
+        )
+    both = EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
+    with quiet():
+        model: Any = EncoderDecoderModel(encoder=encoder, decoder=decoder, config=both)
+    begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
+    end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
+    for config in (model.config, model.generation_config):
+        config.decoder_start_token_id, config.eos_token_id = begin, end
+        config.pad_token_id = tokenizer.pad_token_id
+    return model, tokenizer
+
+
+class Seq2SeqSummarizer:
+    """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer.
+
+    Parameters
+    ----------
+    module : a transformers model with ``generate``.
+    tokenizer : its tokenizer.
+    settings : how it reads and writes.
+    name : what results call it.
+    device : ``auto``, ``cpu`` or ``cuda``.
+
+    Attributes
+    ----------
+    new_layers : names of the cross-attention, and of an output layer that no checkpoint gave, where the
+        module is an encoder-decoder.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        tokenizer: Any,
+        settings: Seq2SeqSettings | None = None,
+        *,
+        name: str = "sequence-to-sequence model",
+        device: str = "auto",
+    ) -> None:
+        self.module, self.tokenizer, self.name = module.to(device_of(device)), tokenizer, name
+        self.settings = settings or Seq2SeqSettings()
+        self.new_layers = tuple(
+            key
+            for key, _ in module.named_parameters()
+            if "crossattention" in key or key.startswith("decoder.cls.")
+        )
+
+    @classmethod
+    def load(
+        cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
+    ) -> Seq2SeqSummarizer:
+        """A folder or hub name of transformers; a folder that :meth:`save` wrote brings its own settings.
+
+        Raises
+        ------
+        ModelError
+            If it cannot be loaded, is no sequence-to-sequence model, or its settings are damaged.
+        """
+        from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+
+        config: Any = pretrained(AutoConfig, model)
+        if not config.is_encoder_decoder:
+            raise ModelError(
+                f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads",
+                "summarizer",
+                "Give a T5, BART or Pegasus model, or make one with encoder_decoder().",
+            )
+        path = Path(model) / SETTINGS
+        if settings is None and path.is_file():
+            try:
+                settings = Seq2SeqSettings(**json.loads(path.read_text(encoding="utf-8")))
+            except (ValueError, TypeError) as error:
+                raise ModelError(f"damaged settings ({type(error).__name__})", path.name) from None
+        if settings is None and config.model_type == "t5":
+            settings = Seq2SeqSettings(prefix="summarize: ")
+        made = pretrained(AutoTokenizer, model)
+        return cls(
+            weights(AutoModelForSeq2SeqLM, model), made, settings, name=Path(str(model)).name, device=device
+        )
+
+    def example(self, record: ReportPair) -> dict[str, Any]:
+        target = self.tokenizer(
+            text_target=well_formed(reveal(record.impression)),
+            truncation=True,
+            max_length=self.settings.longest_target,
+        )
+        return {"input_ids": self._source(reveal(record.findings)), "labels": list(target["input_ids"])}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        batch = self._inputs([example["input_ids"] for example in examples])
+        rows = [torch.tensor(example["labels"]) for example in examples]
+        return {**batch, "labels": pad_sequence(rows, batch_first=True, padding_value=_IGNORED)}
+
+    def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
+        """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
+        written = self._written([reveal(record.findings) for record in records], beams=1)
+        return {"rouge_l": float(rouge_l([reveal(record.impression) for record in records], written).mean())}
+
+    def summarize(self, findings: Sequence[str]) -> list[str]:
+        return self._written(checked(findings, self.name), beams=self.settings.beams)
+
+    def save(self, folder: str | Path) -> None:
+        where = Path(folder)
+        with quiet():
+            self.module.save_pretrained(where)
+        self.tokenizer.save_pretrained(where)
+        (where / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+
+    def _source(self, text: str) -> list[int]:
+        encoded = self.tokenizer(
+            self.settings.prefix + well_formed(text), truncation=True, max_length=self.settings.longest_source
+        )
+        return list(encoded["input_ids"])
+
+    def _inputs(self, sources: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
+        import torch
+
+        longest = max(len(ids) for ids in sources)
+        pad = self.tokenizer.pad_token_id
+        return {
+            "input_ids": torch.tensor([[*ids, *[pad] * (longest - len(ids))] for ids in sources]),
+            "attention_mask": torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in sources]),
+        }
+
+    def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
+        import torch
+
+        distinct = list(dict.fromkeys(findings))
+        sources = [self._source(text) for text in distinct]
+        device = self.module.device
+        written: dict[str, str] = {}
+        was_training = self.module.training
+        self.module.eval()
+        with torch.inference_mode(), quiet():
+            for batch in buckets([len(ids) for ids in sources], _BATCH_TOKENS[device.type] // beams, 64):
+                inputs = self._inputs([sources[index] for index in batch])
+                found = self.module.generate(
+                    **{key: value.to(device) for key, value in inputs.items()},
+                    num_beams=beams,
+                    do_sample=False,
+                    max_new_tokens=self.settings.longest_target,
+                    length_penalty=self.settings.length_penalty,
+                    no_repeat_ngram_size=self.settings.no_repeat,
+                )
+                for index, text in zip(
+                    batch, self.tokenizer.batch_decode(found, skip_special_tokens=True), strict=True
+                ):
+                    written[distinct[index]] = text.strip()
+        self.module.train(was_training)
+        return [written[text] for text in findings]

@@ -1,0 +1,131 @@
+"""Extraction: the first sentences, the central ones, the best ones, and those a model learned to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.summarizers import open_summarizer, rouge_l, sentences
+from radeval_lib.models.summarizers.extractive import ClusterExtractor, Lead, oracle, oracle_sentences
+from radeval_lib.models.summarizers.selector import SentenceSelector
+from radeval_lib.stats.tokens import rouge_l as rouge_of_words
+
+TEXT = "The heart is normal. There is a large effusion. No pneumothorax. The bones are intact."
+
+
+def vectors(texts: Sequence[str]) -> np.ndarray:
+    """A sentence's vector: whether it denies, how long it is, whether it says large."""
+    rows = [["No" in text, len(text.split()) / 10, "large" in text] for text in texts]
+    return np.array(rows, dtype=np.float64).reshape(len(texts), 3)
+
+
+def pairs(n: int, start: int = 0) -> list[ReportPair]:
+    """Reports whose impression is their one sentence with "large", at any place."""
+    kinds = ("Large effusion here is large.", "Large mass that is large.", "A large clot is seen.")
+    made = []
+    for number in range(start, start + n):
+        rest = ["The heart is normal.", "No fracture.", "Bones are intact and normal."]
+        rest.insert(number % 4, kinds[number % 3])
+        made.append(ReportPair(id=str(number), findings=" ".join(rest), impression=kinds[number % 3]))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("A 1.5 cm cyst. Seen by Dr. Smith.", ["A 1.5 cm cyst.", "Seen by Dr. Smith."]),
+        ("1. Small effusion. 2. No fracture.", ["1. Small effusion.", "2. No fracture."]),
+        ("heart normal .\nlungs clear .", ["heart normal .", "lungs clear ."]),
+        ("no full stop", ["no full stop"]),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_lead_takes_the_first_sentences() -> None:
+    assert Lead(2).summarize([TEXT, "Short."]) == [
+        "The heart is normal. There is a large effusion.",
+        "Short.",
+    ]
+
+
+def test_the_oracle_takes_what_raises_rouge_and_stops() -> None:
+    assert oracle_sentences(TEXT, "large effusion, no pneumothorax") == [1, 2]
+    assert oracle_sentences(TEXT, "nothing of this") == [0]  # nothing helps: one sentence all the same
+    assert oracle([TEXT], ["large effusion"], most=1) == ["There is a large effusion."]
+
+
+def test_rouge_l_equals_its_definition_where_stemming_changes_nothing() -> None:
+    reference, candidate = "large left effusion", "large effusion on left"
+    expected = rouge_of_words(reference.split(), candidate.split())
+    assert rouge_l([reference], [candidate])[0] == pytest.approx(expected)  # 2 * 2 / 7
+    assert expected == pytest.approx(4 / 7)
+
+
+def test_clusters_give_one_sentence_each_in_report_order() -> None:
+    text = "No a. No b. A large clot is seen in this large vessel today. No c."
+    found = ClusterExtractor(vectors, count=2).summarize([text, "Only one."])
+    assert found[1] == "Only one."
+    kept = sentences(found[0])
+    assert len(kept) == 2
+    assert kept[0].startswith("No")
+    assert kept[1].startswith("A large clot")
+
+
+def test_equal_sentences_are_kept_once() -> None:
+    assert ClusterExtractor(vectors, count=3).summarize(["No a. No a. No a."]) == ["No a."]
+
+
+def test_a_selector_learns_what_impressions_keep(tmp_path: Path) -> None:
+    learned = SentenceSelector(vectors, encoder_name="three").fit(pairs(24), pairs(8, 24))
+    held_out = pairs(8, 40)
+    written = learned.summarize([pair.findings for pair in held_out])
+    assert written == [pair.impression for pair in held_out]
+    learned.save(tmp_path)
+    again = SentenceSelector.load(tmp_path, vectors, encoder_name="three")
+    assert again.summarize([pair.findings for pair in held_out]) == written
+    opened = open_summarizer(tmp_path, encode=vectors, encoder_name="three")
+    assert opened.summarize([held_out[0].findings]) == written[:1]
+
+
+def test_a_selector_refuses_vectors_of_another_encoder(tmp_path: Path) -> None:
+    SentenceSelector(vectors, encoder_name="three").fit(pairs(12), pairs(4, 12)).save(tmp_path)
+    with pytest.raises(ModelError, match="'three', not of 'four'"):
+        SentenceSelector.load(tmp_path, vectors, encoder_name="four")
+    (tmp_path / "sentence_selector.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ModelError, match="no sentence selector"):
+        SentenceSelector.load(tmp_path, vectors, encoder_name="three")
+
+
+def test_nothing_to_learn_is_said() -> None:
+    with pytest.raises(ModelError, match="no pairs"):
+        SentenceSelector(vectors, encoder_name="three").fit([], pairs(2))
+    single = [ReportPair(id="1", findings="A large clot.", impression="Clot.")]
+    with pytest.raises(ModelError, match="every sentence is kept"):
+        SentenceSelector(vectors, encoder_name="three").fit(single, single)
+    with pytest.raises(ModelError, match="learned nothing"):
+        SentenceSelector(vectors, encoder_name="three").summarize([TEXT])
+
+
+@pytest.mark.parametrize("name", ["lead-3", "bert-ext"])
+def test_bad_input_names_the_position(name: str) -> None:
+    summarizer = open_summarizer(name, encode=vectors, encoder_name="three")
+    with pytest.raises(ModelError, match="position 1 are empty"):
+        summarizer.summarize([TEXT, "  "])
+    with pytest.raises(ModelError, match="list of texts"):
+        summarizer.summarize(TEXT)
+    assert summarizer.summarize([]) == []
+
+
+def test_an_extractor_of_vectors_needs_an_encoder() -> None:
+    with pytest.raises(ModelError, match="needs sentence vectors"):
+        open_summarizer("bert-ext")
+    with pytest.raises(ModelError, match="0 sentences"):
+        Lead(0)

@@ -1,0 +1,147 @@
+"""The pointer-generator: its likelihood, its search, what it learns, and what is kept of it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.summarizers import open_summarizer
+from radeval_lib.models.summarizers.beam import BeamSettings, search
+from radeval_lib.models.summarizers.pointer import BEGIN, END, PointerGenerator, PointerSettings
+from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
+from radeval_lib.models.summarizers.wording import sentence_case
+from radeval_lib.models.training import TrainingSettings, train
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+ORGANS = ("liver", "spleen", "kidney", "pancreas", "bladder", "heart")
+SIGNS = ("cyst", "mass", "stone", "clot")
+SMALL = PointerSettings(vocabulary=120, embedding=24, hidden=24, dropout=0.1, longest_target=12)
+
+
+def reports(n: int, start: int = 0) -> list[ReportPair]:
+    """One abnormal organ among normal ones: the impression names it."""
+    made = []
+    for number in range(start, start + n):
+        organ, sign = ORGANS[number * 5 % 6], SIGNS[number * 7 % 4]
+        said = [f"The {one} is normal." for one in ORGANS if one != organ][: 2 + number % 3]
+        said.insert(number % 2, f"There is a {sign} in the {organ}.")
+        made.append(ReportPair(str(number), " ".join(said), f"{sign.capitalize()} of the {organ}."))
+    return made
+
+
+@pytest.mark.parametrize("copying", [True, False])
+def test_the_loss_is_the_likelihood_that_decoding_gives(copying: bool) -> None:
+    torch.manual_seed(3)
+    sizes = PointerSettings(embedding=8, hidden=8, dropout=0.0, copying=copying)
+    model = PointerGenerator(11, sizes).eval()
+    source = torch.tensor([[4, 5, 6, 5], [7, 8, 0, 0]])
+    labels = torch.tensor([[BEGIN, 5, 9, END], [BEGIN, 7, END, 0]])
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for text in range(2):
+            memory, state = model.encode(source[text : text + 1, : int(source[text].ne(0).sum())])
+            for place in range(3):
+                wanted = int(labels[text, place + 1])
+                if wanted == 0:
+                    continue
+                scores, state = model.log_probabilities(labels[text, place][None, None], memory, state)
+                assert scores.exp().sum() == pytest.approx(1.0, abs=1e-5)
+                total -= float(scores[0, wanted])
+                count += 1
+        assert float(model(source, labels)["loss"]) == pytest.approx(total / count, abs=1e-5)
+
+
+def test_the_search_finds_the_best_sequence_of_a_small_chain() -> None:
+    """Against every sequence of a Markov chain over four tokens; 0 begins, 3 ends."""
+    table = torch.tensor(
+        [[0.0, 0.6, 0.4, 0.0], [0.0, 0.05, 0.5, 0.45], [0.0, 0.3, 0.0, 0.7], [0.0, 0.0, 0.0, 1.0]]
+    ).log()
+
+    def probability(sequence: tuple[int, ...]) -> float:
+        steps = zip((0, *sequence), (*sequence, 3), strict=True)
+        return sum(float(table[first, second]) for first, second in steps)
+
+    every = [s for size in range(1, 4) for s in itertools.product((1, 2), repeat=size)]
+    best = max(every, key=probability)
+
+    def step(tokens: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+        return table[tokens].clone(), state
+
+    settings = BeamSettings(beams=4, longest=4, length_penalty=0.0, no_repeat=0)
+    found = search(step, lambda state, rows: state, None, 2, begin=0, end=3, settings=settings)
+    assert found == [list(best), list(best)]
+    assert math.isfinite(probability(best))
+
+
+def test_repeated_groups_are_barred() -> None:
+    loop = torch.full((4, 4), -1e9)
+    loop[0, 1] = loop[1, 2] = loop[2, 1] = math.log(0.9)
+    loop[1, 3] = loop[2, 3] = math.log(0.1)
+
+    def step(tokens: torch.Tensor, state: Any) -> tuple[torch.Tensor, Any]:
+        return loop[tokens].clone(), state
+
+    free = search(step, lambda s, r: s, None, 1, begin=0, end=3, settings=BeamSettings(1, 9, 0.0, 0))
+    barred = search(step, lambda s, r: s, None, 1, begin=0, end=3, settings=BeamSettings(1, 9, 0.0, 2))
+    assert free == [[1, 2, 1, 2, 1, 2, 1, 2, 1]]
+    assert barred[0][:3] == [1, 2, 1]
+    assert 2 not in barred[0][3:4]
+
+
+def test_it_learns_to_copy_and_comes_back_from_disk(tmp_path: Path) -> None:
+    task = PointerSummarizer.new(reports(96), SMALL, seed=1)
+    before = task.measure(reports(24, 200))["rouge_l"]
+    settings = TrainingSettings(
+        learning_rate=1e-2, batch_size=8, epochs=12, patience=12, measure="rouge_l", seed=1, device="cpu"
+    )
+    done = train(task, reports(96), reports(12, 120), settings)
+    after = task.measure(reports(24, 200))["rouge_l"]
+    assert after > 0.8 > before
+    assert done.best["rouge_l"] == max(row["rouge_l"] for row in done.history)
+    findings = [pair.findings for pair in reports(6, 300)]
+    written = task.summarize(findings)
+    assert task.summarize(findings[::-1]) == written[::-1]
+    task.save(tmp_path)
+    assert open_summarizer(tmp_path, device="cpu").summarize(findings) == written
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    one, two, other = (PointerSummarizer.new(reports(12), SMALL, seed=seed) for seed in (5, 5, 6))
+    findings = [pair.findings for pair in reports(3)]
+    assert one.summarize(findings) == two.summarize(findings)
+    first, second = (model.module.state_dict()["embedding.weight"] for model in (one, other))
+    assert not torch.equal(first, second)
+
+
+def test_words_it_never_saw_are_spelled_out() -> None:
+    task = PointerSummarizer.new(reports(24), SMALL)
+    ids = task.pieces.encode("cystliver").ids
+    assert task.pieces.decode(ids).replace(" ", "") == "cystliver"
+    assert task.summarize(["\u4e00\u4e8c \ud83d\ude00 unseen signs", "\udc80"])  # no crash on odd signs
+
+
+def test_a_damaged_folder_is_named(tmp_path: Path) -> None:
+    PointerSummarizer.new(reports(12), SMALL).save(tmp_path)
+    (tmp_path / "pointer_generator.safetensors").write_bytes(b"cut")
+    with pytest.raises(ModelError, match="no pointer-generator"):
+        PointerSummarizer.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        ("no acute process . 1 . 5 cm cyst .", "No acute process. 1.5 cm cyst."),
+        ("c5 - c6 disc bulge ( mild ) .", "C5-c6 disc bulge (mild)."),
+        ("", ""),
+    ],
+)
+def test_sentence_case(pieces: str, text: str) -> None:
+    assert sentence_case(pieces) == text

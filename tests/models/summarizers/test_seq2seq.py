@@ -1,0 +1,162 @@
+"""Sequence-to-sequence models in the exact format of the hub, made small here: T5, BART, Pegasus, and an
+encoder-decoder made of one BERT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import PreTrainedTokenizerFast
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.summarizers import open_summarizer
+from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.training import TrainingSettings, train
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+WORDS = ["summarize", ":", "there", "is", "a", "large", "small", "effusion", "mass", "in", "the"]
+WORDS += ["left", "right", "lung", "."]
+SPECIAL = ["<pad>", "</s>", "<unk>", "<s>"]
+TINY = Path(__file__).resolve().parents[2] / "reference" / "ratescore" / "tiny_ner"
+PAIRS = [
+    ReportPair(str(n), f"there is a {size} {what} in the {side} lung .", f"{size} {side} {what} .")
+    for n, (size, what, side) in enumerate(
+        (size, what, side)
+        for size in ("large", "small")
+        for what in ("effusion", "mass")
+        for side in ("left", "right")
+    )
+]
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    vocabulary = {word: index for index, word in enumerate([*SPECIAL, *WORDS])}
+    words = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    return PreTrainedTokenizerFast(
+        tokenizer_object=words, pad_token="<pad>", eos_token="</s>", unk_token="<unk>", bos_token="<s>"
+    )
+
+
+def t5() -> Any:
+    config = transformers.T5Config(
+        vocab_size=32, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0
+    )
+    return transformers.T5ForConditionalGeneration(config)
+
+
+def bart(kind: str = "Bart") -> Any:
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=32,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        max_position_embeddings=64,
+        pad_token_id=0,
+        eos_token_id=1,
+        bos_token_id=3,
+        decoder_start_token_id=3,
+        forced_eos_token_id=1,
+    )
+    return getattr(transformers, f"{kind}ForConditionalGeneration")(config)
+
+
+@pytest.mark.parametrize("make", [t5, bart, lambda: bart("Pegasus")], ids=["t5", "bart", "pegasus"])
+def test_hub_models_are_loaded_trained_and_kept(make: Callable[[], Any], tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    hub, kept = tmp_path / "hub", tmp_path / "kept"
+    kept.mkdir()
+    make().save_pretrained(hub)
+    tokenizer().save_pretrained(hub)
+    task = Seq2SeqSummarizer.load(hub, device="cpu")
+    assert task.settings.prefix == ("summarize: " if make is t5 else "")
+    task = Seq2SeqSummarizer.load(hub, Seq2SeqSettings(longest_target=8, beams=2), device="cpu")
+    assert task.new_layers == ()
+    settings = TrainingSettings(
+        learning_rate=3e-3, batch_size=4, epochs=2, measure="rouge_l", device="cpu", seed=1
+    )
+    done = train(task, PAIRS, PAIRS, settings)
+    assert set(done.best) == {"rouge_l"}
+    findings = [pair.findings for pair in PAIRS]
+    written = task.summarize(findings)
+    assert len(written) == len(PAIRS)
+    assert task.summarize(findings[::-1]) == written[::-1]
+    task.save(kept)
+    again = open_summarizer(kept, device="cpu")
+    assert isinstance(again, Seq2SeqSummarizer)
+    assert again.settings == task.settings
+    assert again.summarize(findings) == written
+
+
+def test_training_lowers_the_loss_and_padding_does_not_count() -> None:
+    torch.manual_seed(0)
+    task = Seq2SeqSummarizer(bart(), tokenizer(), Seq2SeqSettings(longest_target=8), device="cpu")
+    examples = [task.example(pair) for pair in PAIRS]
+    batch = task.collate([*examples[:1], {**examples[1], "labels": examples[1]["labels"] + [1, 1, 1]}])
+    assert batch["labels"].shape == (2, len(examples[1]["labels"]) + 3)
+    assert (batch["labels"][0] == -100).sum() == 3
+    settings = TrainingSettings(
+        learning_rate=1e-2, batch_size=4, epochs=16, patience=16, measure="rouge_l", device="cpu"
+    )
+    history = train(task, PAIRS, PAIRS, settings).history
+    assert history[-1]["loss"] < 0.5 * history[0]["loss"]
+
+
+def test_one_encoder_makes_both_sides_and_cross_attention_is_new(tmp_path: Path) -> None:
+    model, pieces = encoder_decoder(TINY, layers=1, seed=3)
+    same, _ = encoder_decoder(TINY, layers=1, seed=3)
+    other, _ = encoder_decoder(TINY, layers=1, seed=4)
+    task = Seq2SeqSummarizer(model, pieces, Seq2SeqSettings(longest_target=6, beams=2), device="cpu")
+    new = [name for name in task.new_layers if "crossattention" in name]
+    assert new
+    weights, again, drawn = (dict(one.named_parameters()) for one in (model, same, other))
+    assert all(torch.equal(weights[name], again[name]) for name in weights)
+    matrix = next(name for name in new if name.endswith("query.weight"))
+    assert not torch.equal(weights[matrix], drawn[matrix])
+    embedding = "embeddings.word_embeddings.weight"
+    sides = [next(v for k, v in weights.items() if k.startswith(side) and k.endswith(embedding))
+             for side in ("encoder", "decoder")]  # fmt: skip
+    assert torch.equal(*sides)
+    settings = TrainingSettings(
+        learning_rate=1e-3, head_learning_rate=1e-2, batch_size=4, epochs=1, measure="rouge_l", device="cpu"
+    )
+    train(task, PAIRS, PAIRS[:2], settings)
+    written = task.summarize([PAIRS[0].findings])
+    task.save(tmp_path)
+    assert open_summarizer(tmp_path, device="cpu").summarize([PAIRS[0].findings]) == written
+
+
+def test_what_only_reads_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="only reads"):
+        open_summarizer(TINY)
+    with pytest.raises(ModelError, match="no folder"):
+        open_summarizer(tmp_path / "nowhere")
+
+
+def test_pickled_weights_are_refused(tmp_path: Path) -> None:
+    model = bart()
+    model.config.save_pretrained(tmp_path)
+    tokenizer().save_pretrained(tmp_path)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="no safetensors weights"):
+        open_summarizer(tmp_path)
+
+
+def test_damaged_settings_are_named(tmp_path: Path) -> None:
+    bart().save_pretrained(tmp_path)
+    tokenizer().save_pretrained(tmp_path)
+    (tmp_path / "seq2seq_summarizer.json").write_text('{"beams": 2, "colour": 1}', encoding="utf-8")
+    with pytest.raises(ModelError, match="damaged settings"):
+        open_summarizer(tmp_path)
