@@ -22,12 +22,13 @@ def table_html(
     ----------
     caption : shown above the table; plain text.
     index : whether to show the index.
-    raw : columns that hold HTML already; every other cell is escaped.
+    raw : columns that hold HTML already; every other cell, the index and the names of columns are escaped.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
         if column not in raw:
             shown.isetitem(position, [escape(str(value)) for value in shown.iloc[:, position]])
+    shown.index, shown.columns = _escaped(frame.index), _escaped(frame.columns)
     shown.columns.names = [None] * shown.columns.nlevels
     body = shown.to_html(
         index=index, index_names=False, border=0, classes="radeval", escape=False, na_rep="", justify="left"
@@ -38,6 +39,15 @@ def table_html(
         body = body.replace("<thead>", f"<caption><span>{escape(caption)}</span></caption><thead>", 1)
     label = escape(caption or "Table")
     return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{label}">{body}</div>'
+
+
+def _escaped(labels: pd.Index) -> pd.Index:
+    """Row or column labels as HTML, with as many levels."""
+    if isinstance(labels, pd.MultiIndex):
+        return pd.MultiIndex.from_tuples(
+            [tuple(escape(str(part)) for part in label) for label in labels], names=labels.names
+        )
+    return pd.Index([escape(str(label)) for label in labels], name=labels.name, dtype=object)
 
 
 def show(

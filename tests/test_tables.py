@@ -18,3 +18,19 @@ def test_folded_table_keeps_rows_and_is_opened_by_its_caption() -> None:
 def test_a_table_without_a_caption_is_not_folded() -> None:
     with pytest.raises(ValueError, match="without a caption"):
         tables.folded(tables.show(pd.DataFrame({"n": [1]})))
+
+
+def test_nothing_of_a_frame_becomes_markup() -> None:
+    bad = "<img src=x onerror=alert(1)>"
+    for index in (pd.Index([bad], name=bad), pd.MultiIndex.from_tuples([(bad, "&")], names=[bad, "b"])):
+        for columns in ([bad], pd.MultiIndex.from_tuples([(bad, bad)], names=[bad, bad])):
+            shown = tables.show(pd.DataFrame([[bad]], index=index, columns=columns), bad).data
+            assert "<img" not in shown
+            assert "&lt;img" in shown
+
+
+def test_rows_and_columns_with_levels_keep_them() -> None:
+    rows = pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["first", "second"])
+    shown = tables.show(pd.DataFrame({"n": range(4)}, index=rows), "Counts").data
+    assert shown.count('rowspan="2"') == 2
+    assert "first" in shown

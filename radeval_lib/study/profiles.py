@@ -57,7 +57,7 @@ def names() -> list[str]:
 
 def _values(name: str) -> dict[str, Any]:
     path = PROFILES / f"{name}.yml"
-    if not path.is_file():
+    if name not in names():  # also where it names a file elsewhere
         raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
     own: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     base = own.pop("extends", None)
