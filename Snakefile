@@ -1,116 +1,97 @@
-"""The study as a graph: run every notebook, then the pages that read their results, then render the book.
+"""The study as a graph: run every cell and page, then render the book.
 
-`radbook build` calls it; `snakemake --config profile=embedded` does the same. Snakemake redoes a step when one
-of its inputs, its parameters or its code changed, and forgets the outputs of a step that was killed.
+`radbook build` calls it; `snakemake --config profile=embedded` does the same. What a step depends on is said by
+`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when its source, what it reads, or a digest of the code and
+settings behind it changed, and forgets the outputs of a step that was killed.
 """
 
-import re
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
-from radeval_lib.study import profiles
-from radeval_lib.experiments.ratescore import trainings
+from radeval_lib.pipeline import steps
 
-PROFILE = config.get("profile", "embedded")
-DATA_ROOT = config.get("data_root") or ""
-OUT = f"build/{PROFILE}"
-RUN = f'"{sys.executable}" -m radeval_lib.cli'
+ROOT_OF_DATA = config.get("data_root") or ""
+ONLY = config.get("only") or []
+GRAPH = steps.graph(config.get("profile", "embedded"), ONLY, Path(ROOT_OF_DATA) if ROOT_OF_DATA else None)
+OUT = f"build/{GRAPH.settings.name}"
+RADBOOK = [sys.executable, "-m", "radeval_lib.cli"]
 
-# Tables 6 and 7 of RaTEScore: one training of a recogniser a cell.
-PLANNED = {training.slug: training for training in trainings.planned(profiles.profile(PROFILE))}
-OWN = next(iter(PLANNED))
 
-# Pages that show what the others recorded.
-READERS = ["across/at_a_glance", "across/audit", "across/exhibits"]
-NOTEBOOKS = sorted(p.relative_to("notebooks").with_suffix("").as_posix() for p in Path("notebooks").glob("*/*.md"))
-NOTEBOOKS = [name for name in NOTEBOOKS if name != trainings.NOTEBOOK]
-STUDIES = [name for name in NOTEBOOKS if name not in READERS]
+def one_of(names):
+    """A pattern that matches these names alone."""
+    import re
 
-# What a notebook's numbers can depend on: the library (but not what only drives it) and the manifests.
-LIBRARY = [str(p) for p in sorted(Path("radeval_lib").rglob("*.*")) if "pipeline" not in p.parts
-           and "__pycache__" not in p.parts and "cli" not in p.parts and p.suffix in (".py", ".yml", ".yaml", ".json", ".csv")]
-# What a training can depend on: not the metrics and statistics, so that work on them does not train anew.
-TRAINERS = [path for path in LIBRARY if {"data", "models", "roles", "synthetic"} & set(Path(path).parts)]
-TRAINERS += ["radeval_lib/experiments/ratescore/trainings.py", "radeval_lib/study/profiles.py"]
-MANIFESTS = [str(p) for p in sorted(Path("data_manifests").rglob("*")) if p.is_file() and "profiles" not in p.parts]
-SETTINGS = [str(p) for p in sorted(Path("data_manifests/profiles").glob("*.yml"))]
-DATA = [str(p) for p in sorted(Path(DATA_ROOT).rglob("*")) if p.is_file()] if DATA_ROOT else []
-PAGES = ["_config.yml"] + [str(p) for p in sorted(Path("book").rglob("*")) if p.is_file()]
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def before(notebook):
+    """Results that a notebook reads."""
+    return [f"{OUT}/cells/{name}" for name in GRAPH.cells_before(notebook)] + [
+        f"{OUT}/results/{page}" for page in GRAPH.pages_before(notebook)
+    ]
+
+
+def command(notebook, **parameters):
+    """What runs a notebook, as a list; the engine quotes it."""
+    given = {"profile": GRAPH.settings.name, **parameters}
+    if ROOT_OF_DATA:
+        given["data_root"] = ROOT_OF_DATA
+    options = [text for name, value in given.items() for text in ("-p", name, str(value))]
+    return [*RADBOOK, "run", notebook, "--quiet", *options]
 
 
 rule book:
     input:
-        executed=expand(OUT + "/executed/{notebook}.ipynb", notebook=NOTEBOOKS),
-        pages=PAGES,
-        renderer=[str(p) for p in sorted(Path("radeval_lib/pipeline").glob("*.py"))],
+        executed=expand(OUT + "/executed/{page}.ipynb", page=GRAPH.pages),
+        pages=["_config.yml"] + sorted(str(path) for path in Path("book").rglob("*") if path.is_file()),
     output:
         OUT + "/_build/html/index.html",
+    params:
+        renderer=steps.renderer_digest(),
+        command=[*RADBOOK, "render", "--profile", GRAPH.settings.name]
+        + (["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []),
     message:
         "rendering the book"
     shell:
-        RUN + ' render --profile {PROFILE} --data-root "{DATA_ROOT}"'
+        "{params.command:q}"
 
 
-def trained_before(wildcards):
-    """The trainings that a notebook reads, or whose model it uses."""
-    source = Path(f"notebooks/{wildcards.notebook}.md").read_text(encoding="utf-8")
-    own = "run.model(" in source or "metric_panel." in source
-    slugs = PLANNED if "trainings.read(" in source else [OWN] if own else []
-    return expand(OUT + "/trainings/{slug}", slug=slugs)
-
-
-rule study:
+rule page:
     input:
-        trained_before,
-        source="notebooks/{notebook}.md",
-        depends=LIBRARY + MANIFESTS + SETTINGS + DATA,
+        lambda wildcards: before(wildcards.page),
+        source="notebooks/{page}.md",
     output:
-        executed=OUT + "/executed/{notebook}.ipynb",
-        results=directory(OUT + "/results/{notebook}"),
+        executed=OUT + "/executed/{page}.ipynb",
+        results=directory(OUT + "/results/{page}"),
     wildcard_constraints:
-        notebook="|".join(STUDIES),
+        page=one_of(GRAPH.pages),
     params:
-        data_root=DATA_ROOT,
+        depends=lambda wildcards: GRAPH.depends(wildcards.page),
+        command=lambda wildcards: command(wildcards.page),
     message:
-        "running notebooks/{wildcards.notebook}.md"
+        "running {wildcards.page}"
     shell:
-        RUN + " run {wildcards.notebook} --output {output.executed} --quiet -p profile {PROFILE}"
-        ' -p data_root "{params.data_root}"'
+        "{params.command:q}"
 
 
-rule training:
+rule cell:
     input:
-        source=f"notebooks/{trainings.NOTEBOOK}.md",
-        depends=TRAINERS + SETTINGS + DATA,
+        lambda wildcards: before(GRAPH.cells[wildcards.cell].notebook),
+        source=lambda wildcards: f"notebooks/{GRAPH.cells[wildcards.cell].notebook}.md",
     output:
-        executed=OUT + "/trainings/{slug}.ipynb",
-        results=directory(OUT + "/trainings/{slug}"),
+        executed=OUT + "/executed_cells/{cell}.ipynb",
+        results=directory(OUT + "/cells/{cell}"),
     wildcard_constraints:
-        slug="|".join(map(re.escape, PLANNED)),
+        cell=one_of(GRAPH.cells),
     params:
-        data_root=DATA_ROOT,
-        cell=lambda wildcards: " ".join(f'-p {key} "{value}"' for key, value in asdict(PLANNED[wildcards.slug]).items()),
+        depends=lambda wildcards: GRAPH.depends(GRAPH.cells[wildcards.cell].notebook),
+        command=lambda wildcards: command(
+            GRAPH.cells[wildcards.cell].notebook, **GRAPH.cells[wildcards.cell].parameters
+        ),
     priority: 10
     resources:
         gpu=1,
     message:
-        "training {wildcards.slug}"
+        "running {wildcards.cell}"
     shell:
-        RUN + f" run {trainings.NOTEBOOK}"
-        ' --output {output.executed} --quiet -p profile {PROFILE} -p data_root "{params.data_root}" {params.cell}'
-
-
-rule reader:
-    input:
-        source="notebooks/{notebook}.md",
-        depends=LIBRARY + MANIFESTS + SETTINGS,
-        results=expand(OUT + "/results/{study}", study=STUDIES),
-    output:
-        executed=OUT + "/executed/{notebook}.ipynb",
-    wildcard_constraints:
-        notebook="|".join(READERS),
-    message:
-        "running notebooks/{wildcards.notebook}.md on what the others recorded"
-    shell:
-        RUN + " run {wildcards.notebook} --output {output.executed} --quiet -p profile {PROFILE}"
+        "{params.command:q}"

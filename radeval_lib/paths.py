@@ -14,6 +14,10 @@ LEDGER = MANIFESTS / "exhibits.yml"
 NOTEBOOKS = ROOT / "notebooks"
 BOOK = ROOT / "book"
 BUILD = ROOT / "build"
+RUNS = BUILD / "runs"
+
+STAGE = "RADEVAL_STAGE"
+"""Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
 
 
 def shown(path: Path) -> str:

@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
-import shutil
 import time
-from pathlib import Path
 
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
+from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD, shown
 
 
 @click.command()
 @profile_option
 @data_root_option
-@click.option("--cores", default=2, show_default=True, type=click.IntRange(1), help="Notebooks run at once.")
-@click.option("--dry-run", is_flag=True, help="Say what would run, and stop.")
+@click.option(
+    "--cores",
+    default=0,
+    type=click.IntRange(0),
+    help="Notebooks run at once; 0: the machine's cores, as far as its memory allows.",
+)
+@click.option("--only", multiple=True, metavar="FOLDER", help="Build only the pages of notebooks/FOLDER.")
+@click.option("--dry-run", is_flag=True, help="Say what would run and how long it would take, and stop.")
 @one_line_errors
-def build(profile: str, data_root: str, cores: int, dry_run: bool) -> None:
+def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
     from radeval_lib import data
-    from radeval_lib.pipeline import engine
-    from radeval_lib.study import profiles, results, scorecards, verdicts
+    from radeval_lib.pipeline import engine, steps
+    from radeval_lib.study import results, scorecards, verdicts
 
-    profiles.profile(profile)
-    started = time.monotonic()
-    engine.run_workflow(profile, data.data_root(data_root or None), cores, click.echo, dry_run)
+    root = engine.root_of(data.data_root(data_root or None))
+    graph = steps.graph(profile, only, root)
+    if graph.settings.needs_data_root and root is None:
+        raise ParameterError(
+            f"profile {profile!r} needs data files", "--data-root", "Name their folder in RADEVAL_DATA_ROOT."
+        )
+    started, cores = time.monotonic(), cores or engine.default_cores()
     if dry_run:
+        engine.dry_run(graph, cores, click.echo)
         return
+    engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     counts = card["verdict"].value_counts()
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts.VERDICTS if verdict in counts)
@@ -44,34 +55,35 @@ def build(profile: str, data_root: str, cores: int, dry_run: bool) -> None:
 def render(profile: str, data_root: str) -> None:
     """Render the book from executed notebooks (the last step of `build`)."""
     from radeval_lib import data
-    from radeval_lib.pipeline import book
+    from radeval_lib.pipeline import book, processes
 
+    processes.end_with_owner()
     book.render(BUILD / profile, data.data_root(data_root or None))
 
 
 @click.command()
 @click.argument("notebook")
+@data_root_option
 @click.option(
     "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter of the notebook."
 )
-@click.option(
-    "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where the executed notebook goes."
-)
 @click.option("--quiet", is_flag=True, help="No progress bar.")
 @one_line_errors
-def run(notebook: str, parameters: tuple[tuple[str, str], ...], output: Path | None, quiet: bool) -> None:
-    """Run one NOTEBOOK, such as rales/nlu_scores."""
-    from radeval_lib.pipeline import execute
-    from radeval_lib.study import profiles
+def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool) -> None:
+    """Run one NOTEBOOK, such as rales/nlu_scores.
 
-    name, values = execute.notebook_name(notebook), dict(parameters)
-    profile = profiles.profile(values.get("profile", "embedded"))
-    target = output or BUILD / profile.name / "executed" / f"{name}.ipynb"
-    results = (
-        (Path(values["output_dir"]) if values.get("output_dir") else BUILD / profile.name) / "results" / name
-    )
-    shutil.rmtree(results, ignore_errors=True)  # what an earlier version of the notebook recorded
-    results.mkdir(parents=True, exist_ok=True)  # trainings, which record nothing there, run side by side
-    execute.run_notebook(name, target, values, progress=not quiet)
+    What a build runs just so replaces the build's own; any other run leaves its results below build/runs.
+    """
+    from radeval_lib.pipeline import execute, processes
+
+    processes.end_with_owner()
+    name = execute.notebook_name(notebook)
+    values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
+    place = execute.place_of(name, values)
+    if processes.is_owned():
+        execute.run_notebook(name, values, place, progress=not quiet)
+    else:
+        with processes.only_build(place.output_dir):
+            execute.run_notebook(name, values, place, progress=not quiet)
     if not quiet:
-        click.echo(f"Executed: {shown(target)}\nResults:  {shown(results)}")
+        click.echo(f"Executed: {shown(place.executed)}\nResults:  {shown(place.left)}")

@@ -59,6 +59,7 @@ class Metric(ABC):
     Class attributes
     ----------------
     name : what ``create`` and the command line call it.
+    title : what tables and figures call it; the name where it has none.
     range : (lowest, highest) value; ``inf`` where there is no bound.
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
@@ -66,6 +67,7 @@ class Metric(ABC):
     """
 
     name: ClassVar[str]
+    title: ClassVar[str] = ""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     higher_is_better: ClassVar[bool] = True
     citation: ClassVar[str] = ""

@@ -30,6 +30,7 @@ class BertScore(Metric):
     """
 
     name = "bertscore"
+    title = "BERTScore"
     range = (-1.0, 1.0)
     citation = "zhang2020bertscore"
     needs = ("encoder",)

@@ -21,6 +21,7 @@ class Bleu(Metric):
     """
 
     name = "bleu"
+    title = "BLEU"
     citation = "papineni2002bleu"
 
     def __init__(self, *, order: int = 4) -> None:

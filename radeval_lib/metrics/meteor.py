@@ -31,6 +31,7 @@ class Meteor(Metric):
     """
 
     name = "meteor"
+    title = "METEOR"
     citation = "banerjee2005meteor"
 
     def __init__(self, *, wordnet: str | None = None) -> None:

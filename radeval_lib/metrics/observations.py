@@ -130,6 +130,7 @@ class ObservationF1(Metric):
     """
 
     name = "observations"
+    title = "CheXbert"
     citation = "smit2020chexbert"
 
     def __init__(self, *, labels: int = 14) -> None:

@@ -33,6 +33,7 @@ class Rouge1(_Rouge):
     """F1 of the words. A text without words scores 0."""
 
     name, kind = "rouge_1", "rouge1"
+    title = "ROUGE-1"
 
 
 @register
@@ -40,6 +41,7 @@ class Rouge2(_Rouge):
     """F1 of the pairs of neighbouring words."""
 
     name, kind = "rouge_2", "rouge2"
+    title = "ROUGE-2"
 
 
 @register
@@ -51,6 +53,7 @@ class RougeL(_Rouge):
     """
 
     name = "rouge_l"
+    title = "ROUGE-L"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.scoring import fmeasure

@@ -6,24 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from radeval_lib import atomic
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.loading import PACKAGED, ModelError, pretrained, quiet
-
-UNTRAINED = "untrained:"
-"""Before a model's name: its architecture and tokenizer with weights drawn at random."""
-
-AFTER_GRAPHS = "after_graphs:"
-"""Before a model's name: the model after training on the entities of a corpus of graphs (RadGraph's kind), as
-Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on another corpus of entities."""
-
-
-def title(name: str) -> str:
-    """A model's name as a page shows it."""
-    for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
-        if name.startswith(prefix):
-            return words.format(title(name.removeprefix(prefix)))
-    return "MiniLM" if name == PACKAGED else name
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
+from radeval_lib.models.untrained import untrained
 
 
 def prepare(
@@ -55,21 +41,6 @@ def prepare(
     if name.startswith(AFTER_GRAPHS):
         return _after_graphs(name.removeprefix(AFTER_GRAPHS), Path(folder), seed, graphs, epochs, device)
     return name
-
-
-def untrained(name: str, folder: Path, seed: int) -> str:
-    """Folder of the model named after :data:`UNTRAINED`, made below ``folder`` unless it is there already."""
-    import torch
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    model = name.removeprefix(UNTRAINED)
-    target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
-    if not target.exists():
-        with atomic.new_folder(target, replace=False) as new, quiet():
-            torch.manual_seed(seed)
-            AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
-            pretrained(AutoTokenizer, model).save_pretrained(new)
-    return str(target)
 
 
 def _after_graphs(

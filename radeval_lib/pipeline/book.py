@@ -9,6 +9,7 @@ from pathlib import Path
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, shown
+from radeval_lib.pipeline import processes
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import discard, stage
 
@@ -84,4 +85,11 @@ def _built(output_dir: Path, log: Path) -> bool:
         "--warningiserror", "--nitpick", "--keep-going", "--quiet",
     ]  # fmt: skip
     with log.open("w", encoding="utf-8") as stream:
-        return subprocess.run(command, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode == 0
+        done = subprocess.run(
+            command,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            check=False,
+            preexec_fn=processes.die_with_parent,
+        )
+    return done.returncode == 0

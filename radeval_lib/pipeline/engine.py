@@ -2,70 +2,141 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from radeval_lib.errors import RadevalError
-from radeval_lib.paths import BUILD, ROOT, shown
+from radeval_lib import atomic
+from radeval_lib.errors import RadevalError, ResultError
+from radeval_lib.paths import ROOT, shown
+from radeval_lib.pipeline import processes, steps
+from radeval_lib.pipeline.steps import Graph
 
-# Our own rules' messages and errors, and Snakemake's count of steps.
-_SHOWN = re.compile(
-    r"^(running |training |rendering |radbook: |\d+ of \d+ steps)|^(MissingInput|Syntax)\w*(Exception|Error)"
-)
+_JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
+_SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
+_DONE = re.compile(r"^(\d+) of (\d+) steps")
+BOOK = "the book"
+_GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 
 
-def run_workflow(
-    profile: str, data_root: Path | None, cores: int, say: Callable[[str], None], dry_run: bool = False
-) -> None:
-    """Bring the profile's book up to date.
+def default_cores() -> int:
+    """Notebooks to run at once: as many as the machine has cores, as far as its memory allows."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return max(1, min(cores, int(memory // _GIB_A_KERNEL)))
+
+
+def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
+    """Bring the book up to date, and see that every result of its pages is there.
 
     Parameters
     ----------
-    profile : name of a profile.
-    data_root : folder of data files, or None.
+    graph : the steps.
     cores : notebooks that run at once.
     say : gets each line worth showing.
-    dry_run : only say what would run.
+
+    Raises
+    ------
+    BusyError
+        Where another build writes to the same folder.
+    RadevalError
+        Where a step failed; every other step that could run has run.
+    """
+    with processes.only_build(graph.output_dir) as environment:
+        for attempt in range(2):
+            unsound = graph.unsound()
+            if not (waiting := planned(graph, unsound)):
+                break
+            if attempt == 0:
+                total = sum(steps.expected_seconds(graph.output_dir, name) for name in waiting)
+                say(f"{len(waiting)} steps, about {_duration(total / min(cores, len(waiting)))}")
+            _run(graph, cores, say, waiting, unsound, environment)
+        if bad := graph.unsound():
+            raise ResultError(f"the results of {', '.join(bad)} are not whole", shown(graph.output_dir))
+
+
+def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
+    """The steps that a build would run, in the order in which Snakemake names them.
+
+    Parameters
+    ----------
+    again : steps that are run whatever their state.
 
     Raises
     ------
     RadevalError
-        Where a step failed; every other step that could run has run.
+        Where the graph cannot be made.
     """
-    log = BUILD / profile / "build.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    command = [
+    command = [*_command(graph, 1, again), "--dry-run"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
+    lines = (told.stdout + told.stderr).splitlines()
+    if told.returncode:
+        errors = [line.strip() for line in lines if "Error" in line or "Exception" in line]
+        raise RadevalError(errors[0] if errors else lines[-1], "Snakefile", "The graph cannot be made.")
+    return [match[2] for line in lines if (match := _JOB.match(line.strip()))]
+
+
+def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
+    settings = graph.output_dir / "engine.json"
+    content = {
+        "profile": graph.settings.name,
+        "data_root": str(graph.data_root or ""),
+        "only": list(graph.only),
+    }
+    atomic.write_text(settings, json.dumps(content) + "\n")
+    return [
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
-        "--config", f"profile={profile}", f"data_root={data_root.resolve() if data_root else ''}",
+        "--configfile", str(settings),
+        *(["--forcerun", *(str(graph.executed(name).relative_to(ROOT)) for name in again)] if again else []),
     ]  # fmt: skip
-    if dry_run:
-        command.append("--dry-run")
-    # As many notebooks as cores run at once, each on its share: threads that wait for one another only cost.
-    share = str(max(1, (os.cpu_count() or 1) // cores))
-    environment = {"OMP_NUM_THREADS": share, "TOKENIZERS_PARALLELISM": "false", **os.environ}
+
+
+def _run(
+    graph: Graph,
+    cores: int,
+    say: Callable[[str], None],
+    waiting: Sequence[str],
+    again: Sequence[str],
+    environment: dict[str, str],
+) -> None:
+    log = graph.output_dir / "build.log"
+    left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
+    started: dict[str, float] = {}
     with (
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
-            command,
+            _command(graph, cores, again),
             cwd=ROOT,
-            env=environment,
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
+            errors="replace",
+            preexec_fn=processes.die_with_parent,
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            # A job's message stands behind its time stamp and rule, "[time] Job 3: message".
-            told = re.sub(r"^Job \d+: ", "", line.rstrip())
-            if _SHOWN.match(told) or (dry_run and "would" in told):
+            told = line.strip()
+            if match := _JOB.match(told):
+                started[match[2]] = time.monotonic()
+                say(told.partition(": ")[2] or told)
+            elif match := _DONE.match(told):
+                rest = sum(seconds for name, seconds in left.items() if name not in started)
+                rest += sum(
+                    max(0.0, left.get(name, 0.0) - (time.monotonic() - begun))
+                    for name, begun in started.items()
+                )
+                say(f"{match[1]} of {match[2]} steps done, about {_duration(rest / cores)} left")
+            elif _SHOWN.match(told):
                 say(told)
     if snakemake.returncode:
         raise RadevalError(
@@ -73,3 +144,27 @@ def run_workflow(
             "radbook build",
             f"The lines above name the notebook and cell; the whole log is in {shown(log)}.",
         )
+
+
+def _duration(seconds: float) -> str:
+    """A time in words that fit how well it is known."""
+    if seconds < 90:
+        return f"{max(1, round(seconds / 10)) * 10} s"
+    return f"{round(seconds / 60)} min"
+
+
+def dry_run(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
+    """Say which steps a build would run, with the time that each took last, and how long all would take."""
+    waiting = planned(graph, graph.unsound())
+    seconds = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
+    for name in waiting:
+        say(f"{seconds[name]:7.0f} s  {name}")
+    if not waiting:
+        say("Everything is up to date.")
+        return
+    say(f"{len(waiting)} steps, about {_duration(sum(seconds.values()) / min(cores, len(waiting)))}")
+
+
+def root_of(path: Path | None) -> Path | None:
+    """A data root as the engine gets it: absolute, whatever folder a build is started from."""
+    return path.resolve() if path else None

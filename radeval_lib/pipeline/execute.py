@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
 import shutil
 import tempfile
+import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +22,16 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
+from radeval_lib import atomic, checksums
 from radeval_lib.errors import NotebookError, ParameterError
-from radeval_lib.paths import NOTEBOOKS, ROOT, shown
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
+from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.papermill_io import read_source
+from radeval_lib.study import cells, profiles
+from radeval_lib.study.cells import Cell
+
+COMMON = ("profile", "seed", "output_dir", "data_root")
+"""Parameters that every notebook has; what a notebook has beyond them makes it a cell."""
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -58,29 +68,37 @@ def _same_type(default: Any, value: Any) -> bool:
     return isinstance(value, type(default))
 
 
-def parse_parameters(notebook: str, given: Mapping[str, str], source: Path) -> dict[str, Any]:
-    """Values of ``given`` in the types of the notebook's own defaults.
+def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types.
 
     Raises
     ------
     ParameterError
         Where the notebook has no such parameter, or the value is of another type.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # papermill warns of sources that do not end in .ipynb
-        known = {
-            name: yaml.safe_load(fact["default"]) for name, fact in pm.inspect_notebook(str(source)).items()
-        }
-    values = {}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        source = Path(folder) / "source.ipynb"
+        nbformat.write(read_source(NOTEBOOKS / f"{notebook}.md"), source)
+        warnings.simplefilter("ignore")
+        inspected = pm.inspect_notebook(str(source))
+    values = {name: yaml.safe_load(fact["default"]) for name, fact in inspected.items()}
     for name, text in given.items():
-        if name not in known:
-            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(known)}.")
-        value = text if isinstance(known[name], str) else yaml.safe_load(text)
-        if not _same_type(known[name], value):
-            wanted = type(known[name]).__name__
+        if name not in values:
+            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
+        value = text if isinstance(values[name], str) else _plain(text)
+        if not _same_type(values[name], value):
+            wanted = type(values[name]).__name__
             raise ParameterError(f"parameter {name} must be of type {wanted}, not {text!r}", notebook)
         values[name] = value
     return values
+
+
+def _plain(text: str) -> Any:
+    """A value as YAML has it; a text that is no YAML as it is."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
 
 
 def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
@@ -114,54 +132,123 @@ def _sockets() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="radbook-")
 
 
-def run_notebook(
-    given: str, output: Path, parameters: Mapping[str, str] | None = None, progress: bool = True
-) -> Path:
-    """Execute a notebook and write it, executed, to ``output``.
+@dataclass(frozen=True)
+class Place:
+    """Where a run leaves what it makes.
+
+    Attributes
+    ----------
+    output_dir : what the notebook is told to write below.
+    left : folder of the results of a page, or of a cell; replaced as a whole when the run succeeded.
+    executed : the executed notebook, likewise.
+    is_cell : whether ``left`` is a cell.
+    """
+
+    output_dir: Path
+    left: Path
+    executed: Path
+    is_cell: bool
+
+    @property
+    def name(self) -> str:
+        """Of the page or cell, as steps are called."""
+        return self.left.relative_to(self.output_dir / ("cells" if self.is_cell else "results")).as_posix()
+
+
+def place_of(notebook: str, parameters: Mapping[str, Any]) -> Place:
+    """Where a run belongs: among a build's outputs if a build runs it just so, else below ``build/runs``.
 
     Parameters
     ----------
-    given : see :func:`notebook_name`.
-    output : the executed notebook; replaced as a whole when the run succeeded.
-    parameters : values by parameter name, as text.
+    parameters : every one, see :func:`parse_parameters`.
+
+    Raises
+    ------
+    ParameterError, ProfileError
+        Where ``output_dir`` is given and lies outside ``build/``, or there is no such profile.
+    """
+    settings = profiles.profile(str(parameters["profile"]))
+    own = {key: value for key, value in parameters.items() if key not in COMMON}
+    cell = Cell(notebook, tuple(own.items())) if own else None
+    planned = [one for one in cells.planned(settings) if one.notebook == notebook] if own else []
+    output_dir = BUILD / settings.name
+    if given := str(parameters["output_dir"]):
+        output_dir = Path(given).resolve()
+        if not output_dir.is_relative_to(BUILD):
+            raise ParameterError(
+                f"output_dir {given!r} lies outside build/", notebook, "papermill itself writes anywhere."
+            )
+    elif parameters["seed"] or (cell is not None and cell not in planned):
+        told = {key: value for key, value in parameters.items() if key != "data_root"}
+        output_dir = RUNS / checksums.of_text(json.dumps([notebook, told], sort_keys=True))[:12]
+    if cell is not None:
+        name = f"{notebook}/{cell.slug}"
+        executed = output_dir / "executed_cells" / f"{name}.ipynb"
+        return Place(output_dir, output_dir / "cells" / name, executed, is_cell=True)
+    executed = output_dir / "executed" / f"{notebook}.ipynb"
+    return Place(output_dir, output_dir / "results" / notebook, executed, is_cell=False)
+
+
+def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progress: bool = True) -> None:
+    """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
+
+    Parameters
+    ----------
+    name : path below ``notebooks/`` without the ending.
+    parameters : every one, see :func:`parse_parameters`.
+    place : see :func:`place_of`.
     progress : show papermill's progress bar, one step a cell.
 
     Raises
     ------
     NotebookError
         Where a cell failed: names the notebook, the cell, and where the run so far is kept.
-    ParameterError
-        See :func:`parse_parameters`.
     """
-    name = notebook_name(given)
-    output = output.resolve()
-    output.parent.mkdir(parents=True, exist_ok=True)
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    kept = output.with_suffix(".failed.ipynb")
+    kept = place.executed.with_suffix(".failed.ipynb")
     kept.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".run-") as folder, _sockets() as sockets:
-        source, executed = Path(folder) / "source.ipynb", Path(folder) / "executed.ipynb"
+    started = time.monotonic()
+    with atomic.scratch(place.executed.parent) as folder, _sockets() as sockets:
+        source, executed = folder / "source.ipynb", folder / "executed.ipynb"
         nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
-        values = parse_parameters(name, parameters or {}, source)
-        try:
-            pm.execute_notebook(
-                source,
-                executed,
-                values,
-                progress_bar=progress,
-                cwd=ROOT,
-                kernel_name="python3",
-                config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
-            )
-        except PapermillExecutionError as error:
-            shutil.copyfile(executed, kept)
-            raise _failure(name, error, kept) from None
-        except (DeadKernelError, RuntimeError) as error:
-            raise NotebookError(
-                f"the kernel died: {error}",
-                f"notebooks/{name}.md",
-                "Memory may be short; run `radbook build` again.",
-            ) from None
-        nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
-        os.replace(executed, output)
-    return output
+        with atomic.new_folder(place.left) as stage:
+            os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
+            try:
+                pm.execute_notebook(
+                    source,
+                    executed,
+                    _differing(parameters, place),
+                    progress_bar=progress,
+                    cwd=ROOT,
+                    kernel_name="python3",
+                    config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+                )
+            except PapermillExecutionError as error:
+                shutil.copyfile(executed, kept)
+                raise _failure(name, error, kept) from None
+            except (DeadKernelError, RuntimeError) as error:
+                raise NotebookError(
+                    f"the kernel died: {error}",
+                    f"notebooks/{name}.md",
+                    "Memory may be short; run `radbook build` again.",
+                ) from None
+            finally:
+                del os.environ[STAGE]
+            if place.is_cell and not (stage / cells.FACTS).is_file():
+                raise NotebookError("this cell ended without `run.keep(...)`", f"notebooks/{name}.md")
+            nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
+            if not place.is_cell:
+                steps.write_record(stage, _lasting(parameters), executed)
+        os.replace(executed, place.executed)
+    steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
+
+
+def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that decide what a run gives."""
+    return {key: value for key, value in parameters.items() if key != "output_dir"}
+
+
+def _differing(parameters: Mapping[str, Any], place: Place) -> dict[str, Any]:
+    """What papermill passes; no folder of this machine, so that equal results are equal bytes."""
+    own_place = place.output_dir == BUILD / str(parameters["profile"])
+    return {**_lasting(parameters), "output_dir": "" if own_place else shown(place.output_dir)}

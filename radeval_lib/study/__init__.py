@@ -1,14 +1,42 @@
-"""The study: exhibits, printed numbers, checks, recorded results, provenance, audit and scorecard."""
+"""The study: runs, cells, checks, recorded results, audit, scorecard, and what pages show of them.
 
-from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
-from radeval_lib.papers.printed_numbers import Printed, by_name, cell, parse, printed, quoted, wide
-from radeval_lib.papers.rounding import Estimate, f1, rounding_range
-from radeval_lib.study.checks import Check, check_groups, check_statement, check_value
-from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
-from radeval_lib.study.results import Result, read_all, record
-from radeval_lib.study.runs import Run, begin
-from radeval_lib.study.scorecards import audit, scorecard, totals
-from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority
+Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
+    from radeval_lib.papers.printed_numbers import Printed, by_name, cell, parse, printed, quoted, wide
+    from radeval_lib.papers.rounding import Estimate, f1, rounding_range
+    from radeval_lib.study.checks import Check, check_groups, check_statement, check_value
+    from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
+    from radeval_lib.study.results import Result, read_all, record, recorded
+    from radeval_lib.study.runs import Run, begin
+    from radeval_lib.study.scorecards import audit, scorecard, totals
+    from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority
+
+_HOMES = {
+    "radeval_lib.papers.exhibits": ("PAPERS", "exhibit", "ledger"),
+    "radeval_lib.papers.printed_numbers": (
+        "Printed",
+        "by_name",
+        "cell",
+        "parse",
+        "printed",
+        "quoted",
+        "wide",
+    ),
+    "radeval_lib.papers.rounding": ("Estimate", "f1", "rounding_range"),
+    "radeval_lib.study.checks": ("Check", "check_groups", "check_statement", "check_value"),
+    "radeval_lib.study.display": ("not_attempted", "provenance", "quote", "show_checks"),
+    "radeval_lib.study.results": ("Result", "read_all", "record", "recorded"),
+    "radeval_lib.study.runs": ("Run", "begin"),
+    "radeval_lib.study.scorecards": ("audit", "scorecard", "totals"),
+    "radeval_lib.study.superiority": ("Lead", "check_no_deficit", "check_superiority"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "PAPERS",
@@ -38,9 +66,16 @@ __all__ = [
     "quoted",
     "read_all",
     "record",
+    "recorded",
     "rounding_range",
     "scorecard",
     "show_checks",
     "totals",
     "wide",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOME_OF[name]), name)

@@ -1,22 +1,26 @@
-"""Profiles: what fills each role, and the sizes, seed and device of a run.
+"""Profiles: what fills each role, and with which sizes, seeds and settings a run is made.
 
-Source: ``data_manifests/profiles/<name>.yml``; ``extends`` names a profile whose values are the defaults.
+Source: ``data_manifests/profiles/<name>.yml``; a profile that ``extends`` another changes it key by key.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from radeval_lib import checksums
 from radeval_lib.errors import ProfileError
 from radeval_lib.paths import PROFILES, shown
+from radeval_lib.roles import ROLES
+
+Size = Annotated[int, Field(strict=True, ge=0)]
+Section = TypeVar("Section", bound=BaseModel)
 
 
-@dataclass(frozen=True)
-class Profile:
+class Profile(BaseModel):
     """The settings of a run.
 
     Attributes
@@ -25,29 +29,48 @@ class Profile:
     description : one sentence for the book.
     seed : seed of every random choice unless a notebook is given another.
     device : ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
+    threads : of each notebook; fixed, because sums in another order end in other last digits.
     resamples : bootstrap or permutation resamples.
     needs_data_root : whether the profile makes no sense without data files.
-    roles : which data set fills each role of the notebooks.
-    sizes : named sizes (documents, pairs, seeds) that notebooks read.
-    models : which model fills each role: a folder, a hub name, ``packaged-minilm``, or ``trained`` for the
-        recogniser that this study trains.
-    initial_models : for each tagging scheme the models that a training can start from, the study's own choice
-        first (``radeval_lib/models/initial.py``).
-    training : for each tagging scheme the settings that differ from the defaults of
-        :class:`~radeval_lib.models.training.TrainingSettings`.
+    roles : which data set fills each role of data.
+    sizes : how many reports or pairs the generator makes for a role.
+    models : which model fills each role: a folder, a hub name, ``packaged-minilm``, or ``cell:`` and a
+        notebook, for the model that the first cell of it keeps.
+    experiments : settings by system, read with :meth:`section`.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     description: str
-    seed: int
-    device: str
-    resamples: int
+    seed: Size
+    device: Literal["auto", "cpu", "cuda"]
+    threads: Annotated[int, Field(strict=True, ge=1)] = 1
+    resamples: Annotated[int, Field(strict=True, ge=1)]
     needs_data_root: bool = False
-    roles: dict[str, str] = field(default_factory=dict)
-    sizes: dict[str, int] = field(default_factory=dict)
-    models: dict[str, str] = field(default_factory=dict)
-    initial_models: dict[str, list[str]] = field(default_factory=dict)
-    training: dict[str, dict[str, Any]] = field(default_factory=dict)
+    roles: dict[str, str] = {}
+    sizes: dict[str, Size] = {}
+    models: dict[str, str] = {}
+    experiments: dict[str, dict[str, Any]] = {}
+
+    def section(self, system: str, kind: type[Section]) -> Section:
+        """The settings of one system, checked against what it knows.
+
+        Raises
+        ------
+        ProfileError
+            Where a key is unknown, missing, or of the wrong type.
+        """
+        where = f"{shown(PROFILES / f'{self.name}.yml')}, experiments, {system}"
+        try:
+            return kind.model_validate(self.experiments.get(system, {}))
+        except ValidationError as error:
+            raise ProfileError(_first(error), where, f"Keys: {', '.join(kind.model_fields)}.") from None
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that it settles, whichever files that came from."""
+        return checksums.of_text(self.model_dump_json(exclude={"description"}))
 
 
 def names() -> list[str]:
@@ -56,10 +79,15 @@ def names() -> list[str]:
 
 
 def _values(name: str) -> dict[str, Any]:
-    path = PROFILES / f"{name}.yml"
     if name not in names():  # also where it names a file elsewhere
         raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
-    own: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    path = PROFILES / f"{name}.yml"
+    try:
+        own: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", shown(path)) from None
+    if not isinstance(own, dict):
+        raise ProfileError("this is no mapping of keys", shown(path))
     base = own.pop("extends", None)
     if base is None:
         return own
@@ -76,6 +104,14 @@ def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return {**inherited, **own, **both}
 
 
+def _first(error: ValidationError) -> str:
+    """The first complaint of pydantic in our words."""
+    one = error.errors()[0]
+    key = ".".join(str(part) for part in one["loc"])
+    told = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(one["type"])
+    return f"{told} {key!r}" if told else f"{key}: {one['msg']}, not {one['input']!r}"
+
+
 @cache
 def profile(name: str) -> Profile:
     """The profile of that name.
@@ -87,16 +123,12 @@ def profile(name: str) -> Profile:
     """
     values = _values(name)
     where = shown(PROFILES / f"{name}.yml")
-    known = {entry.name for entry in fields(Profile)} - {"name"}
-    if unknown := sorted(set(values) - known):
-        raise ProfileError(
-            f"unknown key {unknown[0]!r}", where, f"Keys: {', '.join(sorted(known))}, extends."
-        )
-    if missing := sorted({"description", "seed", "device", "resamples"} - set(values)):
-        raise ProfileError(f"missing key {missing[0]!r}", where)
-    for key in ("seed", "resamples"):
-        if not isinstance(values[key], int):
-            raise ProfileError(f"{key} must be a whole number, not {values[key]!r}", where)
-    if values["device"] not in ("auto", "cpu", "cuda"):
-        raise ProfileError(f"device must be auto, cpu or cuda, not {values['device']!r}", where)
-    return Profile(name=name, **values)
+    try:
+        found = Profile(name=name, **values)
+    except ValidationError as error:
+        listed = f"Keys: {', '.join(key for key in Profile.model_fields if key != 'name')}, extends."
+        raise ProfileError(_first(error), where, listed) from None
+    for part in ("roles", "sizes"):
+        if unknown := sorted(set(getattr(found, part)) - set(ROLES)):
+            raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, f"Roles: {', '.join(ROLES)}.")
+    return found

@@ -21,6 +21,7 @@ from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import NOTEBOOKS, PROFILES, shown
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
+from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 
 CAUSES = ("paper", "text", "definition", "rounding")
@@ -229,7 +230,7 @@ def read_all(output_dir: Path) -> list[Result]:
     from radeval_lib.papers.exhibits import ledger
 
     results = []
-    for path in sorted((output_dir / "results").glob("*/*/*.json")):
+    for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         result = read(path)
         folder = path.parent.relative_to(output_dir / "results").as_posix()
         if exhibit(result.exhibit).notebook != folder:
@@ -241,3 +242,15 @@ def read_all(output_dir: Path) -> list[Result]:
     return sorted(
         results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))
     )
+
+
+def recorded(run: Run) -> list[Result]:
+    """What every page recorded, for a page that declares so.
+
+    Raises
+    ------
+    NotebookError
+        Where the notebook does not declare ``results: [all]``.
+    """
+    run.allow("results", ALL)
+    return read_all(run.output_dir)

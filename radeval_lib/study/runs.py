@@ -1,35 +1,43 @@
-"""Runs: one execution of one notebook, and what it asks for by role."""
+"""Runs: one execution of one notebook, what it asks for by role, and what it keeps."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
+from threadpoolctl import threadpool_limits
 
-from radeval_lib import data, origin, roles
+from radeval_lib import atomic, data, metrics, origin, roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError
-from radeval_lib.experiments.ratescore import trainings
-from radeval_lib.models import initial
-from radeval_lib.paths import BUILD, NOTEBOOKS, shown
-from radeval_lib.study import profiles
+from radeval_lib.models import naming
+from radeval_lib.models.loading import PACKAGED, checksum
+from radeval_lib.models.untrained import untrained
+from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, shown
+from radeval_lib.study import cells, profiles
+from radeval_lib.study.cells import CELL_MODEL, Cell, Kept
+from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile
 
-TRAINED = "trained"
+if TYPE_CHECKING:
+    from radeval_lib.metrics.base import Metric
 
 # How a sentence names a role, and what fills it.
 _NOUNS = {"ner_model": "recogniser", "ner_corpus": "annotated sentences"}
-_WORDS = {roles.SYNTHETIC: "from the generator", TRAINED: "trained in this build"}
+_WORDS = {roles.SYNTHETIC: "from the generator"}
 
 
 def _title(filler: str) -> str:
     """The name of a data set as its manifest has it, or of a model."""
-    return _data_title(filler) or initial.title(filler)
+    return _data_title(filler) or naming.title(filler)
 
 
 def _data_title(filler: str) -> str:
@@ -38,8 +46,10 @@ def _data_title(filler: str) -> str:
 
 
 def _filler_words(filler: str) -> str:
+    if filler.startswith(CELL_MODEL):
+        return "trained in this build"
     title = _data_title(filler)
-    return _WORDS.get(filler) or (f"from {title}" if title else initial.title(filler))
+    return _WORDS.get(filler) or (f"from {title}" if title else naming.title(filler))
 
 
 @dataclass(frozen=True)
@@ -51,8 +61,9 @@ class Run:
     notebook : path below ``notebooks/`` without the ending.
     profile : the settings.
     seed : seed of this run's random choices.
-    output_dir : folder of the profile's results and checkpoints.
+    output_dir : folder that results and cells go to.
     data_root : folder of data that the user obtained, or None.
+    parameters : what a cell has beyond these; empty for a page.
     """
 
     notebook: str
@@ -60,6 +71,12 @@ class Run:
     seed: int
     output_dir: Path
     data_root: Path | None
+    parameters: tuple[tuple[str, cells.Value], ...] = field(default=())
+
+    @property
+    def declared(self) -> Declared:
+        """What the notebook may read."""
+        return declared(self.notebook)
 
     def rng(self, stream: str = "") -> np.random.Generator:
         """A generator that depends on the seed and ``stream`` alone, not on what was drawn before."""
@@ -94,26 +111,125 @@ class Run:
 
         Raises
         ------
+        NotebookError
+            Where the notebook does not declare that it uses the role.
         RoleError
             Where the profile fills no such role.
         ResultError, ModelError
-            Where the recogniser that fills it was not trained yet, or the model is not there.
+            Where the cell that makes it has not run yet, or the model is not there.
         """
-        from radeval_lib.models.loading import checksum
-
         if role not in self.profile.models:
             known = ", ".join(self.profile.models)
             raise roles.RoleError(
                 f"profile {self.profile.name!r} fills no model role {role!r}", "", f"Model roles: {known}."
             )
-        name = self.profile.models[role]
-        where = name
-        if name == TRAINED:
-            where = str(trainings.recogniser(self.output_dir, self.profile))
-        elif name.startswith(initial.UNTRAINED):
-            where = initial.untrained(name, self.output_dir / "models", self.seed)
+        self.allow("models", role)
+        where = name = self.profile.models[role]
+        if name.startswith(CELL_MODEL):
+            cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
+            kept = self._kept(cell).model
+            if kept is None:
+                raise NotebookError(f"its cell {cell.slug} kept no model", cell.notebook)
+            where = str(kept)
+        elif name.startswith(naming.UNTRAINED):
+            where = untrained(name, self.output_dir / "models", self.seed)
         origin.note_model(role, name, checksum(where))
         return where
+
+    def metric(self, name: str, /, **settings: Any) -> Metric:
+        """A metric over the models of this run's profile.
+
+        Parameters
+        ----------
+        settings : of the metric, where they differ from its defaults; roles that it needs are filled from the
+            profile unless they are given.
+
+        Raises
+        ------
+        NotebookError
+            Where the notebook does not declare the metric, or a role that it needs.
+        """
+        self.allow("metrics", name)
+        kind, known = metrics.get(name), metrics.settings_of(name)
+        filled: dict[str, Any] = {role: self.model(role) for role in kind.needs if role not in settings}
+        if "device" in known:
+            filled["device"] = self.profile.device
+        if "pooling" in known and PACKAGED in filled.get("encoder", ""):
+            filled["pooling"] = "mean"  # as the packaged MiniLM was trained
+        if "layer" in known:
+            filled["layer"] = None  # the default is the layer of the default model
+        return metrics.create(name, **{**filled, **settings})
+
+    def panel(self) -> dict[str, Metric]:
+        """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
+        found = [self.metric(name) for name in self.declared.metrics]
+        return {metric.title or metric.name: metric for metric in found}
+
+    def cells(self, notebook: str) -> list[Kept]:
+        """What the planned cells of a notebook left, in the order of the plan.
+
+        Raises
+        ------
+        NotebookError
+            Where this notebook does not declare that it reads them.
+        ResultError
+            Where one was not made yet or is damaged.
+        """
+        self.allow("cells", notebook)
+        return [self._kept(cell) for cell in cells.planned_of(self.profile, notebook)]
+
+    def keep(
+        self,
+        tables: Mapping[str, pd.DataFrame],
+        facts: Mapping[str, Any] | None = None,
+        model: Callable[[Path], Any] | None = None,
+    ) -> None:
+        """Leave what this cell found, whole or not at all, with what it comes from.
+
+        Parameters
+        ----------
+        tables : by name; read back with the same columns and types, without the index.
+        facts : settings, sizes and the like, as JSON can hold them.
+        model : saves a model into the folder that it is given.
+        """
+        cell = Cell(self.notebook, self.parameters)
+        content = {
+            **(facts or {}),
+            "data": origin.used_data(),
+            "models": origin.used_models(),
+            "profile": {"name": self.profile.name, "sha256": self.profile.digest},
+            "seed": self.seed,
+            **origin.environment(),
+        }
+        if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
+            cells.write(Path(stage), cell, tables, content, model)
+            return
+        with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
+            cells.write(new, cell, tables, content, model)
+
+    def is_first_cell(self) -> bool:
+        """Whether this is the first planned cell of its notebook, whose model a profile may name."""
+        return Cell(self.notebook, self.parameters) == cells.planned_of(self.profile, self.notebook)[0]
+
+    def _kept(self, cell: Cell) -> Kept:
+        """A cell of this run's own outputs, or else of the profile's build."""
+        places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.profile.name)]
+        return cells.read(next((place for place in places if place.is_dir()), places[0]), cell)
+
+    def allow(self, kind: str, name: str) -> None:
+        """Refuse what the notebook does not declare.
+
+        Raises
+        ------
+        NotebookError
+            Where ``name`` is not listed under ``kind``.
+        """
+        if name not in getattr(self.declared, kind):
+            raise NotebookError(
+                f"{name!r} is not among the {kind} that it declares",
+                f"notebooks/{self.notebook}.md",
+                f"Add it to `{kind}` under `study` in its front matter.",
+            )
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
@@ -148,10 +264,20 @@ class Run:
 
     @property
     def results_dir(self) -> Path:
-        return self.output_dir / "results" / self.notebook
+        """Where this run's results go: into place when it has ended, if `radbook` runs it."""
+        stage = os.environ.get(STAGE)
+        return Path(stage) if stage else self.output_dir / "results" / self.notebook
 
 
-def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_root: str = "") -> Run:
+def begin(
+    notebook: str,
+    *,
+    profile: str,
+    seed: int,
+    output_dir: str = "",
+    data_root: str = "",
+    **parameters: cells.Value,
+) -> Run:
     """Start a run: check the parameters that papermill passed, and set the book's plotting style.
 
     Parameters
@@ -161,6 +287,7 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
     seed : non-negative; 0 takes the profile's seed.
     output_dir : where results go; empty: ``build/<profile>``.
     data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    parameters : those of a cell.
 
     Raises
     ------
@@ -177,6 +304,7 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
     plots.use_style()
+    _limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     root = data.data_root(data_root or None)
@@ -184,10 +312,22 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
         raise ParameterError(
             f"profile {profile!r} needs data files", notebook, "Name their folder in RADEVAL_DATA_ROOT."
         )
-    return Run(
+    run = Run(
         notebook=notebook,
         profile=settings,
         seed=seed or settings.seed,
         output_dir=Path(output_dir) if output_dir else BUILD / settings.name,
         data_root=root,
+        parameters=tuple(parameters.items()),
     )
+    for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
+        path.unlink()
+    return run
+
+
+def _limit_threads(number: int) -> None:
+    """Compute on so many threads, here and in libraries that are loaded later."""
+    os.environ["OMP_NUM_THREADS"] = str(number)
+    threadpool_limits(number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(number)

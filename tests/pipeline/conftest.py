@@ -91,7 +91,7 @@ class TinyRepository:
 def tiny(tmp_path: Path) -> TinyRepository:
     """A fresh tiny repository."""
     skip = shutil.ignore_patterns("__pycache__")
-    for folder in ("radeval_lib", "data_manifests"):
+    for folder in ("radeval_lib", "data_manifests", "workflow"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skip)
     for name in ("Snakefile", "_config.yml"):
         shutil.copy(ROOT / name, tmp_path / name)

@@ -90,7 +90,7 @@ def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: st
         start_new_session=True,
     )  # fmt: skip
     watched = {
-        "notebook": lambda: any((tiny.build / "executed" / "facts").glob(".run-*")),
+        "notebook": lambda: any((tiny.build / "executed" / "facts").glob(".part-*")),
         "render": lambda: (tiny.build / "book.unfinished").exists(),
     }[moment]
     limit = time.monotonic() + 120

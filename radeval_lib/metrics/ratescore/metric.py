@@ -71,6 +71,7 @@ class RaTEScore(Metric):
     """
 
     name = "ratescore"
+    title = "RaTEScore"
     range = (0.0, 1.0)  # where no cosine is negative; with ``cosine=keep`` a score can leave it
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")

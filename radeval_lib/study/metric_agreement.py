@@ -1,67 +1,20 @@
-"""The metrics that the RaTEScore study compares, over the models of a run's profile."""
+"""Metrics over rated pairs: their scores, and how they agree with the ratings of a role."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
-from radeval_lib.models.loading import PACKAGED
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed_correlation import Kind
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
-
-RATESCORE = "RaTEScore"
-PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
-"""The models of the released metric, by role."""
-
-NOT_FILLED = {
-    "RadGraph F1": "a model that finds RadGraph entities and relations",
-    "SPICE": "a scene-graph parser (the Java package of its authors)",
-}
-"""Baselines of the paper that no profile can score yet, and what each needs."""
-
-
-def ratescore(run: Run, **settings: Any) -> Metric:
-    """RaTEScore with the recogniser and the encoder of the run's profile.
-
-    Parameters
-    ----------
-    settings : of :class:`~radeval_lib.metrics.ratescore.RaTEScore`, where they differ from its defaults. The
-        packaged MiniLM is pooled over its tokens unless ``pooling`` is given: it was trained so.
-    """
-    encoder = run.model("encoder")
-    if PACKAGED in encoder:
-        settings.setdefault("pooling", "mean")
-    return create(
-        "ratescore",
-        ner_model=run.model("ner_model"),
-        encoder=encoder,
-        device=run.profile.device,
-        **settings,
-    )
-
-
-def panel(run: Run) -> dict[str, Metric]:
-    """RaTEScore, and the baselines of Appendix A.6 (Zhao et al. 2024) that can be scored, in Figure 3's
-    order."""
-    encoder = run.model("encoder")
-    return {
-        RATESCORE: ratescore(run),
-        "METEOR": create("meteor"),
-        "BERTScore": create("bertscore", encoder=encoder, layer=None, device=run.profile.device),
-        "BLEU": create("bleu"),
-        "ROUGE-L": create("rouge_l"),
-        "CheXbert": create("observations"),
-    }
 
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +46,7 @@ class Agreement:
     scores : one row a pair, one column a metric.
     correlations : of each metric with the ratings: ``kind`` and the columns of
         :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
-    contrasts : of RaTEScore with every other metric: ``kind`` and the columns of
+    contrasts : of the metric ``first`` with every other: ``kind`` and the columns of
         :meth:`radeval_lib.stats.correlations.Resampled.compare`.
     resampled : the resamples behind both, by kind.
     """
@@ -114,7 +67,7 @@ class Agreement:
         return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
 
     def superiority(
-        self, name: str, claim: str, kind: Kind, first: str = RATESCORE, others: Sequence[str] | None = None
+        self, name: str, claim: str, kind: Kind, first: str, others: Sequence[str] | None = None
     ) -> list[Check]:
         """Whether a metric correlates higher than others (default: all): order, and lead by interval."""
         values = self.ranked(kind).set_index("metric")["value"]
@@ -126,14 +79,25 @@ class Agreement:
         return check_superiority(name, claim, values.to_dict(), first=first, others=others, leads=leads)
 
 
-def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[Kind]) -> Agreement:
+def agreement(
+    run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[Kind], *, first: str
+) -> Agreement:
     """Score the rated pairs of a role and correlate; intervals and tests draw whole cases.
 
-    Pairs with the same reference share a case.
+    Pairs with the same reference share a case. Ratings are high for good candidates, so a metric of which
+    lower is better is correlated with its sign turned.
+
+    Parameters
+    ----------
+    metrics : by the name that tables give them.
+    first : the metric that every other is compared with.
     """
     pairs = rating_table(run.load(role))
     table = scores(metrics, pairs)
-    columns = {name: table[name].to_numpy() for name in table}
+    columns = {
+        name: table[name].to_numpy() * (1 if metric.higher_is_better else -1)
+        for name, metric in metrics.items()
+    }
     found, contrasts, resampled = [], [], {}
     for kind in kinds:
         drawn = resampled[kind] = resample(
@@ -145,5 +109,5 @@ def agreement(run: Run, role: str, metrics: dict[str, Metric], kinds: Sequence[K
             rng=run.rng(f"{role} {kind}"),
         )
         found.append(drawn.intervals().assign(kind=kind))
-        contrasts.append(drawn.compare(RATESCORE).assign(kind=kind))
+        contrasts.append(drawn.compare(first).assign(kind=kind))
     return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts), resampled)

@@ -1,0 +1,95 @@
+"""Trainings of recognisers: what one is, what it learns from, and its counts on the test part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.errors import ParameterError
+from radeval_lib.models.ner.agreement import agreement
+from radeval_lib.models.ner.corpus import gold_spans, plain_words
+from radeval_lib.models.ner.schemes import Scheme
+
+NOTEBOOK = "ratescore/ner_training"
+SOURCES = ("MIMIC-IV", "Radiopaedia")
+CORPORA = ("both", *SOURCES)
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training.
+
+    Attributes
+    ----------
+    scheme : ``iob`` or ``span``.
+    init_model : see :mod:`radeval_lib.models.initial`.
+    corpus : one of :data:`CORPORA`.
+    sentences : training sentences of each source; 0: all that there are.
+    """
+
+    scheme: str
+    init_model: str
+    corpus: str
+    sentences: int
+
+    def __post_init__(self) -> None:
+        for name, value, choices in (
+            ("scheme", self.scheme, ("iob", "span")),
+            ("corpus", self.corpus, CORPORA),
+        ):
+            if value not in choices:
+                raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Choices: {', '.join(choices)}.")
+        if self.sentences < 0:
+            raise ParameterError(f"sentences must not be negative: {self.sentences}", NOTEBOOK)
+
+    @property
+    def parameters(self) -> dict[str, str | int]:
+        """As a cell has them."""
+        return asdict(self)
+
+
+def choose(
+    sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
+) -> list[AnnotatedSentence]:
+    """The training sentences: of each source as many as the training takes, drawn without return."""
+    chosen: list[AnnotatedSentence] = []
+    for source in SOURCES if training.corpus == "both" else (training.corpus,):
+        own = [row for row in sentences if row.split == "train" and row.group == source]
+        order = rng.permutation(len(own))[: training.sentences or None]
+        chosen += [own[index] for index in sorted(order)]
+    return chosen
+
+
+def tally(
+    scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Counts by test case and by type; a case is the report that a sentence is from.
+
+    Returns
+    -------
+    counts : DataFrame
+        One row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
+        ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.agreement`).
+    by_type : DataFrame
+        One row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
+    """
+    words = [plain_words(sentence) for sentence in sentences]
+    predicted = scheme.predict(words)
+    cases: dict[tuple[str, str], list[int]] = {}
+    for index, sentence in enumerate(sentences):
+        cases.setdefault((f"{sentence.group}/{sentence.report}", sentence.group), []).append(index)
+    rows, whole = [], agreement(list(map(gold_spans, sentences)), predicted, list(map(len, words)))
+    for (case, source), indices in cases.items():
+        found = agreement(
+            [gold_spans(sentences[index]) for index in indices],
+            [predicted[index] for index in indices],
+            [len(words[index]) for index in indices],
+        )
+        tail = {"correct_words": found.correct_words, "words": found.words}
+        rows.append({"seed": seed, "case": case, "source": source, **asdict(found.overall), **tail})
+    types = [{"seed": seed, "type": kind, **asdict(counts)} for kind, counts in sorted(whole.by_type.items())]
+    return pd.DataFrame(rows), pd.DataFrame(types)

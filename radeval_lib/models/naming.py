@@ -1,0 +1,20 @@
+"""What a model that has to be made is called, and how a page names a model."""
+
+from __future__ import annotations
+
+from radeval_lib.models.loading import PACKAGED
+
+UNTRAINED = "untrained:"
+"""Before a model's name: its architecture and tokenizer with weights drawn at random."""
+
+AFTER_GRAPHS = "after_graphs:"
+"""Before a model's name: the model after training on the entities of a corpus of graphs (RadGraph's kind), as
+Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on another corpus of entities."""
+
+
+def title(name: str) -> str:
+    """A model's name as a page shows it."""
+    for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
+        if name.startswith(prefix):
+            return words.format(title(name.removeprefix(prefix)))
+    return "MiniLM" if name == PACKAGED else name

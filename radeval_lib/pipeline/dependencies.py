@@ -1,0 +1,193 @@
+"""What a step depends on: the modules that its notebook imports, through however many others, and their data.
+
+Imports are read from the syntax trees: those within functions too, those for type checkers alone not.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+
+from radeval_lib import checksums, metrics
+from radeval_lib.errors import NotebookError
+from radeval_lib.paths import DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, shown
+from radeval_lib.study import cells
+from radeval_lib.study.declarations import declared
+
+PACKAGE = "radeval_lib"
+_SOURCES = ROOT / PACKAGE
+_DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
+
+
+def code_of(text: str) -> str:
+    """The code cells of a MyST notebook as one program, without their options."""
+    code: list[str] = []
+    inside, options = False, False
+    for line in text.splitlines():
+        if not inside and line.startswith("```{code-cell}"):
+            inside, options, first = True, False, True
+            continue
+        if inside and line == "```":
+            inside = False
+            continue
+        if not inside:
+            continue
+        if first and line == "---":
+            options = True
+        elif options:
+            options = line != "---"
+        elif not (first and line.startswith(":")):
+            code.append(line)
+        first = first and (line.startswith(":") or not line)
+    return "\n".join(code) + "\n"
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of everything that a program may import, modules and what is in them alike."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            for other in node.orelse:
+                yield from imports_of(other)
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        else:
+            yield from imports_of(node)
+
+
+@cache
+def _file(name: str) -> Path | None:
+    """The file of a module of the library, or None where the name is of no module."""
+    base = ROOT.joinpath(*name.split("."))
+    for path in (base / "__init__.py", base.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+def _modules(names: Iterable[str]) -> Iterator[str]:
+    """Modules of the library that are loaded when these names are imported, packages above them included."""
+    for name in names:
+        parts = name.split(".")
+        if parts[0] == PACKAGE:
+            yield from (
+                ".".join(parts[:depth])
+                for depth in range(1, len(parts) + 1)
+                if _file(".".join(parts[:depth]))
+            )
+
+
+@lru_cache(maxsize=1024)
+def _direct(module: str) -> frozenset[str]:
+    path = _file(module)
+    assert path is not None, module
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = set(imports_of(tree))
+    return frozenset(_modules(names)) - {module}
+
+
+def _lazy(module: str) -> frozenset[str]:
+    """Modules that a package looks names up in when they are first used (its ``_HOMES``)."""
+    path = _file(module)
+    assert path is not None, module
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
+            return frozenset(_modules(ast.literal_eval(node.value)))
+    return frozenset()
+
+
+def closure(modules: Iterable[str]) -> set[str]:
+    """These modules and every one that they import, however indirectly."""
+    found, waiting = set[str](), list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _direct(module) - found
+    return found
+
+
+def modules_of(notebook: str) -> set[str]:
+    """Every module of the library that a notebook's numbers can depend on.
+
+    What it names by declaration counts as imported: metrics, and the plans of the cells that it reads.
+
+    Raises
+    ------
+    NotebookError
+        Where its code cannot be parsed.
+    """
+    path = NOTEBOOKS / f"{notebook}.md"
+    try:
+        names = set(imports_of(ast.parse(code_of(path.read_text(encoding="utf-8")))))
+    except SyntaxError as error:
+        raise NotebookError(f"its code does not parse: {error.msg}", shown(path)) from None
+    roots = set(_modules(names))
+    wanted = declared(notebook)
+    roots |= {metrics.get(name).__module__ for name in wanted.metrics}
+    if wanted.cells or wanted.models:
+        roots |= set(cells.plans())
+    for name in names:  # `from radeval_lib import study` may use anything that the package looks up
+        if (file := _file(name)) is not None and file.name == "__init__.py":
+            roots |= _lazy(name)
+    return closure(roots)
+
+
+def files_of(modules: Iterable[str]) -> list[Path]:
+    """The sources of modules, and the data files that stand with them."""
+    sources = {path for module in modules if (path := _file(module)) is not None}
+    folders = {path.parent for path in sources} - {_SOURCES}
+    data = {path for folder in folders for path in _beside(folder)}
+    return sorted(sources | data)
+
+
+def _beside(folder: Path) -> Iterator[Path]:
+    """Data files of a package, and of folders in it that are no packages."""
+    for path in folder.iterdir():
+        if path.suffix in _DATA:
+            yield path
+        elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
+            yield from _beside(path)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """SHA-256 over the names and contents of files of the repository."""
+    summed = hashlib.sha256()
+    for path in sorted(paths):
+        summed.update(f"{shown(path)} {_sum(path, path.stat().st_mtime_ns)}\n".encode())
+    return summed.hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def _sum(path: Path, _modified: int) -> str:
+    return checksums.of_file(path)
+
+
+def code_digest(notebook: str) -> str:
+    """Names the code that a notebook's numbers depend on, its own apart."""
+    return digest(files_of(modules_of(notebook)))
+
+
+@cache
+def manifests_digest(notebook: str, *, page: bool) -> str:
+    """Names the manifests that a notebook can read: of data and models, and for a page those of papers."""
+    folders = [DATASETS, MANIFESTS / "models"] + ([PAPERS, MANIFESTS / "released"] if page else [])
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    return digest(files + ([LEDGER] if page else []))
+
+
+def data_digest(data_root: Path | None) -> str:
+    """Names the files of a data root by their places, sizes and times; empty where there is none."""
+    if data_root is None:
+        return ""
+    summed = hashlib.sha256()
+    for path in sorted(path for path in data_root.rglob("*") if path.is_file()):
+        facts = path.stat()
+        place = path.relative_to(data_root).as_posix()
+        summed.update(f"{place} {facts.st_size} {facts.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+    return summed.hexdigest()

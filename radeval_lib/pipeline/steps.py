@@ -1,0 +1,212 @@
+"""The steps of a build: what each page or cell waits for, where it leaves what, how long it took."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from radeval_lib import atomic, checksums
+from radeval_lib.errors import NotebookError, ParameterError, ResultError
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT
+from radeval_lib.pipeline import dependencies
+from radeval_lib.study import cells
+from radeval_lib.study.cells import CELL_MODEL, Cell
+from radeval_lib.study.declarations import ALL, declared
+from radeval_lib.study.profiles import Profile, profile
+
+RECORD = "run.json"
+"""In a page's results: the parameters that it ran with, and the checksums of what it recorded."""
+_EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The steps of one profile's build.
+
+    Attributes
+    ----------
+    settings : the profile.
+    only : folders of notebooks that are built; empty: all.
+    data_root : folder of data files, or None.
+    """
+
+    settings: Profile
+    only: tuple[str, ...] = ()
+    data_root: Path | None = None
+
+    @property
+    def output_dir(self) -> Path:
+        return BUILD / self.settings.name
+
+    @cached_property
+    def cells(self) -> dict[str, Cell]:
+        """Every planned cell by its name, ``<notebook>/<slug>``."""
+        return {f"{cell.notebook}/{cell.slug}": cell for cell in cells.planned(self.settings)}
+
+    @cached_property
+    def pages(self) -> list[str]:
+        """The notebooks that are pages, as far as they are built."""
+        fanned = {cell.notebook for cell in self.cells.values()}
+        found = sorted(
+            path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in NOTEBOOKS.glob("*/*.md")
+        )
+        folders = (*self.only, "across")
+        return [
+            name
+            for name in found
+            if name not in fanned and (not self.only or name.partition("/")[0] in folders)
+        ]
+
+    @cached_property
+    def readers(self) -> list[str]:
+        """Pages that read what every other page recorded."""
+        return [name for name in self.pages if ALL in declared(name).results]
+
+    def cells_before(self, notebook: str) -> list[str]:
+        """Names of the cells that a notebook reads, or whose model it uses.
+
+        Raises
+        ------
+        NotebookError, ParameterError
+            Where it declares what the profile does not plan or fill.
+        """
+        wanted = declared(notebook)
+        names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
+        for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
+            raise ParameterError(f"profile {self.settings.name!r} plans no cell of {missing!r}", notebook)
+        for role in wanted.models:
+            filler = self.settings.models.get(role)
+            if filler is None:
+                raise NotebookError(
+                    f"profile {self.settings.name!r} fills no model role {role!r}", f"notebooks/{notebook}.md"
+                )
+            if filler.startswith(CELL_MODEL):
+                cell = cells.planned_of(self.settings, filler.removeprefix(CELL_MODEL))[0]
+                names.append(f"{cell.notebook}/{cell.slug}")
+        return list(dict.fromkeys(names))
+
+    def pages_before(self, notebook: str) -> list[str]:
+        """The pages whose results a notebook reads.
+
+        Raises
+        ------
+        NotebookError
+            Where it declares a page that does not exist.
+        """
+        wanted = declared(notebook).results
+        if ALL in wanted:
+            return [name for name in self.pages if name not in self.readers]
+        for missing in set(wanted) - set(self.pages):
+            if not (NOTEBOOKS / f"{missing}.md").is_file():
+                raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
+        return [name for name in wanted if name in self.pages]
+
+    def depends(self, notebook: str) -> list[str]:
+        """What a step is redone for, beside its source and what it reads: digests of code and settings."""
+        page = notebook in self.pages
+        return [
+            dependencies.code_digest(notebook),
+            dependencies.manifests_digest(notebook, page=page),
+            self.settings.digest,
+            dependencies.data_digest(self.data_root),
+        ]
+
+    def page_parameters(self) -> dict[str, Any]:
+        """What a build passes to every notebook."""
+        return {"profile": self.settings.name, "seed": 0, "data_root": str(self.data_root or "")}
+
+    def results(self, page: str) -> Path:
+        return self.output_dir / "results" / page
+
+    def executed(self, name: str) -> Path:
+        """The executed notebook of a page or cell."""
+        folder = "executed_cells" if name in self.cells else "executed"
+        return self.output_dir / folder / f"{name}.ipynb"
+
+    def unsound(self) -> list[str]:
+        """Pages and cells that were run, but whose results are not whole or not of these parameters."""
+        return [page for page in self.pages if self._was_run(page) and not self._page_is_sound(page)] + [
+            cell for cell in self.cells if self._was_run(cell) and not self._cell_is_sound(cell)
+        ]
+
+    def _was_run(self, name: str) -> bool:
+        left = cells.folder(self.output_dir, self.cells[name]) if name in self.cells else self.results(name)
+        return left.exists() or self.executed(name).exists()
+
+    def _page_is_sound(self, page: str) -> bool:
+        folder = self.results(page)
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            return bool(
+                record["files"] == _sums(folder)
+                and record["parameters"] == self.page_parameters()
+                and record["executed"] == checksums.of_file(self.executed(page))
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+    def _cell_is_sound(self, name: str) -> bool:
+        cell = self.cells[name]
+        try:
+            cells.check(cells.folder(self.output_dir, cell), cell)
+        except ResultError:
+            return False
+        return True
+
+
+def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None) -> Graph:
+    """The steps of the profile of that name.
+
+    Raises
+    ------
+    ProfileError, ParameterError
+        Where there is no such profile, or ``only`` names no folder of notebooks.
+    """
+    folders = sorted({path.parent.name for path in NOTEBOOKS.glob("*/*.md")} - {"across"})
+    for one in only:
+        if one not in folders:
+            raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")
+    return Graph(profile(name), tuple(only), data_root)
+
+
+def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
+    """Tell, in a page's results, what it ran with and what it left."""
+    content = {
+        "parameters": dict(parameters),
+        "files": _sums(folder),
+        "executed": checksums.of_file(executed),
+    }
+    atomic.write_text(folder / RECORD, json.dumps(content, indent=1, sort_keys=True) + "\n")
+
+
+def _sums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every result in a page's folder."""
+    return {
+        path.name: checksums.of_file(path) for path in sorted(folder.glob("*.json")) if path.name != RECORD
+    }
+
+
+def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
+    """Remember how long a step took."""
+    atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")
+
+
+def expected_seconds(output_dir: Path, name: str) -> float:
+    """How long a step took last here, or else on the machine that the repository's list is from."""
+    with suppress(OSError, ValueError):
+        return float((output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+    listed: dict[str, float] = yaml.safe_load(_EXPECTED.read_text(encoding="utf-8"))
+    return float(listed.get(name, listed.get(name.rpartition("/")[0], 15.0)))
+
+
+def renderer_digest() -> str:
+    """Names the code that turns executed notebooks into the book."""
+    modules = dependencies.closure(["radeval_lib.pipeline.book"])
+    return dependencies.digest(dependencies.files_of(modules))

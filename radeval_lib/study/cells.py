@@ -1,0 +1,217 @@
+"""Cells: notebooks with parameters that fan out, what a profile plans of them, and what each one leaves.
+
+A cell trains, searches or judges. It leaves tables, facts and perhaps a model in a folder of its own,
+``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans are found by name:
+``radeval_lib/experiments/<system>/plan.py`` with ``cells(profile) -> list[Cell]``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib import checksums, origin
+from radeval_lib.errors import ParameterError, ResultError
+from radeval_lib.paths import shown
+from radeval_lib.study.profiles import Profile
+
+Value = str | int | float | bool
+FACTS = "cell.json"
+CELL_MODEL = "cell:"
+"""Before a notebook's name, in a profile's ``models``: the model that the first planned cell of it keeps."""
+_PLANS = "radeval_lib.experiments"
+_LONGEST = 80  # characters of a slug, without its digest
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One notebook with one set of parameters.
+
+    Attributes
+    ----------
+    notebook : path below ``notebooks/`` without the ending.
+    items : its own parameters, in the order that names it; all but ``profile``, ``seed``, ``output_dir`` and
+        ``data_root``, which every notebook has.
+    """
+
+    notebook: str
+    items: tuple[tuple[str, Value], ...]
+
+    @classmethod
+    def of(cls, notebook: str, **parameters: Value) -> Cell:
+        """A cell from its parameters by name."""
+        return cls(notebook, tuple(parameters.items()))
+
+    @property
+    def parameters(self) -> dict[str, Value]:
+        return dict(self.items)
+
+    @property
+    def slug(self) -> str:
+        """A name for its folder: the values, and a digest where they cannot all be spelt out."""
+        told = "-".join(str(value) for _, value in self.items) or "only"
+        plain = re.sub(r"[^\w.-]", "_", told)[:_LONGEST]
+        if plain == told:
+            return plain
+        return f"{plain}-{checksums.of_text(json.dumps(self.items))[:8]}"
+
+    @property
+    def command(self) -> str:
+        """What runs this cell alone."""
+        given = " ".join(f"-p {name} {value}" for name, value in self.items)
+        return f"radbook run {self.notebook} {given}".rstrip()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a cell left.
+
+    Attributes
+    ----------
+    cell : the cell.
+    tables : by name.
+    facts : whatever the cell told of itself, and what its numbers come from.
+    folder : where it stands.
+    model : folder of the model that it kept, or None.
+    """
+
+    cell: Cell
+    tables: dict[str, pd.DataFrame]
+    facts: dict[str, Any]
+    folder: Path
+    model: Path | None
+
+
+def plans() -> dict[str, Callable[[Profile], list[Cell]]]:
+    """Every system's plan, by the name of its module."""
+    package = import_module(_PLANS)
+    found = {}
+    for system in sorted(module.name for module in iter_modules(package.__path__) if module.ispkg):
+        name = f"{_PLANS}.{system}.plan"
+        if any(
+            module.name == "plan" for module in iter_modules(import_module(f"{_PLANS}.{system}").__path__)
+        ):
+            found[name] = import_module(name).cells
+    return found
+
+
+def planned(profile: Profile) -> list[Cell]:
+    """Every cell that a profile asks for, in the order of the plans.
+
+    Raises
+    ------
+    ParameterError
+        Where two cells of one notebook would share a folder.
+    """
+    cells = [cell for plan in plans().values() for cell in plan(profile)]
+    places = [(cell.notebook, cell.slug) for cell in cells]
+    if doubled := sorted({place for place in places if places.count(place) > 1}):
+        raise ParameterError(f"two cells are called {doubled[0][1]!r}", doubled[0][0], "Tell them apart.")
+    return cells
+
+
+def planned_of(profile: Profile, notebook: str) -> list[Cell]:
+    """The cells of one notebook.
+
+    Raises
+    ------
+    ParameterError
+        Where the profile plans none.
+    """
+    cells = [cell for cell in planned(profile) if cell.notebook == notebook]
+    if not cells:
+        raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
+    return cells
+
+
+def folder(output_dir: Path, cell: Cell) -> Path:
+    """Where a cell's results stand."""
+    return output_dir / "cells" / cell.notebook / cell.slug
+
+
+def write(
+    target: Path,
+    cell: Cell,
+    tables: Mapping[str, pd.DataFrame],
+    facts: Mapping[str, Any],
+    model: Callable[[Path], Any] | None = None,
+) -> None:
+    """Fill the empty folder ``target`` with what a cell leaves; ``model`` saves into its folder."""
+    for name, table in tables.items():
+        table.to_csv(target / f"{name}.csv", index=False)
+    if model is not None:
+        (target / "model").mkdir()
+        model(target / "model")
+    content = {
+        **facts,
+        "cell": {"notebook": cell.notebook, "parameters": cell.items},
+        "tables": {name: _types(table) for name, table in tables.items()},
+        "sha256": {path.relative_to(target).as_posix(): checksums.of_file(path) for path in _files(target)},
+    }
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    (target / FACTS).write_text(text + "\n", encoding="utf-8")
+
+
+def _files(target: Path) -> Iterable[Path]:
+    return sorted(path for path in target.rglob("*") if path.is_file() and path.name != FACTS)
+
+
+def _types(table: pd.DataFrame) -> dict[str, str]:
+    kinds = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}
+    return {str(column): kinds.get(table[column].dtype.kind, "str") for column in table}
+
+
+def read(where: Path, cell: Cell) -> Kept:
+    """What :func:`write` wrote.
+
+    Raises
+    ------
+    ResultError
+        Where the cell was not run yet, or a file of it is missing or damaged.
+    """
+    facts = check(where, cell)
+    tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
+    model = where / "model"
+    origin.note_use(where / FACTS, f"cells/{cell.notebook}/{cell.slug}/{FACTS}")
+    return Kept(cell, tables, facts, where, model if model.is_dir() else None)
+
+
+def check(where: Path, cell: Cell) -> dict[str, Any]:
+    """The facts of a cell whose files are all there and as they were written.
+
+    Raises
+    ------
+    ResultError
+        As :func:`read`.
+    """
+    remedy = f"Run `radbook build`, or this cell alone: {cell.command}"
+    try:
+        facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
+        sums: dict[str, str] = facts["sha256"]
+    except FileNotFoundError:
+        raise ResultError(f"the cell {cell.slug} was not made yet", shown(where), remedy) from None
+    except (ValueError, KeyError, TypeError):
+        raise ResultError("this cell is cut short", shown(where / FACTS), remedy) from None
+    for name, digest in sums.items():
+        path = where / name
+        if not path.is_file() or checksums.of_file(path) != digest:
+            raise ResultError("this file is missing or was changed after it was written", shown(path), remedy)
+    return facts
+
+
+def _table(path: Path, types: Mapping[str, str]) -> pd.DataFrame:
+    numbers = [column for column, kind in types.items() if kind != "str"]
+    return pd.read_csv(
+        path,
+        dtype=dict(types),
+        keep_default_na=False,
+        na_values={column: [""] for column in numbers},
+    )

@@ -1,0 +1,70 @@
+"""What a notebook declares that it reads, in the front matter of its source.
+
+::
+
+    study:
+      cells: [ratescore/ner_training]   # all cells of that notebook
+      models: [ner_model, encoder]      # roles of models, used directly or through a metric
+      metrics: [ratescore, rouge_l]     # metrics by name
+      results: [rales/nlu_scores]       # what other notebooks recorded; `all` for every page's
+
+The workflow waits for what is declared, and a run refuses to read anything else.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from radeval_lib.errors import NotebookError
+from radeval_lib.paths import NOTEBOOKS, shown
+
+ALL = "all"
+"""Under ``results``: what every page recorded that does not itself read them all."""
+
+
+class Declared(BaseModel):
+    """What one notebook reads; every list may be empty."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cells: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+
+
+def front_matter(text: str) -> dict[str, object]:
+    """The YAML between the two ``---`` at the top of a source; empty where there is none."""
+    if not text.startswith("---\n"):
+        return {}
+    head, found, _ = text[4:].partition("\n---\n")
+    return (yaml.safe_load(head) or {}) if found else {}
+
+
+def declared(notebook: str) -> Declared:
+    """What the notebook (a path below ``notebooks/`` without the ending) declares.
+
+    Raises
+    ------
+    NotebookError
+        Where its front matter has a key under ``study`` that does not exist, or a value of the wrong type.
+    """
+    path = NOTEBOOKS / f"{notebook}.md"
+    return _read(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, _modified: int) -> Declared:
+    try:
+        matter = front_matter(path.read_text(encoding="utf-8"))
+        return Declared.model_validate(matter.get("study") or {})
+    except (ValidationError, yaml.YAMLError, AttributeError) as error:
+        told = str(error).splitlines()
+        listed = f"Under `study:` there can be {', '.join(Declared.model_fields)}, each a list of names."
+        raise NotebookError(
+            f"the front matter is wrong: {' '.join(told[1:3]) or told[0]}", shown(path), listed
+        ) from None

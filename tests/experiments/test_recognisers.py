@@ -1,0 +1,83 @@
+"""Trainings of recognisers: what is planned, and what is chosen and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.errors import ParameterError
+from radeval_lib.experiments.ratescore import plan as ratescore
+from radeval_lib.experiments.ratescore import recognisers
+from radeval_lib.experiments.ratescore.recognisers import Training
+from radeval_lib.study.profiles import names, profile
+
+ONE = Training("iob", "packaged-minilm", "both", 5)
+
+
+def _sentence(key: str, group: str, split: str = "train") -> AnnotatedSentence:
+    return AnnotatedSentence(
+        key, ("no", "effusion"), (Entity(1, 2, "Non-Disease"),), group=group, split=split
+    )
+
+
+class OneTooMany:
+    """Finds what is there, and the first word of every sentence besides."""
+
+    def predict(self, sentences):  # type: ignore[no-untyped-def]
+        return [[(1, 2, "NON-DISEASE"), (0, 1, "ANATOMY")] for _ in sentences]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
+    settings = profile(name)
+    plans = ratescore.trainings(settings)
+    assert len({cell.slug for cell in ratescore.cells(settings)}) == len(plans)
+    chosen = ratescore.settings(settings)
+    size = chosen.training_sentences
+    of_table_6 = {(p.scheme, p.init_model) for p in plans if p.corpus == "both" and p.sentences == size}
+    assert of_table_6 == {
+        (scheme, model) for scheme, models in chosen.initial_models.items() for model in models
+    }
+    assert {plan.corpus for plan in plans} == set(recognisers.CORPORA)
+    assert (plans[0].scheme, plans[0].corpus) == ("iob", "both")
+
+
+def test_full_trains_the_papers_seven_models_and_three_corpora() -> None:
+    plans = ratescore.trainings(profile("full"))
+    assert len(plans) == 7 + 2  # with all sentences the study's own recogniser is a row of Table 6
+    assert all(plan.sentences == 0 for plan in plans)
+
+
+def test_sentences_are_drawn_from_each_source_alike() -> None:
+    rows = [_sentence(f"{group}/{n}", group) for group in recognisers.SOURCES for n in range(9)]
+    rows += [_sentence("t/0", "MIMIC-IV", "test")]
+    chosen = recognisers.choose(rows, ONE, np.random.default_rng(0))
+    assert [row.group for row in chosen] == ["MIMIC-IV"] * 5 + ["Radiopaedia"] * 5
+    assert chosen == recognisers.choose(rows, ONE, np.random.default_rng(0))
+    alone = recognisers.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
+    assert alone == rows[9:18]
+
+
+def test_unknown_schemes_and_corpora_are_told() -> None:
+    with pytest.raises(ParameterError, match="unknown scheme 'crf'"):
+        Training("crf", "m", "both", 0)
+    with pytest.raises(ParameterError, match="unknown corpus 'PadChest'"):
+        Training("iob", "m", "PadChest", 0)
+    with pytest.raises(ParameterError, match="must not be negative"):
+        Training("iob", "m", "both", -1)
+
+
+def test_tallies_by_hand() -> None:
+    rows = [_sentence("r1/0", "MIMIC-IV"), _sentence("r1/1", "MIMIC-IV"), _sentence("r2/0", "Radiopaedia")]
+    cases, types = recognisers.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
+    columns = ["case", "source", "matched", "predicted", "gold", "correct_words", "words"]
+    assert cases[columns].to_numpy().tolist() == [
+        ["MIMIC-IV/r1", "MIMIC-IV", 2, 4, 2, 2, 4],
+        ["Radiopaedia/r2", "Radiopaedia", 1, 2, 1, 1, 2],
+    ]
+    assert (cases["seed"] == 3).all()
+    assert types.set_index("type")[["matched", "predicted", "gold"]].to_dict("index") == {
+        "ANATOMY": {"matched": 0, "predicted": 3, "gold": 0},
+        "NON-DISEASE": {"matched": 3, "predicted": 3, "gold": 3},
+    }

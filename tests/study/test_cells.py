@@ -1,0 +1,131 @@
+"""Cells: what is kept and read back, what is planned, and what a run may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from radeval_lib.errors import NotebookError, ParameterError, ResultError
+from radeval_lib.paths import PROFILES
+from radeval_lib.roles import RoleError
+from radeval_lib.study import begin, cells
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.declarations import Declared, front_matter
+from radeval_lib.study.profiles import names, profile
+
+ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
+COUNTS = pd.DataFrame({"case": ["007", "NA", ""], "right": [1, 0, 2], "share": [0.1, float("nan"), 1 / 3]})
+
+
+def _written(folder: Path, model: bool = False) -> Path:
+    folder.mkdir(parents=True)
+
+    def save(where: Path) -> None:
+        (where / "weights").write_text("1")
+
+    cells.write(folder, ONE, {"counts": COUNTS}, {"sizes": {"test": 3}}, save if model else None)
+    return folder
+
+
+def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    kept = cells.read(_written(tmp_path / "cell", model=True), ONE)
+    pd.testing.assert_frame_equal(kept.tables["counts"], COUNTS)
+    assert kept.facts["sizes"] == {"test": 3}
+    assert kept.model is not None
+    assert (kept.model / "weights").read_text() == "1"
+    assert cells.read(_written(tmp_path / "other"), ONE).model is None
+
+
+@pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
+def test_a_cell_that_is_missing_or_damaged_is_told(tmp_path: Path, damaged: str) -> None:
+    with pytest.raises(ResultError, match=r"not made yet.*radbook run ratescore/ner_training -p scheme iob"):
+        cells.read(tmp_path / "none", ONE)
+    folder = _written(tmp_path / "cell", model=True)
+    (folder / damaged).write_text("else")
+    with pytest.raises(ResultError, match="missing or was changed"):
+        cells.read(folder, ONE)
+    (folder / damaged).unlink()
+    with pytest.raises(ResultError, match="missing or was changed"):
+        cells.read(folder, ONE)
+    (folder / cells.FACTS).write_text('{"half": ')
+    with pytest.raises(ResultError, match="cut short"):
+        cells.read(folder, ONE)
+
+
+def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
+    plain = Cell.of("a/b", x="iob", n=3)
+    assert plain.slug == "iob-3"
+    odd = [Cell.of("a/b", x=text) for text in ("a:b", "a_b", "a/b", "../x", "x" * 200, "x" * 201, "")]
+    assert len({cell.slug for cell in odd}) == len(odd)
+    assert all("/" not in cell.slug and len(cell.slug) < 100 for cell in odd)
+    assert Cell.of("a/b").slug == "only"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
+    planned = cells.planned(profile(name))
+    assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
+    for filler in profile(name).models.values():
+        if filler.startswith(cells.CELL_MODEL):
+            assert cells.planned_of(profile(name), filler.removeprefix(cells.CELL_MODEL))
+
+
+def test_a_notebook_without_cells_is_told() -> None:
+    with pytest.raises(ParameterError, match=r"plans no cell of 'facts/agreement'"):
+        cells.planned_of(profile("smoke"), "facts/agreement")
+
+
+def test_a_model_role_needs_its_cell_first(tmp_path: Path) -> None:
+    run = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
+    assert run.model("encoder") == "packaged-minilm"
+    with pytest.raises(RoleError, match=r"fills no model role 'oracle'.*ner_model"):
+        run.model("oracle")
+
+
+def test_reading_what_is_not_declared_is_an_error(tmp_path: Path) -> None:
+    run = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
+    with pytest.raises(NotebookError, match=r"'ratescore/ner_training' is not among the cells.*front matter"):
+        run.cells("ratescore/ner_training")
+
+
+def test_front_matter_is_read_and_unknown_keys_are_told() -> None:
+    assert front_matter("no head") == {}
+    head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
+    assert Declared.model_validate(head["study"]).cells == ("a/b",)
+    with pytest.raises(ValueError, match="cell"):
+        Declared.model_validate({"cell": ["a/b"]})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("sizes: {reprots: 5}", "unknown role 'reprots'"),
+        ("sizes: {reports: -1}", "sizes.reports"),
+        ("colour: red", "unknown key 'colour'"),
+        ("threads: 0", "threads"),
+        ("device: tpu", "device"),
+        ("[", "this is not YAML"),
+    ],
+)
+def test_a_profile_with_a_mistake_is_told(text: str, told: str, monkeypatch, tmp_path: Path) -> None:
+    from radeval_lib.errors import ProfileError
+    from radeval_lib.study import profiles
+
+    for path in PROFILES.glob("*.yml"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "mine.yml").write_text(f"extends: smoke\n{text}\n", encoding="utf-8")
+    monkeypatch.setattr(profiles, "PROFILES", tmp_path)
+    with pytest.raises(ProfileError, match=told):
+        profiles.profile.__wrapped__("mine")
+
+
+def test_a_section_with_a_misspelt_key_is_told() -> None:
+    from radeval_lib.errors import ProfileError
+    from radeval_lib.experiments.ratescore import plan
+
+    smoke = profile("smoke")
+    wrong = {**smoke.experiments["ratescore"], "trails": 3}
+    with pytest.raises(ProfileError, match="unknown key 'trails'"):
+        plan.settings(smoke.model_copy(update={"experiments": {"ratescore": wrong}}))

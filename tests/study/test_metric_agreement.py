@@ -1,0 +1,96 @@
+"""The metrics of a comparison over a profile's models, and their agreement with ratings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from radeval_lib.data.ratings import rating_table
+from radeval_lib.errors import NotebookError
+from radeval_lib.experiments.ratescore.released import RATESCORE, WITHOUT_SCORER
+from radeval_lib.metrics import create
+from radeval_lib.metrics.base import Metric
+from radeval_lib.study import begin, metric_agreement
+from radeval_lib.study.runs import Run
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    whole = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
+    sizes = {**whole.profile.sizes, "rated_pairs": 30}
+    return _with(whole, sizes=sizes, models={"ner_model": TINY, "encoder": TINY})
+
+
+def _with(run: Run, **changes: object) -> Run:
+    return replace(run, profile=run.profile.model_copy(update=changes))
+
+
+def test_the_packaged_encoder_is_pooled_as_it_was_trained(run: Run) -> None:
+    assert run.metric("ratescore").settings()["pooling"] == "cls"
+    packaged = _with(run, models={"ner_model": TINY, "encoder": "packaged-minilm"})
+    assert packaged.metric("ratescore").settings()["pooling"] == "mean"
+    assert packaged.metric("ratescore", pooling="cls").settings()["pooling"] == "cls"
+
+
+def test_a_metric_or_role_that_the_notebook_does_not_declare_is_refused(run: Run) -> None:
+    with pytest.raises(NotebookError, match=r"'rouge_1' is not among the metrics that it declares"):
+        run.metric("rouge_1")
+    with pytest.raises(NotebookError, match=r"'rival' is not among the models"):
+        _with(run, models={**run.profile.models, "rival": TINY}).model("rival")
+
+
+def test_the_panel_has_the_papers_metrics_or_says_what_is_missing(run: Run) -> None:
+    scored = set(run.panel())
+    printed = {"RaTEScore", "METEOR", "BERTScore", "BLEU", "ROUGE-L", "CheXbert", "RadGraph F1", "SPICE"}
+    assert scored | set(WITHOUT_SCORER) | {"RadGraph F1"} == printed
+    assert not scored & set(WITHOUT_SCORER)
+
+
+class Turned(Metric):
+    """ROUGE-L with its sign turned: lower is better."""
+
+    name, higher_is_better = "turned", False
+
+    def _score_pairs(self, pairs):  # type: ignore[no-untyped-def]
+        return [(-value, None) for value in create("rouge_l").score(*zip(*pairs, strict=True)).values]
+
+
+def test_a_metric_of_which_lower_is_better_agrees_as_its_opposite_does(run: Run) -> None:
+    metrics = {"turned": Turned(), "ROUGE-L": create("rouge_l")}
+    found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="turned")
+    values = found.ranked("kendall").set_index("metric")["value"]
+    assert values["turned"] == pytest.approx(values["ROUGE-L"])
+    assert found.against("kendall").loc["ROUGE-L", "difference"] == pytest.approx(0)
+    np.testing.assert_array_equal(found.scores["turned"], -found.scores["ROUGE-L"])
+
+
+def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
+    metrics = {
+        RATESCORE: run.metric("ratescore"),
+        "ROUGE-L": create("rouge_l"),
+        "METEOR": create("meteor"),
+    }
+    result = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall", "pearson"], first=RATESCORE)
+    pairs = rating_table(run.load("rated_pairs"))
+    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
+    rouge = create("rouge_l").score(references, candidates).values
+    np.testing.assert_array_equal(result.scores["ROUGE-L"], rouge)
+    ranked = result.ranked("kendall").set_index("metric")
+    assert ranked.loc["ROUGE-L", "value"] == pytest.approx(stats.kendalltau(rouge, pairs["rating"]).statistic)
+    assert ranked["value"].is_monotonic_decreasing
+    assert (ranked["groups"] == pairs["case"].nunique()).all()
+    assert set(result.against("pearson").index) == {"ROUGE-L", "METEOR"}
+    order, lead = result.superiority("n", "c", "kendall", "METEOR", ["ROUGE-L"])
+    assert (order.aspect, lead.aspect) == ("order", "lead")
+    values = ranked["value"]
+    assert order.computed == f"METEOR {values['METEOR']:.3f}, ROUGE-L {values['ROUGE-L']:.3f}"
+    again = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first=RATESCORE)
+    assert again.ranked("kendall").equals(result.ranked("kendall"))
