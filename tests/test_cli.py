@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,20 @@ def test_bad_metrics_and_settings_are_told(change: list[str], says: str, pairs: 
 def test_data_status_lists_every_data_set(tmp_path: Path) -> None:
     listed = _run("data", "status", "--data-root", str(tmp_path))
     assert listed.exit_code == 0
-    assert [line.split()[0] for line in listed.stdout.splitlines()] == names()
+    head, *rows = listed.stdout.splitlines()
+    assert head.split() == ["data", "set", "access", "redistributable", "files"]
+    assert [row.split()[0] for row in rows] == names()
+    without = _run("data", "status")
+    assert without.exit_code == 0
+    assert "RADEVAL_DATA_ROOT" in without.stdout
+    assert [row.split()[0] for row in without.stdout.splitlines()[2:]] == names()
+
+
+def test_data_verify_fails_where_there_is_nothing_to_check(tmp_path: Path) -> None:
+    for arguments in ([], ["openi"]):
+        told = _run("data", "verify", *arguments, "--data-root", str(tmp_path))
+        assert told.exit_code == 2
+        assert "is there. `radbook data status" in told.stderr
 
 
 def test_credentialed_data_are_not_fetched_but_explained(tmp_path: Path) -> None:
@@ -72,11 +86,25 @@ def test_credentialed_data_are_not_fetched_but_explained(tmp_path: Path) -> None
 
 
 def test_data_commands_need_a_root() -> None:
-    told = _run("data", "status")
+    told = _run("data", "verify")
     assert told.exit_code == 2
     assert "RADEVAL_DATA_ROOT" in told.stderr
 
 
 def test_exhibits_lists_the_ledger() -> None:
     listed = _run("exhibits", "--profile", "full")  # nothing is built for it
-    assert len(listed.stdout.splitlines()) == len(ledger())
+    head, *rows = listed.stdout.splitlines()
+    assert head.split() == ["exhibit", "verdict", "evidence", "command", "title"]
+    assert len(rows) == len(ledger())
+    assert all("radbook run " in row and "-p profile full" in row for row in rows)
+
+
+def test_exhibits_are_filtered_and_given_as_json() -> None:
+    every = json.loads(_run("exhibits", "--profile", "full", "--json").stdout)
+    assert [row["exhibit"] for row in every] == list(ledger())
+    of_paper = json.loads(_run("exhibits", "--profile", "full", "--paper", "facts", "--json").stdout)
+    assert [row["exhibit"] for row in of_paper] == [name for name in ledger() if name.startswith("facts.")]
+    assert json.loads(_run("exhibits", "--profile", "full", "--evidence", "print", "--json").stdout) == []
+    told = _run("exhibits", "--verdict", "wonderful")
+    assert told.exit_code == 2
+    assert "not attempted" in told.stderr

@@ -23,17 +23,22 @@ def data_status(dataset: str, data_root: str) -> None:
     from radeval_lib import data
     from radeval_lib.data import fetch
 
-    found = fetch.status(data.data_root(data_root or None), dataset)
+    root = data.data_root(data_root or None)
+    found = fetch.status(root, dataset)
     if dataset:
         for one in found:
             click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
         return
+    if root is None:
+        click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")
+    click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
     for name in dict.fromkeys(one.dataset for one in found):
         files = [one for one in found if one.dataset == name]
         there = sum(one.state in ("verified", "recorded", "unrecorded") for one in files)
         bad = sum(one.state == "mismatch" for one in files)
         listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
-        click.echo(f"{name:22} {files[0].access:12} {listed}")
+        passed_on = "yes" if data.load_manifest(name).redistributable else "no"
+        click.echo(f"{name:22} {files[0].access:12} {passed_on:16} {listed}")
 
 
 @data_group.command("fetch")

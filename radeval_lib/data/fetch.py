@@ -21,12 +21,14 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
 
 import requests
 
 from radeval_lib import atomic, checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
+from radeval_lib.errors import plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
@@ -97,21 +99,19 @@ def _install(incoming: Path, entry: DataFile, root: Path) -> None:
 
 
 def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
-    """State of every file of one data set, or of all.
+    """State of every file of one data set, or of all; without a data root, all are missing.
 
     Raises
     ------
-    ManifestError, DataRootError
-        Where the data set is unknown, or there is no data root.
+    ManifestError
+        Where the data set is unknown.
     """
-    folder = _root(root)
     chosen = [load_manifest(name) for name in ([dataset] if dataset else names())]
-    return [_file_status(manifest, entry, folder) for manifest in chosen for entry in manifest.files]
+    return [_file_status(manifest, entry, root) for manifest in chosen for entry in manifest.files]
 
 
-def _file_status(manifest: Manifest, entry: DataFile, root: Path) -> FileStatus:
-    path = root / entry.path
-    if not path.is_file():
+def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> FileStatus:
+    if root is None or not (path := root / entry.path).is_file():
         return FileStatus(manifest.name, entry.path, "missing", manifest.access)
     expected = _expected(entry, root)
     try:
@@ -127,12 +127,21 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
     Raises
     ------
+    FetchError
+        Where there is none to check.
     ChecksumError
         Naming the files that do not match, after all were checked. They are left where they are, for they are
         the user's.
     """
     folder = _root(root)
     found = status(folder, dataset)
+    if all(one.state == "missing" for one in found):
+        whose = f"of {dataset!r}" if dataset else "of any data set"
+        raise FetchError(
+            f"no file {whose} is there",
+            "data root",
+            f"`radbook data status {dataset}`".replace(" `", "`") + " says what belongs there.",
+        )
     for one in found:
         if one.state == "unrecorded":
             _record(folder, one.path, checksums.of_file(folder / one.path))
@@ -179,7 +188,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
     else:
         for entry in wanted:
             say(f"fetching {entry.path} from {entry.url}")
-            _fetch_url(entry, folder, progress)
+            _fetch_url(dataset, entry, folder, progress)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
@@ -187,15 +196,30 @@ def _numbered(steps: Sequence[str]) -> list[str]:
     return [f"({number}) {step}" for number, step in enumerate(steps, start=1)]
 
 
-def _fetch_url(entry: DataFile, root: Path, progress: bool) -> None:
+def _reason(error: Exception) -> str:
+    """Why a download failed, in words: libraries nest the names of their exceptions."""
+    if isinstance(error, requests.Timeout):
+        return "no answer in time"
+    if (response := getattr(error, "response", None)) is not None:
+        return f"{response.status_code} {response.reason}"
+    if isinstance(error, requests.ConnectionError):
+        return "no connection"
+    return getattr(error, "strerror", None) or plain(str(error), 60) or type(error).__name__
+
+
+def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> None:
     # Kept between runs, for a download to go on; its name is that of what it becomes.
     partial = root / ".partial" / checksums.of_text(entry.url)[:16]
     partial.parent.mkdir(parents=True, exist_ok=True)
     try:
         _download(entry.url, partial, progress)
     except (requests.RequestException, OSError, ValueError) as error:
+        host = urlsplit(entry.url).hostname
         raise FetchError(
-            f"download failed ({' '.join(str(error).split())})", entry.url, "Run the command again to go on."
+            f"download of {entry.path} failed ({_reason(error)})",
+            dataset,
+            f"Check the connection to {host} and run the command again to go on; or get {entry.url} in "
+            f"another way and give it to `radbook data add {dataset} FILE`.",
         ) from None
     try:
         with atomic.scratch(root) as folder:
@@ -244,10 +268,9 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
                 manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
             )
         except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-            reason = " ".join(str(error).split())[:200]
             raise FetchError(
-                f"the hub gave no {within!r} ({reason})",
-                manifest.hub,
+                f"the hub gave no {within!r} of {manifest.hub} ({_reason(error)})",
+                manifest.name,
                 "Log in with the hub's own command, accept the set's conditions on its page, and try again.",
             ) from None
         _install(Path(path), entry, root)

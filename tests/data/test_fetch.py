@@ -161,14 +161,14 @@ def test_mismatch_keeps_the_file_that_is_there(toy: DataFile, server: Server, tm
 
 def test_http_error(toy: DataFile, server: Server, tmp_path: Path) -> None:
     server.status = 404
-    with pytest.raises(FetchError, match=r"download failed \(404"):
+    with pytest.raises(FetchError, match=r"toy/a\.bin failed \(404 Not Found\)\. .*radbook data add toy"):
         fetch.fetch("toy", tmp_path, progress=False)
     assert not (tmp_path / "toy").exists()
 
 
 def test_no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _use(monkeypatch, DataFile("toy/a.bin", DIGEST, 1, "http://127.0.0.1:9/a.bin"))
-    with pytest.raises(FetchError, match="download failed"):
+    with pytest.raises(FetchError, match=r"failed \(no connection\)"):
         fetch.fetch("toy", tmp_path, progress=False)
 
 
@@ -318,7 +318,7 @@ def test_hub_refusal_tells_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", refuse)
     _use(monkeypatch, DataFile("toy/a.bin", DIGEST), access="hub", hub="who/toy", revision="0" * 40)
     with pytest.raises(
-        FetchError, match=r"who/toy: the hub gave no 'a.bin' \(401 .*\)\. Log in with the hub's own"
+        FetchError, match=r"toy: the hub gave no 'a.bin' of who/toy \(401 .*\)\. Log in with the hub's own"
     ):
         fetch.fetch("toy", tmp_path)
     assert _left(tmp_path) == []
@@ -387,7 +387,7 @@ def test_damaged_record_of_checksums(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_no_data_root_and_unknown_set(tmp_path: Path) -> None:
     for call in (
-        lambda: fetch.status(None),
+        lambda: fetch.verify(None),
         lambda: fetch.fetch("openi", None),
         lambda: fetch.add("openi", [], None),
     ):

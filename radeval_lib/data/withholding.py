@@ -1,0 +1,53 @@
+"""What may be told of a notebook that failed while restricted data were within its reach: where, not what.
+
+An exception of Python or of a library repeats the value that it is about (``could not convert string to
+float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that
+such a run put out is kept or shown; the errors of this library, which hold no content of data, are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from radeval_lib import errors
+from radeval_lib.data import errors as data_errors
+from radeval_lib.data.manifests import load_manifest, names
+
+WITHHELD = "Withheld: restricted data were within reach of this run."
+
+
+def in_reach(root: Path | None) -> list[str]:
+    """Names of the data sets under a data root whose text may not be passed on."""
+    if root is None:
+        return []
+    manifests = (load_manifest(name) for name in names())
+    return [
+        one.name
+        for one in manifests
+        if not one.redistributable and any((root / file.path).is_file() for file in one.files)
+    ]
+
+
+def told(name: str, message: str) -> str:
+    """The message of an exception of class ``name`` where restricted data were in reach, or that it is
+    withheld."""
+    return message if name in _ours() else WITHHELD
+
+
+def _ours() -> set[str]:
+    return {
+        name
+        for module in (errors, data_errors)
+        for name, one in vars(module).items()
+        if isinstance(one, type) and issubclass(one, errors.RadevalError)
+    }
+
+
+def without_outputs(notebook: nbformat.NotebookNode) -> None:
+    """Put the word that it is withheld in the place of everything that a notebook's cells gave out; the
+    notebook is changed in place."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.outputs:
+            cell.outputs = [nbformat.v4.new_output("stream", name="stderr", text=WITHHELD)]

@@ -1,0 +1,48 @@
+"""Nothing that a failed run put out is shown where restricted data were in its reach."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+
+from radeval_lib.data import withholding
+from tests.data import samples
+
+SECRET = "faint nodular opacity beneath the seventh left rib"
+
+
+def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
+    assert withholding.in_reach(None) == withholding.in_reach(tmp_path) == []
+    for path in ("openi/indiana_reports.csv", "rate_eval/Task2_paragraph_rate/rate_test.csv"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes(samples.csv_bytes(samples.TASK2))
+    assert withholding.in_reach(tmp_path) == ["rate_eval"]
+
+
+def test_messages_of_this_library_are_told_and_others_withheld() -> None:
+    assert withholding.told("FormatError", "a.csv, line 3: missing key") == "a.csv, line 3: missing key"
+    assert withholding.told("ValueError", SECRET) == withholding.WITHHELD
+    assert withholding.told("MetricError", SECRET) == withholding.WITHHELD
+
+
+def test_a_failed_notebook_keeps_its_code_and_none_of_its_outputs() -> None:
+    cells = [
+        nbformat.v4.new_markdown_cell("# Title"),
+        nbformat.v4.new_code_cell(
+            "print(report)", outputs=[nbformat.v4.new_output("stream", text=SECRET)], execution_count=1
+        ),
+        nbformat.v4.new_code_cell(
+            "float(report)",
+            outputs=[nbformat.v4.new_output("error", ename="ValueError", evalue=SECRET, traceback=[SECRET])],
+        ),
+        nbformat.v4.new_code_cell("never_reached()"),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    withholding.without_outputs(notebook)
+    nbformat.validate(notebook)
+    assert SECRET not in json.dumps(notebook)
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in cells]
+    assert notebook.cells[2].outputs[0].text == withholding.WITHHELD
+    assert not notebook.cells[3].outputs
