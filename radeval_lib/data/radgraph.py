@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,11 @@ NAME = "radgraph"
 ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
 RELATION_LABELS = ("modify", "located_at", "suggestive_of")
 LABELERS = ("labeler_1", "labeler_2")
+
+Annotation = dict[str, Any]
+"""RadGraph's record of one text: ``text`` (words joined by blanks) and ``entities``, a dictionary from id to
+``tokens``, ``label``, ``start_ix`` and ``end_ix`` (inclusive positions of words), and ``relations``, a list
+of [type, id of the tail]."""
 
 
 def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
@@ -58,8 +63,64 @@ def _records(where: str, key: str, item: Any, split: str) -> Iterator[AnnotatedS
         )
 
 
+def read_annotations(path: Path) -> dict[str, Annotation]:
+    """Annotations in the form that RadGraph's inference writes: record -> ``text``, ``entities``; checked.
+
+    Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
+
+    Raises
+    ------
+    FormatError
+        Naming file and record by its position: not JSON, missing key, wrong type, a span outside the text or
+        with other words than the entity's, a relation to a missing entity, a record that stands twice.
+    """
+    found = reading.read_json(path, dict)
+    for number, item in enumerate(found.values(), start=1):
+        check_annotation(item, f"{path.name}, record {number}")
+    return found
+
+
+def check_annotation(item: Any, where: str) -> None:
+    """Raise :class:`FormatError` where one record of :func:`read_annotations` is broken."""
+    if not isinstance(item, dict):
+        raise FormatError(f"must be an object, not {type(item).__name__}", where)
+    words = reading.take(item, "text", str, where).split()
+    _graph(reading.take(item, "entities", dict, where), words, where, labels=None)
+
+
+def annotation(
+    words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
+) -> Annotation:
+    """One text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
+
+    Parameters
+    ----------
+    entities : (first word, one past the last, label).
+    relations : (head, tail, label), the ends as positions in ``entities``.
+    """
+    outgoing: list[list[list[str]]] = [[] for _ in entities]
+    for head, tail, kind in relations:
+        outgoing[head].append([kind, str(tail + 1)])
+    rows = zip(entities, outgoing, strict=True)
+    return {
+        "text": " ".join(words),
+        "entities": {
+            str(number): {
+                "tokens": " ".join(words[start:end]),
+                "label": label,
+                "start_ix": start,
+                "end_ix": end - 1,
+                "relations": links,
+            }
+            for number, ((start, end, label), links) in enumerate(rows, start=1)
+        },
+        "data_source": None,
+        "data_split": "inference",
+    }
+
+
 def _graph(
-    content: dict[str, Any], words: list[str], where: str
+    content: dict[str, Any], words: list[str], where: str, labels: tuple[str, ...] | None = ENTITY_LABELS
 ) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
     """Entities and relations; RadGraph's ends are inclusive and its relations stand with their head."""
     index = {key: position for position, key in enumerate(content)}
@@ -70,8 +131,10 @@ def _graph(
             raise FormatError(f"must be an object, not {type(item).__name__}", place)
         start, end = (reading.take(item, name, int, place) for name in ("start_ix", "end_ix"))
         label = reading.take(item, "label", str, place)
-        if label not in ENTITY_LABELS:
-            raise FormatError("unknown label", place, f"Labels: {', '.join(ENTITY_LABELS)}.")
+        if labels is not None and label not in labels:
+            raise FormatError("unknown label", place, f"Labels: {', '.join(labels)}.")
+        if not 0 <= start <= end < len(words):
+            raise FormatError(f"words {start} to {end} are not all in the text of {len(words)} words", place)
         if words[start : end + 1] != reading.take(item, "tokens", str, place).split():
             raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", place)
         entities.append(reading.make(Entity, place, start=start, end=end + 1, label=label))

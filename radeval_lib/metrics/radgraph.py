@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Level = Literal["simple", "partial", "complete"]
-Case = Literal["reference", "keep", "fold"]
+Case = Literal["relations", "fold", "keep"]
 BothEmpty = Literal["zero", "one"]
 Direction = Literal["outgoing", "either"]
 
@@ -42,7 +42,7 @@ class Entity:
 Graph = Mapping[str, Entity]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Overlap:
     """Agreement of two sets of items, with the counts it rests on.
 
@@ -120,7 +120,7 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     return [(entity.tokens, entity.label, int(key in related)) for key, entity in graph.items()]
 
 
-def items(graph: Graph, level: Level, case: Case = "reference") -> set[tuple[object, ...]]:
+def items(graph: Graph, level: Level, case: Case = "relations") -> set[tuple[object, ...]]:
     """The set of items of a graph that a reward level compares; duplicates collapse.
 
     Parameters
@@ -128,14 +128,15 @@ def items(graph: Graph, level: Level, case: Case = "reference") -> set[tuple[obj
     level : ``simple``: (tokens, label). ``partial``: also whether the entity has an outgoing relation.
         ``complete``: an entity without one gives (tokens, label), any other gives one
         (tokens, label, type, tokens of the target) for each relation; the target's label is not compared.
-    case : ``reference`` lower-cases the words of complete's relation items alone, as the ``radgraph`` package
-        does; ``keep`` lower-cases nothing, ``fold`` everything.
+    case : which words are lower-cased. ``relations``: those of complete's relation items alone, as the
+        ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
+        since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
     _one_of("level", level, get_args(Level))
     _one_of("case", case, get_args(Case))
 
     def words(text: str, in_relation: bool = False) -> str:
-        return text.lower() if case == "fold" or (case == "reference" and in_relation) else text
+        return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
 
     found: set[tuple[object, ...]] = set()
     for entity in graph.values():
@@ -149,7 +150,8 @@ def items(graph: Graph, level: Level, case: Case = "reference") -> set[tuple[obj
     return found
 
 
-def _overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty) -> Overlap:
+def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
+    """Agreement of two sets of items; see :func:`compare`."""
     _one_of("both_empty", both_empty, get_args(BothEmpty))
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
@@ -164,7 +166,7 @@ def compare(
     reference: Graph,
     candidate: Graph,
     level: Level = "partial",
-    case: Case = "reference",
+    case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> Overlap:
     """F1-RadGraph of one pair, as an :class:`Overlap`.
@@ -179,14 +181,14 @@ def compare(
     -----
     MIMIC-RRS multiplies by 100; the code does not. The score is symmetric in the two graphs.
     """
-    return _overlap(items(candidate, level, case), items(reference, level, case), both_empty)
+    return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
 
 
 def f1_radgraph(
     references: Sequence[Graph],
     candidates: Sequence[Graph],
     level: Level = "partial",
-    case: Case = "reference",
+    case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> NDArray[np.float64]:
     """F1-RadGraph of each pair, from 0 to 1; the corpus value is the mean.
@@ -227,6 +229,20 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     both_empty : value of either F1 where neither side has an item. The reference code takes ``zero``, so
         that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    entities = _overlap(items(candidate, "simple", "keep"), items(reference, "simple", "keep"), both_empty)
-    relations = _overlap(_relation_items(candidate), _relation_items(reference), both_empty)
-    return (entities.f1 + relations.f1) / 2
+    return combined_of(combined_sets(reference), combined_sets(candidate), both_empty)[0]
+
+
+def combined_sets(graph: Graph) -> tuple[set[Any], set[Any]]:
+    """The entities and the relations that :func:`radgraph_combined` compares."""
+    return items(graph, "simple", "keep"), _relation_items(graph)
+
+
+def combined_of(
+    reference: tuple[set[Any], set[Any]], candidate: tuple[set[Any], set[Any]], both_empty: BothEmpty = "zero"
+) -> tuple[float, Overlap, Overlap]:
+    """``radgraph_combined`` of two results of :func:`combined_sets`, and the overlaps that it is the mean
+    of."""
+    entities, relations = (
+        overlap(mine, theirs, both_empty) for mine, theirs in zip(candidate, reference, strict=True)
+    )
+    return (entities.f1 + relations.f1) / 2, entities, relations

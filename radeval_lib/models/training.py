@@ -73,6 +73,8 @@ class TrainingSettings:
     head_learning_rate : of the layers that are new; None takes the same.
     batch_size : examples a forward pass.
     accumulate : forward passes a step, whose gradients are averaged.
+    by_length : whether batches hold examples of like length (of their ``input_ids``), so that little is
+        padded; which examples meet is still drawn.
     epochs : the most passes over the training data.
     patience : epochs without a better measure on dev before it stops.
     warmup : share of the steps over which the rate rises; it falls linearly afterwards.
@@ -86,6 +88,7 @@ class TrainingSettings:
     head_learning_rate: float | None = None
     batch_size: int = 96
     accumulate: int = 1
+    by_length: bool = False
     epochs: int = 10
     patience: int = 3
     warmup: float = 0.1
@@ -218,6 +221,7 @@ def _run(
         num_train_epochs=s.epochs,
         per_device_train_batch_size=s.batch_size,
         gradient_accumulation_steps=s.accumulate,
+        train_sampling_strategy="group_by_length" if s.by_length else "random",
         learning_rate=s.learning_rate,
         warmup_steps=int(s.warmup * steps),
         lr_scheduler_type="linear",

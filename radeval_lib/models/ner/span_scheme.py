@@ -21,8 +21,8 @@ from radeval_lib.models.loading import ModelError, device_of, quiet, weights
 from radeval_lib.models.ner.agreement import WordSpan
 from radeval_lib.models.ner.corpus import words_of
 from radeval_lib.models.ner.iob_scheme import fast_tokenizer
-from radeval_lib.models.ner.iob_tagger import MAX_TOKENS
 from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.spans import MAX_PIECES, candidate_spans, encode_words
 
 if TYPE_CHECKING:
     import torch
@@ -158,8 +158,8 @@ class SpanScheme:
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
-        ids, places = self._encoded([words])[0]
-        candidates = self._candidates(len(places))
+        ids, places = encode_words(self.tokenizer, [words])[0]
+        candidates = candidate_spans(len(places), self.settings.max_width)
         return {
             "input_ids": ids,
             "starts": [places[start][0] for start, _ in candidates],
@@ -203,37 +203,13 @@ class SpanScheme:
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
         count = _words_of_candidates(len(example["labels"]), self.settings.max_width)
-        candidates = self._candidates(count)
+        candidates = candidate_spans(count, self.settings.max_width)
         kinds = self.settings.types
         return [
             (start, end, kinds[chosen - 1])
             for (start, end), chosen in zip(candidates, row, strict=False)
             if chosen
         ]
-
-    def _candidates(self, words: int) -> list[tuple[int, int]]:
-        reach = self.settings.max_width
-        return [
-            (start, end) for start in range(words) for end in range(start + 1, min(start + reach, words) + 1)
-        ]
-
-    def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[tuple[list[int], list[tuple[int, int]]]]:
-        """Piece ids, and the first and last piece of each word within the model's reach."""
-        words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
-        encoded = self.tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_TOKENS)
-        result = []
-        for row in encoded.encodings:
-            places: dict[int, tuple[int, int]] = {}
-            for position, word in enumerate(row.word_ids):
-                if word is not None:
-                    places[word] = (places.get(word, (position, position))[0], position)
-            # A word that the tokenizer makes nothing of stands where the word before it ended.
-            known, last = [], 0
-            for word in range(max(places, default=-1) + 1):
-                known.append(places.get(word, (last, last)))
-                last = known[-1][1]
-            result.append((list(row.ids), known))
-        return result
 
 
 def _words_of_candidates(count: int, width: int) -> int:
@@ -274,4 +250,4 @@ class SpanTagger:
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Whether a sentence is longer than the model reads."""
         encoded = self.scheme.tokenizer([well_formed(sentence) for sentence in sentences], verbose=False)
-        return [len(ids) > MAX_TOKENS for ids in encoded["input_ids"]]
+        return [len(ids) > MAX_PIECES for ids in encoded["input_ids"]]

@@ -1,0 +1,157 @@
+"""Graphs of texts: by our own model, by RadGraph's released ones, or read from a file of annotations."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
+from radeval_lib.models.graph.span_pairs import SETTINGS, GraphModel
+from radeval_lib.models.graph.word_graphs import WordGraph, joined_units
+from radeval_lib.models.loading import ModelError
+from radeval_lib.synthetic.markup import tokenize
+
+PACKAGE = "radgraph:"
+"""Before the name of a model of the ``radgraph`` package, e.g. ``radgraph:modern-radgraph-xl``."""
+
+PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
+
+_KEPT = 50_000
+
+
+class Extractor(Protocol):
+    """Finds the graph of each text."""
+
+    name: str
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """Annotations in RadGraph's form, in the order of the texts; of an empty text without entities."""
+        ...
+
+
+def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
+    """What finds graphs, by name.
+
+    Parameters
+    ----------
+    name : a folder that :class:`~radeval_lib.models.graph.span_pairs.GraphModel` saved; a model of the
+        ``radgraph`` package after :data:`PACKAGE`; or a JSON file of annotations in RadGraph's form.
+    device : ``auto``, ``cpu`` or ``cuda``.
+
+    Raises
+    ------
+    ModelError, FormatError
+        If it cannot be opened.
+    """
+    text = str(name)
+    if text.startswith(PACKAGE):
+        return PackageExtractor(text.removeprefix(PACKAGE), device=device)
+    if Path(text).suffix == ".json":
+        return RecordedGraphs(Path(text))
+    if not (Path(text) / SETTINGS).is_file():
+        raise ModelError(
+            "no graph model of that name",
+            Path(text).name,
+            f"Give a folder that GraphModel saved, {PACKAGE}NAME (with the package radgraph installed), or a "
+            "JSON file of RadGraph annotations.",
+        )
+    return ModelExtractor(text, device=device)
+
+
+class ModelExtractor:
+    """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences.
+
+    Words are RadGraph's (:func:`radeval_lib.synthetic.markup.tokenize`): split at blanks, and at each of
+    ``/ , : . ! ? ( )``.
+    """
+
+    def __init__(self, model: str | Path, *, device: str = "auto") -> None:
+        self.name = str(model)
+        self.model = GraphModel.load(model, device=device)
+        self._known: dict[tuple[str, ...], WordGraph] = {}
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        words = [tokenize(text) for text in texts]
+        graphs = joined_units(words, self.model.settings.unit, self._read)
+        return [annotation(own, *graph) for own, graph in zip(words, graphs, strict=True)]
+
+    def _read(self, wanted: list[tuple[str, ...]]) -> list[WordGraph]:
+        missing = [words for words in wanted if words not in self._known]
+        found = dict(zip(missing, self.model.predict_units(missing), strict=True))
+        graphs = [found[words] if words in found else self._known[words] for words in wanted]
+        if len(self._known) + len(found) > _KEPT:
+            self._known.clear()
+        self._known.update(list(found.items())[:_KEPT])
+        return graphs
+
+
+class PackageExtractor:
+    """Extracts with a released model through the package ``radgraph``, which the user installs.
+
+    The package reads the weights as a pickle; torch loads it without running code (``weights_only``, its
+    default since 2.6).
+
+    Raises
+    ------
+    ModelError
+        If the package has no model of that name, is not installed, or cannot load it.
+    """
+
+    def __init__(self, model: str, *, device: str = "auto") -> None:
+        from radeval_lib.models.loading import device_of
+
+        self.name = f"{PACKAGE}{model}"
+        if model not in PACKAGE_MODELS:
+            raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")
+        if importlib.util.find_spec("radgraph") is None:
+            raise ModelError("the package radgraph is not installed", self.name, "Run: pip install radgraph")
+        radgraph: Any = importlib.import_module("radgraph")
+        cuda = 0 if device_of(device).type == "cuda" else -1
+        try:
+            self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
+        except Exception as error:
+            reason = str(error).strip().splitlines()[:1]
+            raise ModelError(f"cannot load {model!r}: {' '.join(reason):.200}", "radgraph") from error
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        # The package reads an empty text as the word "None"; it has no entity here.
+        filled = [text for text in dict.fromkeys(texts) if text.strip()]
+        given = self._model(filled) if filled else {}
+        found = {}
+        for number, text in enumerate(filled):
+            where = f"{self.name}, text {number}"
+            if str(number) not in given:  # the package prints what went wrong and skips the text
+                raise ModelError(
+                    f"no graph of a text of {len(text.split())} words", where, "Shorten the text."
+                )
+            check_annotation(given[str(number)], where)
+            found[text] = given[str(number)]
+        return [found[text] if text in found else annotation([], [], []) for text in texts]
+
+
+class RecordedGraphs:
+    """Annotations that another program made, found by their text; blanks do not count, since RadGraph parts
+    words by them."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        found = read_annotations(path)
+        self._known = {_squeezed(item["text"]): item for item in found.values()}
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        known = {"": annotation([], [], []), **self._known}
+        for number, text in enumerate(texts):
+            if _squeezed(text) not in known:
+                raise ModelError(
+                    f"no annotation of text {number} ({len(text.split())} words)",
+                    self.name,
+                    "Annotate every text that is scored, with the same wording.",
+                )
+        return [known[_squeezed(text)] for text in texts]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

@@ -1,0 +1,353 @@
+"""A joint model of entities and relations over spans and pairs of spans.
+
+Every span of up to ``max_width`` words gets a type or none; every ordered pair of the spans taken for
+entities gets a relation or none. A span's vector rests on the hidden states of its first and last piece and
+on its width, as in PURE's entity model (Zhong and Chen 2021); a pair's on both vectors, their product and
+their distance, and both are learned together with one encoder, as in DyGIE++ (Wadden et al. 2019), without
+its propagation over the graph.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.graph.word_graphs import Unit, WordGraph, joined_units
+from radeval_lib.models.loading import ModelError, device_of, quiet, weights
+from radeval_lib.models.ner.iob_scheme import fast_tokenizer
+from radeval_lib.models.ner.packing import pack
+from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.spans import candidate_spans, encode_words
+
+if TYPE_CHECKING:
+    import torch
+
+SETTINGS = "graph_model.json"
+_HEAD = "graph_head.safetensors"
+_DISTANCES = 12
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """Labels that are told apart, and the shape of the head.
+
+    Attributes
+    ----------
+    entity_types, relation_types : the labels; class 0 of either is none.
+    unit : what the model reads at a time: a sentence, or the whole text. Relations across units are not seen.
+    max_width : the widest span, in words.
+    hidden : size of the vectors of spans and pairs.
+    width_size : numbers in the embedding of a width.
+    dropout : within the head.
+    spans_per_word : spans that training pairs up, gold ones first; DyGIE++ takes half as many as words.
+    entity_weight : of the loss of entities against that of relations, which counts once.
+    frozen_layers : of the encoder, from below, that stay as they are, its embeddings with them.
+    """
+
+    entity_types: tuple[str, ...]
+    relation_types: tuple[str, ...]
+    unit: Unit = "sentence"
+    max_width: int = 8
+    hidden: int = 150
+    width_size: int = 32
+    dropout: float = 0.2
+    spans_per_word: float = 0.5
+    entity_weight: float = 1.0
+    frozen_layers: int = 0
+
+
+def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
+    """The encoder with its head.
+
+    ``forward`` takes a batch of units and returns ``entities``, logits of shape (units, spans, types + 1);
+    ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
+    ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With labels it also returns
+    ``loss``: the summed cross-entropy over spans and over pairs, each divided by the number of gold spans, so
+    that batches of long and of short texts weigh alike.
+    """
+    import torch
+    from torch import nn
+
+    s = settings
+
+    class GraphModule(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            size = int(encoder.config.hidden_size)
+            head = {
+                "first": nn.Linear(size, s.hidden),
+                "last": nn.Linear(size, s.hidden),
+                "widths": nn.Embedding(s.max_width, s.width_size),
+                "width": nn.Linear(s.width_size, s.hidden, bias=False),
+                "span": nn.Sequential(
+                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, s.hidden), nn.ReLU()
+                ),
+                "entity": nn.Linear(s.hidden, len(s.entity_types) + 1),
+                "head": nn.Linear(s.hidden, s.hidden),
+                "tail": nn.Linear(s.hidden, s.hidden, bias=False),
+                "product": nn.Linear(s.hidden, s.hidden, bias=False),
+                "distance": nn.Embedding(2 * _DISTANCES + 1, s.hidden),
+                "pair": nn.Sequential(
+                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, len(s.relation_types) + 1)
+                ),
+            }
+            self.head = nn.ModuleDict(head)
+
+        def forward(
+            self,
+            input_ids: torch.Tensor,
+            attention_mask: torch.Tensor,
+            starts: torch.Tensor,
+            ends: torch.Tensor,
+            words: torch.Tensor,
+            widths: torch.Tensor,
+            labels: torch.Tensor | None = None,
+            relations: torch.Tensor | None = None,
+        ) -> dict[str, torch.Tensor]:
+            hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
+            first, last = self.head["first"](hidden), self.head["last"](hidden)
+            width = self.head["width"](self.head["widths"](widths.clamp(min=0)))
+            spans = self.head["span"](first[rows, starts] + last[rows, ends] + width)
+            entities = self.head["entity"](spans)
+            chosen = self._chosen(entities, words, widths, labels)
+            near = chosen.clamp(min=0)
+            pairs = self._pairs(spans[rows, near], words[rows, near])
+            found = {"entities": entities, "chosen": chosen, "pairs": pairs}
+            if labels is not None and relations is not None:
+                found["loss"] = self._loss(entities, pairs, chosen, labels, relations)
+            return found
+
+        def _chosen(
+            self,
+            entities: torch.Tensor,
+            words: torch.Tensor,
+            widths: torch.Tensor,
+            labels: torch.Tensor | None,
+        ) -> torch.Tensor:
+            """Positions of the spans to pair: when training the gold ones and the likeliest others, else
+            those that are more likely something than nothing."""
+            margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
+            margin = margin.masked_fill(widths < 0, -torch.inf)
+            if labels is None:
+                wanted = margin > 0
+            else:
+                margin = margin.masked_fill(labels > 0, torch.inf)
+                gold = (labels > 0).sum(-1)
+                length = words.amax(-1) + 1
+                counts = torch.maximum(gold, (s.spans_per_word * length).ceil().long())
+                order = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
+                wanted = (order < counts.unsqueeze(-1)) & (widths >= 0)
+            most = int(wanted.sum(-1).max())
+            places = torch.arange(wanted.shape[1], device=wanted.device).expand_as(wanted)
+            first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
+            return first.masked_fill(first == wanted.shape[1], -1)
+
+        def _pairs(self, spans: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+            apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
+            product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
+            joint = self.head["head"](spans).unsqueeze(2) + self.head["tail"](spans).unsqueeze(1)
+            logits: torch.Tensor = self.head["pair"](joint + product + self.head["distance"](apart))
+            return logits
+
+        def _loss(
+            self,
+            entities: torch.Tensor,
+            pairs: torch.Tensor,
+            chosen: torch.Tensor,
+            labels: torch.Tensor,
+            relations: torch.Tensor,
+        ) -> torch.Tensor:
+            """``relations``: one row a gold relation: unit, head span, tail span, class."""
+            wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
+            absent = chosen < 0
+            empty = absent.unsqueeze(2) | absent.unsqueeze(1)
+            itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
+            wanted = wanted.masked_fill(empty | itself, IGNORED)
+            if len(relations):
+                unit, head, tail, kind = relations.unbind(-1)
+                places = [(chosen[unit] == span.unsqueeze(1)).long().argmax(-1) for span in (head, tail)]
+                wanted[unit, places[0], places[1]] = kind
+            entropy = nn.functional.cross_entropy
+            first = entropy(
+                entities.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
+            )
+            second = entropy(
+                pairs.flatten(0, 2).float(), wanted.flatten(), ignore_index=IGNORED, reduction="sum"
+            )
+            return (s.entity_weight * first + second) / (labels > 0).sum().clamp(min=1)
+
+    return GraphModule()
+
+
+def _freeze(encoder: Any, layers: int) -> None:
+    for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
+        layer.requires_grad_(number > layers)
+
+
+class GraphModel:
+    """The joint model over any encoder.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder that initializes it; the head is drawn from torch's seed.
+    settings : labels and shape of the head.
+    """
+
+    def __init__(self, init_model: str | Path, settings: GraphSettings) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        self.settings = settings
+        self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = graph_module(weights(AutoModel, init_model), settings)
+        if settings.frozen_layers:
+            _freeze(self.module.encoder, settings.frozen_layers)
+        self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
+        self._relation = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
+        """What :meth:`save` wrote, ready to predict.
+
+        Raises
+        ------
+        ModelError
+            If the folder is not such a checkpoint.
+        """
+        from safetensors import SafetensorError
+        from safetensors.torch import load_file
+
+        where = Path(folder)
+        try:
+            raw = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
+            lists = {name: tuple(raw[name]) for name in ("entity_types", "relation_types")}
+            settings = GraphSettings(**{**raw, **lists})
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise ModelError(
+                f"no graph model ({error})", where.name, "Give a folder that GraphModel saved."
+            ) from None
+        model = cls(where, settings)
+        try:
+            model.module.head.load_state_dict(load_file(where / _HEAD))
+        except (OSError, RuntimeError, SafetensorError) as error:
+            raise ModelError(f"the head cannot be loaded: {str(error).splitlines()[0]}", where.name) from None
+        model.module.eval().to(device_of(device))
+        if device_of(device).type == "cpu":
+            pack(model.module)
+        return model
+
+    def save(self, folder: str | Path) -> None:
+        """Write safetensors weights, configuration and tokenizer."""
+        from safetensors.torch import save_file
+
+        where = Path(folder)
+        with quiet():
+            self.module.encoder.save_pretrained(where)
+        self.tokenizer.save_pretrained(where)
+        head = {key: value.contiguous() for key, value in self.module.head.state_dict().items()}
+        save_file(head, where / _HEAD)
+        (where / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+
+    def example(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
+        """A unit as the numbers that the module takes. Spans that the model cannot see, and their relations,
+        are left out; of two entities with one span the last counts, of two relations of a pair likewise."""
+        return self._example(self._encoded([words])[0], graph)
+
+    def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+        rows = []
+        for ids, places in encode_words(self.tokenizer, texts) if texts else []:
+            spans = candidate_spans(len(places), self.settings.max_width)
+            rows.append(
+                {
+                    "input_ids": ids,
+                    "starts": [places[start][0] for start, _ in spans],
+                    "ends": [places[end - 1][1] for _, end in spans],
+                    "words": [start for start, _ in spans],
+                    "widths": [end - start - 1 for start, end in spans],
+                }
+            )
+        return rows
+
+    def _example(self, row: dict[str, Any], graph: WordGraph) -> dict[str, Any]:
+        spans = list(zip(row["words"], row["widths"], strict=True))
+        place = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
+        labels = [0] * len(spans)
+        for start, end, kind in graph.entities:
+            if (start, end) in place and kind in self._entity:
+                labels[place[start, end]] = self._entity[kind]
+        seen = [place.get((start, end), -1) for start, end, _ in graph.entities]
+        relations: dict[tuple[int, int], int] = {}
+        for head, tail, kind in graph.relations:
+            pair = seen[head], seen[tail]
+            typed = min(pair) >= 0 and pair[0] != pair[1] and all(labels[span] for span in pair)
+            if typed and kind in self._relation:
+                relations[pair] = self._relation[kind]
+        return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
+
+    def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """A padded batch of units; ``widths`` is -1 where there is no span."""
+        import torch
+        from torch.nn.utils.rnn import pad_sequence
+
+        padded = self.tokenizer.pad([{"input_ids": row["input_ids"]} for row in rows], return_tensors="pt")
+        batch = {key: padded[key] for key in ("input_ids", "attention_mask")}
+        fills = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": IGNORED}
+        for key in (name for name in fills if name in rows[0]):
+            values = [torch.tensor(row[key], dtype=torch.long) for row in rows]
+            batch[key] = pad_sequence(values, batch_first=True, padding_value=fills[key])
+        if "relations" in rows[0]:
+            found = [[number, *relation] for number, row in enumerate(rows) for relation in row["relations"]]
+            batch["relations"] = torch.tensor(found, dtype=torch.long).reshape(-1, 4)
+        return batch
+
+    def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
+        """The graphs of texts that are given as words; each distinct unit is read once."""
+        return joined_units(texts, self.settings.unit, self.predict_units)
+
+    def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
+        """The graph of each unit, in batches of like length."""
+        import torch
+
+        device = next(self.module.parameters()).device
+        rows = self._encoded(texts)
+        result = [WordGraph()] * len(rows)
+        was_training = self.module.training
+        self.module.eval()
+        with (
+            torch.inference_mode(),
+            torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"),
+        ):
+            for batch in buckets([len(row["input_ids"]) for row in rows], batch_size_for(device)):
+                inputs = self.collate([rows[index] for index in batch])
+                output = self.module(**{key: value.to(device) for key, value in inputs.items()})
+                kinds = output["entities"].argmax(-1).tolist()
+                chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
+                for index, *found in zip(batch, kinds, chosen, links, strict=True):
+                    result[index] = self._graph(rows[index], *found)
+        self.module.train(was_training)
+        return result
+
+    def _graph(
+        self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
+    ) -> WordGraph:
+        taken = [span for span in chosen if span >= 0]
+        entities = [
+            (
+                row["words"][span],
+                row["words"][span] + row["widths"][span] + 1,
+                self.settings.entity_types[kinds[span] - 1],
+            )
+            for span in taken
+        ]
+        relations = [
+            (head, tail, self.settings.relation_types[links[head][tail] - 1])
+            for head in range(len(taken))
+            for tail in range(len(taken))
+            if head != tail and links[head][tail]
+        ]
+        return WordGraph(tuple(entities), tuple(relations))

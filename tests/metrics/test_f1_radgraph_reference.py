@@ -1,0 +1,72 @@
+"""F1-RadGraph against what the package radgraph gives on 50 pairs of annotations, by both of its rules on
+case (``tests/reference/README.md`` tells how they were recorded)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.radgraph import check_annotation
+from radeval_lib.metrics import MetricError, create
+from radeval_lib.metrics.radgraph import Case, f1_radgraph, parse_graph
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "radgraph"
+PAIRS = json.loads((REFERENCE / "pairs.json").read_text(encoding="utf-8"))
+PACKAGE = json.loads((REFERENCE / "package.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("case", ["relations", "fold"])
+def test_rewards_are_the_packages(case: Case) -> None:
+    sides = [[parse_graph(pair[side]["entities"]) for pair in PAIRS] for side in ("reference", "candidate")]
+    assert len(PAIRS) == len(PACKAGE[case]) == 50
+    ours = np.stack([f1_radgraph(*sides, level, case) for level in PACKAGE["levels"]], axis=1)
+    theirs = np.array([PACKAGE[case][pair["name"]] for pair in PAIRS])
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_the_pairs_tell_the_rules_and_levels_apart() -> None:
+    values = {case: np.array(list(PACKAGE[case].values())) for case in ("relations", "fold")}
+    assert (values["relations"] != values["fold"]).any(axis=1).sum() >= 6
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        assert (values["fold"][:, first] != values["fold"][:, second]).any()
+
+
+def test_values_and_details_of_the_metric(tmp_path: Path) -> None:
+    named = {pair["name"]: pair for pair in PAIRS}
+    pair = named["capital with a relation"]
+    path = tmp_path / "graphs.json"
+    path.write_text(json.dumps({side: pair[side] for side in ("reference", "candidate")}), encoding="utf-8")
+    texts = [pair["reference"]["text"]], [pair["candidate"]["text"]]
+    for case in ("relations", "fold"):
+        for position, level in enumerate(PACKAGE["levels"]):
+            found = create("f1_radgraph", graph_model=str(path), level=level, case=case).score(*texts)
+            assert found.values[0] == pytest.approx(PACKAGE[case]["capital with a relation"][position])
+            assert found.details[0].f1 == found.values[0]
+    combined = create("radgraph_combined", graph_model=str(path)).score(*texts)
+    assert combined.details[0]["entities"].common == 2
+    assert combined.values[0] == pytest.approx((2 / 3 + 1 / 2) / 2)  # mild-edema is lost with its capital
+
+
+def test_empty_texts_have_no_entities(tmp_path: Path) -> None:
+    path = tmp_path / "graphs.json"
+    path.write_text("{}", encoding="utf-8")
+    for rule, value in (("zero", 0.0), ("one", 1.0)):
+        assert (
+            create("f1_radgraph", graph_model=str(path), both_empty=rule).score([""], [" "]).values[0]
+            == value
+        )
+
+
+def test_bad_settings_are_named() -> None:
+    for setting, value in (("level", "strict"), ("case", "lower"), ("both_empty", "two")):
+        with pytest.raises(MetricError, match=rf"f1_radgraph\.{setting}: unknown value '{value}'.*Choices: "):
+            create("f1_radgraph", **{setting: value})
+
+
+def test_every_pair_is_in_radgraphs_form() -> None:
+    for pair in PAIRS:
+        for side in ("reference", "candidate"):
+            check_annotation(pair[side], pair["name"])

@@ -1,0 +1,63 @@
+"""RadCliQ of texts: its components, and how it treats odd input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radeval_lib.data.radgraph import annotation
+from radeval_lib.metrics import MetricError, create
+from radeval_lib.metrics.radcliq import MODELS, radcliq
+from radeval_lib.metrics.radcliq_score import bleu2
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
+GRAPHS = {
+    "a": annotation(["Mild", "edema", "."], [(0, 1, "OBS-DP"), (1, 2, "OBS-DP")], [(0, 1, "modify")]),
+    "b": annotation(["No", "edema", "."], [(1, 2, "OBS-DA")], []),
+}
+
+
+@pytest.mark.parametrize("version", MODELS)
+def test_components_and_their_model(version: str, tmp_path: Path) -> None:
+    path = tmp_path / "graphs.json"
+    path.write_text(json.dumps(GRAPHS), encoding="utf-8")
+    metric = create(
+        "radcliq",
+        version=version,
+        graph_model=str(path),
+        encoder=TINY,
+        layer=None,
+        baseline=0.5,
+        device="cpu",
+    )
+    references, candidates = ["Mild edema."] * 3, ["Mild edema.", "No edema.", ""]
+    found = metric.score(references, candidates)
+    same, other, empty = found.details
+    assert same == pytest.approx({"radgraph_combined": 1, "bertscore": 1, "semb": 1, "bleu2": 1}, abs=1e-4)
+    assert other["radgraph_combined"] == 0
+    assert (empty["radgraph_combined"], empty["bleu2"]) == (0, 0)
+    rows = [list(row.values()) for row in found.details]
+    np.testing.assert_allclose(found.values, radcliq(rows, version))
+    assert found.values[0] < found.values[1]
+    assert not metric.higher_is_better
+
+
+def test_bleu2_by_hand() -> None:
+    assert bleu2("No edema.", "no Edema .") == pytest.approx(1)
+    # Two of three words and no pair of words: (2/3 * 0.1/2) ** (1/2), as fast-bleu smooths.
+    assert bleu2("edema is mild", "mild big edema") == pytest.approx((2 / 3 * 0.05) ** 0.5)
+    # Shorter by half: exp(1 - 4/2).
+    assert bleu2("mild edema is seen", "mild edema") == pytest.approx(np.exp(-1))
+    assert bleu2("", "edema") == bleu2("edema", "") == bleu2("edema", "clear") == 0
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(MetricError, match="Choices: v0, v1"):
+        create("radcliq", version="v2")
+    with pytest.raises(MetricError, match="baseline must be"):
+        create("radcliq", baseline=1.0)
