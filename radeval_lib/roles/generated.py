@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from random import Random
 
-from radeval_lib.data import green_analysis
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -32,6 +31,7 @@ from radeval_lib.synthetic import (
     compare,
     error_pairs,
     generate,
+    green_answer,
     green_pairs,
     opposite,
     panel,
@@ -276,16 +276,9 @@ def rewrites(n: int, seed: int) -> Iterator[Triad]:
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
     """Pairs made by GREEN's five heuristics, with an analysis in its form written from the gold errors."""
     for number, pair in enumerate(green_pairs(n, seed)):
-        says: dict[tuple[bool, str], list[str]] = {}
-        for error in pair.comparison.errors:
-            words = error.candidate_says or error.reference_says
-            says.setdefault((error.significant, error.category), []).append(words)
-        significant, insignificant = (
-            [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
-        )
         reference, candidate = pair.reference.findings.text, pair.candidate.findings.text
         yield JudgedPair(
             id=f"{pair.reference.report_id}/{number}",
             prompt=f"Reference: {reference}\nCandidate: {candidate}",
-            analysis=green_analysis.render(significant, insignificant, pair.comparison.matched),
+            analysis=green_answer(pair.reference, pair.candidate, pair.comparison),
         )

@@ -13,6 +13,7 @@ the rules of annotation.
 """
 
 from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.synthetic.answers import green_answer, matched_words
 from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare
 from radeval_lib.synthetic.errors import ErrorPair, error_pairs, feasible, inject
 from radeval_lib.synthetic.export import (
@@ -81,10 +82,12 @@ __all__ = [
     "error_pairs",
     "feasible",
     "generate",
+    "green_answer",
     "green_pairs",
     "inject",
     "iob",
     "json_line",
+    "matched_words",
     "modality_anatomies",
     "opposite",
     "panel",

@@ -72,7 +72,8 @@ def test_written_analyses_parse_to_their_gold_counts() -> None:
         assert read.faults == ()
         assert read.significant == tuple(pair.comparison.count(True).values())
         assert read.insignificant == tuple(pair.comparison.count(False).values())
-        assert read.matched == len(pair.comparison.matched)
+        agreed = len(pair.comparison.matched) + len(pair.comparison.agreed_negatives)
+        assert read.matched == agreed
 
 
 def _reports(rows: list[AnnotatedSentence]) -> set[tuple[str, ...]]:

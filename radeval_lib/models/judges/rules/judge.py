@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from radeval_lib.data import green_analysis
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.models.judges.base import Keep, Pair
 from radeval_lib.models.judges.rules.alignment import KIN, Link, align, near, sides_conflict
 from radeval_lib.models.judges.rules.items import Item, Said, degree, describe, name, said, where
 from radeval_lib.models.judges.rules.significance import factor, significance
@@ -87,11 +88,16 @@ class Judgement:
 class RulesJudge:
     """The judge's role filled by rules; deterministic, needs no model."""
 
-    name = "rules"
+    signature = "rules"
 
-    def judge(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """An analysis of each (reference, candidate), in GREEN's layout."""
-        return [judge_pair(reference, candidate).analysis() for reference, candidate in pairs]
+        answers = []
+        for place, (reference, candidate) in enumerate(pairs):
+            answers.append(judge_pair(reference, candidate).analysis())
+            if keep is not None:
+                keep(place, answers[-1])
+        return answers
 
 
 def judge_pair(reference: str, candidate: str) -> Judgement:

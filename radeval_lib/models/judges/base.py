@@ -1,0 +1,67 @@
+"""What every judge is, and the prompt that language models get."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
+from radeval_lib.errors import RadevalError
+
+Pair = tuple[str, str]
+Keep = Callable[[int, str], None]
+"""Called with a pair's position and its analysis as soon as that is there."""
+
+LONGEST = 300
+"""Words of a report that a prompt holds, as the released package cuts them."""
+
+
+class JudgeError(RadevalError):
+    """A judge that cannot be reached, gives no usable answer, or may not be asked."""
+
+
+class Judge(Protocol):
+    """Reads a reference and a candidate report and writes an analysis in GREEN's layout.
+
+    ``signature`` names everything that an answer depends on beside the two texts.
+    """
+
+    @property
+    def signature(self) -> str: ...
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """An analysis of each (reference, candidate), in the input's order."""
+        ...
+
+
+def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
+    """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
+
+    It has the parts of the released prompt (Ostmeier et al. 2024, appendix A.1; GREEN repository at d72c195,
+    ``green_score/utils.py``) in words of our own; a released model was trained on the released wording.
+
+    Parameters
+    ----------
+    words : of each report so many are kept, line breaks made blanks.
+    """
+    listed = "\n".join(f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True))
+    layout = "\n".join(
+        f"({letter}) {name}: <count>. <errors>" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)
+    )
+    return (
+        "Compare a candidate radiology report with a reference report written by a radiologist, and count "
+        "its errors and the findings in which both agree.\n\n"
+        f"Kinds of error:\n{listed}\n\n"
+        "An error is clinically significant if it could change what is done for the patient.\n\n"
+        f"Reference report:\n{_cut(reference, words)}\n\n"
+        f"Candidate report:\n{_cut(candidate, words)}\n\n"
+        "Answer in this layout, errors separated by semicolons:\n\n"
+        f"[Explanation]:\n<explanation>\n\n[{SIGNIFICANT}]:\n{layout}\n\n[{INSIGNIFICANT}]:\n{layout}\n\n"
+        f"[{MATCHED}]:\n<count>. <findings>"
+    )
+
+
+def _cut(text: str, words: int) -> str:
+    return " ".join(re.split(r"\s+", text.strip())[:words])

@@ -1,0 +1,206 @@
+"""A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama) on one's own machine."""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event, Lock
+from urllib.parse import urlsplit
+
+from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
+
+_AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
+_LONGEST_PAUSE = 60.0
+_MOST_BYTES = 4 * 1024 * 1024  # an answer is a few thousand words
+
+
+class _PassingError(Exception):
+    """A failure that may pass; ``pause`` is how long the server asked to wait, in seconds."""
+
+    def __init__(self, what: str, pause: float | None = None) -> None:
+        super().__init__(what)
+        self.pause = pause
+
+
+@dataclass(frozen=True)
+class EndpointJudge:
+    """Asks ``POST <url>/chat/completions``, greedily.
+
+    Attributes
+    ----------
+    url : base address, as ``http://127.0.0.1:8000/v1``.
+    model : the name under which the server has the model.
+    send_to : host that reports may be sent to although it is not this machine; an empty text allows none.
+        Reports of patients must not leave the machine by oversight, so it must be named.
+    concurrency : requests under way at once.
+    timeout : seconds that one request may take, from connecting to the last byte.
+    tries : how often a request is sent before the run fails.
+    pause : seconds before the second try; doubled for each further one, at most a minute.
+    max_tokens : of an answer.
+    ask : how the prompt is made of the two reports.
+    """
+
+    url: str
+    model: str
+    send_to: str = ""
+    concurrency: int = 4
+    timeout: float = 120.0
+    tries: int = 5
+    pause: float = 1.0
+    max_tokens: int = 1024
+    ask: Callable[[str, str], str] = prompt
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise JudgeError(
+                f"{self.url!r} is no http address", "endpoint", "For example http://127.0.0.1:8000/v1."
+            )
+        if self.concurrency < 1 or self.tries < 1 or self.timeout <= 0 or self.max_tokens < 1:
+            raise JudgeError("concurrency, tries, timeout and max_tokens must be positive", "endpoint")
+        if not _is_here(parts.hostname) and self.send_to != parts.hostname:
+            raise JudgeError(
+                f"{parts.hostname} is another machine, and reports are not sent there",
+                "endpoint",
+                f"If these reports may leave this machine, say send_to={parts.hostname!r}.",
+            )
+
+    @property
+    def signature(self) -> str:
+        """Model, length and the wording of the prompt; the same model at another address answers the same."""
+        return f"endpoint|{self.model}|{self.max_tokens}|{self.ask('<reference>', '<candidate>')}"
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """The server's answers, in the input's order.
+
+        Raises
+        ------
+        JudgeError
+            If the server refuses a request or fails too often. Answers that came before were handed to
+            ``keep``; requests not yet sent are not sent any more.
+        """
+        answers: dict[int, str] = {}
+        lock, stop = Lock(), Event()
+
+        def one(place: int) -> None:
+            if stop.is_set():
+                return
+            try:
+                answer = self._answer(self.ask(*pairs[place]), stop)
+            except BaseException:
+                stop.set()
+                raise
+            with lock:
+                answers[place] = answer
+                if keep is not None:
+                    keep(place, answer)
+
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            jobs = [pool.submit(one, place) for place in range(len(pairs))]
+            try:
+                done, _ = wait(jobs, return_when=FIRST_EXCEPTION)
+                for job in done:
+                    job.result()
+            except BaseException:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+        return [answers[place] for place in range(len(pairs))]
+
+    def _answer(self, text: str, stop: Event) -> str:
+        pause, last = self.pause, ""
+        for attempt in range(self.tries):
+            if attempt and stop.wait(min(pause, _LONGEST_PAUSE)):
+                break
+            try:
+                return self._ask_once(text)
+            except _PassingError as failure:
+                last = str(failure)
+                pause = failure.pause if failure.pause is not None else self.pause * 2**attempt
+            except (OSError, http.client.HTTPException) as failure:
+                last = f"{type(failure).__name__}: {failure}"
+                pause = self.pause * 2**attempt
+        raise JudgeError(
+            f"no usable answer in {self.tries} tries; the last: {last}", self.url, "See that the server runs."
+        )
+
+    def _ask_once(self, text: str) -> str:
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        body = json.dumps(
+            {
+                "model": self.model,
+                "messages": [{"role": "user", "content": text}],
+                "temperature": 0,
+                "max_tokens": self.max_tokens,
+            }
+        )
+        end = time.monotonic() + self.timeout
+        assert parts.hostname is not None
+        connection = kind(parts.hostname, parts.port, timeout=self.timeout)
+        try:
+            path = f"{parts.path.rstrip('/')}/chat/completions"
+            connection.request("POST", path, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            content = _read(response, connection, end)
+        finally:
+            connection.close()
+        if response.status in _AGAIN:
+            raise _PassingError(f"status {response.status}", _retry_after(response))
+        if response.status != 200:
+            said = f"the server answers {response.status} {response.reason}"
+            raise JudgeError(said, self.url, "See that the path and the model's name are the server's.")
+        return _content(content)
+
+
+def _is_here(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _read(response: http.client.HTTPResponse, connection: http.client.HTTPConnection, end: float) -> bytes:
+    """The body; a server that sends a byte now and then does not hold the run for ever."""
+    parts, size = [], 0
+    while True:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise _PassingError("the answer took too long")
+        if connection.sock is not None:
+            connection.sock.settimeout(left)
+        part = response.read1(65536)
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+        if size > _MOST_BYTES:
+            raise _PassingError("the answer is longer than any analysis")
+    if response.length:
+        raise _PassingError("the answer ended before its end")
+    return b"".join(parts)
+
+
+def _retry_after(response: http.client.HTTPResponse) -> float | None:
+    value = response.getheader("Retry-After", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        return None
+
+
+def _content(body: bytes) -> str:
+    try:
+        answer = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, KeyError, IndexError, TypeError):
+        raise _PassingError("the answer is not of the form of a chat completion") from None
+    if not isinstance(answer, str) or not answer.strip():
+        raise _PassingError("the answer is empty")
+    return answer

@@ -1,0 +1,41 @@
+"""Opening the judge that fills the role."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.kept import KeptJudge
+
+RULES = "rules"
+
+
+def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
+    """The judge of that name.
+
+    Parameters
+    ----------
+    name : ``rules``; an address ``http://...`` of an OpenAI-compatible endpoint on this machine; or a folder
+        or hub name of a causal language model.
+    cache : folder where the answers of language models are kept, or None.
+    model : of an endpoint, the name under which it has the model.
+
+    Raises
+    ------
+    JudgeError, ModelError
+        If the endpoint is on another machine, or there is no such model.
+    """
+    if name == RULES:
+        from radeval_lib.models.judges.rules import RulesJudge
+
+        return RulesJudge()
+    judge: Judge
+    if name.startswith(("http://", "https://")):
+        from radeval_lib.models.judges.endpoint import EndpointJudge
+
+        judge = EndpointJudge(name, model)
+    else:
+        from radeval_lib.models.judges.causal_lm import CausalJudge
+
+        judge = CausalJudge(name, device=device)
+    return KeptJudge(judge, cache) if cache is not None else judge

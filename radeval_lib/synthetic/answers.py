@@ -1,0 +1,70 @@
+"""What a judge who knew the generator's plans would write, in GREEN's layout and in words.
+
+An error of presence is named by the finding itself ("Small right pleural effusion"), a wrong place or degree
+by both readings, a comparison by its change. Matched findings are those that both reports state without an
+error, and the denials and normal statements that they share, as the released model counts "The left lung
+remains clear".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from radeval_lib.data import green_analysis
+from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, stated
+from radeval_lib.synthetic.entries import Lexicon
+from radeval_lib.synthetic.grammar import realize
+from radeval_lib.synthetic.records import Denial, Finding, Meaning, Normal, Statement, SyntheticReport
+from radeval_lib.synthetic.vocabulary import load_lexicon
+
+_CHANGES = {"new": "new", "increased": "increased", "decreased": "decreased", "unchanged": "unchanged"}
+
+
+def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: Comparison) -> str:
+    """The analysis of a pair, from its exact differences."""
+    lexicon = load_lexicon()
+    says: dict[tuple[bool, str], list[str]] = {}
+    for error in comparison.errors:
+        words = _error(lexicon, error, reference, candidate)
+        says.setdefault((error.significant, error.category), []).append(words)
+    significant, insignificant = (
+        [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
+    )
+    return green_analysis.render(significant, insignificant, matched_words(reference, comparison))
+
+
+def matched_words(reference: SyntheticReport, comparison: Comparison) -> list[str]:
+    """What both reports say alike, in words: findings, then denials and normal statements."""
+    found = stated(reference.plan)
+    words = [_finding(found[concept][1]) for concept in comparison.matched]
+    for key in comparison.agreed_negatives:
+        content: Meaning = Normal(key) if key in load_lexicon().normals else Denial((key,))
+        words.append(_said(content))
+    return words
+
+
+def _error(lexicon: Lexicon, error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
+    ours, theirs = stated(reference.plan), stated(candidate.plan)
+    if error.category == "a":
+        return _finding(theirs[error.concept][1])
+    if error.category == "b":
+        return _finding(ours[error.concept][1])
+    plain = _finding(Finding(error.concept))
+    if error.category == "c":
+        return f"{plain} in {error.candidate_says} instead of {error.reference_says}"
+    if error.category == "d":
+        return f"{plain}, {error.candidate_says} instead of {error.reference_says}"
+    change = error.candidate_says if error.category == "e" else error.reference_says
+    return f"{plain} {'called' if error.category == 'e' else 'is'} {_CHANGES.get(change, change)}"
+
+
+def _finding(finding: Finding) -> str:
+    """A finding as an impression would say it, without change and diagnosis."""
+    if finding.concept.startswith("not "):
+        return _said(Normal(finding.concept.removeprefix("not "), opposite=True))
+    return _said(replace(finding, change=None, suggests=None))
+
+
+def _said(content: Meaning) -> str:
+    text = realize((Statement(0, content, 0),), "hospital", "impression").text
+    return " ".join(text.split()).rstrip(".").replace(";", ",").replace(":", ",")

@@ -1,0 +1,100 @@
+"""The local language model as a judge, and its fine-tuning, on a model of random weights."""
+
+import pytest
+import torch
+
+from radeval_lib.data.records import JudgedPair
+from radeval_lib.models.judges.base import JudgeError, prompt
+from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.models.judges.oracle import Oracle
+from radeval_lib.models.judges.tuning import IGNORED, JudgeTuning, small_model
+from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.roles import generated
+from radeval_lib.synthetic import error_pairs
+
+PAIRS = list(generated.judged_pairs(12, 5))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    torch.manual_seed(0)
+    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    where = tmp_path_factory.mktemp("judge")
+    JudgeTuning(module, tokenizer).save(where)
+    return where
+
+
+def test_answers_do_not_depend_on_batches_or_order(folder):
+    pairs = [(f"No effusion. Nodule {n}." * n, "Clear lungs.") for n in range(1, 6)]
+    alone = CausalJudge(folder, batch_size=1, max_new_tokens=12, device="cpu").judge(pairs)
+    together = CausalJudge(folder, batch_size=5, max_new_tokens=12, device="cpu").judge(pairs[::-1])[::-1]
+    assert alone == together
+
+
+def test_a_long_report_is_shortened_and_the_layout_kept(folder):
+    judge = CausalJudge(folder, max_new_tokens=100, device="cpu")
+    ids = judge.fitting("effusion " * 5000, "clear " * 5000)
+    assert len(ids) <= 2048 - 100
+    assert judge.tokenizer.decode(ids).endswith("<count>. <findings>")
+
+
+def test_a_prompt_that_cannot_fit_is_refused(folder):
+    with pytest.raises(JudgeError, match="prompt alone"):
+        CausalJudge(folder, max_new_tokens=100, length=200, device="cpu").judge([("a", "b")])
+    with pytest.raises(JudgeError, match="no room"):
+        CausalJudge(folder, max_new_tokens=4000, device="cpu")
+
+
+def test_only_the_analysis_is_learned_and_never_cut():
+    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    task = JudgeTuning(module, tokenizer, longest=1200)
+    example = task.example(PAIRS[0])
+    learned = [token for token in example["labels"] if token != IGNORED]
+    assert tokenizer.decode(learned, skip_special_tokens=True) == PAIRS[0].analysis
+    assert learned[-1] == tokenizer.eos_token_id
+    tight = JudgeTuning(module, tokenizer, longest=len(learned) + 10).example(PAIRS[0])
+    assert [token for token in tight["labels"] if token != IGNORED] == learned
+    assert len(tight["input_ids"]) == len(learned) + 10
+
+
+@pytest.mark.parametrize("lora", [0, 4])
+def test_training_makes_the_analyses_likelier(lora, tmp_path):
+    torch.manual_seed(1)
+    module, tokenizer = small_model([one.prompt for one in PAIRS], vocabulary=600, width=32, layers=1)
+    task = JudgeTuning(module, tokenizer, longest=400, lora=lora)
+    before = task.measure(PAIRS[:3])["likelihood"]
+    settings = TrainingSettings(
+        learning_rate=1e-2, batch_size=4, epochs=2, warmup=0.0, measure="likelihood", device="cpu"
+    )
+    trained = train(task, PAIRS[3:], PAIRS[:3], settings)
+    assert trained.best["likelihood"] > before
+    trained.task.save(tmp_path)
+    CausalJudge(tmp_path, max_new_tokens=4, device="cpu").judge([("a", "b")])
+
+
+def test_the_oracle_knows_its_pairs_alone():
+    pairs = list(error_pairs(3, seed=1))
+    oracle = Oracle(pairs)
+    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in pairs]
+    assert [text.count("[Matched Findings]") for text in oracle.judge(texts)] == [1, 1, 1]
+    with pytest.raises(JudgeError, match="none that it was told of"):
+        oracle.judge([("another", "pair")])
+
+
+def test_the_prompt_cuts_reports_and_not_the_layout():
+    asked = prompt("word " * 1000, "other")
+    assert asked.count("word") == 300 + asked.split("Reference report")[0].count("word")
+    assert asked.endswith("[Matched Findings]:\n<count>. <findings>")
+
+
+def test_the_role_is_opened_by_name():
+    assert open_judge("rules").judge([("No effusion.", "No effusion.")])[0].endswith("1. No pleural effusion")
+    with pytest.raises(JudgeError, match="another machine"):
+        open_judge("https://judge.example.org/v1")
+
+
+def test_records_of_the_role_name_what_was_wrong():
+    words = " ".join(one.analysis for one in generated.judged_pairs(40, 2))
+    assert ". present" not in words
+    assert isinstance(PAIRS[0], JudgedPair)
