@@ -19,6 +19,7 @@ from radeval_lib.pipeline.steps import Graph
 
 _JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
+_ERROR = re.compile(r"^\w*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
 BOOK = "the book"
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
@@ -76,8 +77,8 @@ def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (told.stdout + told.stderr).splitlines()
     if told.returncode:
-        errors = [line.strip() for line in lines if "Error" in line or "Exception" in line]
-        raise RadevalError(errors[0] if errors else lines[-1], "Snakefile", "The graph cannot be made.")
+        errors = [line.strip() for line in lines if _ERROR.match(line.strip())]
+        raise RadevalError(errors[0] if errors else lines[-1], "the plan of the build")
     return [match[2] for line in lines if (match := _JOB.match(line.strip()))]
 
 
