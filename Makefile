@@ -37,6 +37,7 @@ lint: $(READY) ## style and types
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
 
 format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff check --fix .

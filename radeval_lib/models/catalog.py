@@ -12,7 +12,7 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.soundness import ModelError
 from radeval_lib.paths import MODELS, shown
 
 Unknown = Literal["unknown"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.loading import PACKAGED, ModelError, checksum, device_of, pretrained, weights
-from radeval_lib.models.ner.packing import pack
+from radeval_lib.models.packing import pack
 
 Pooling = Literal["cls", "mean"]
 

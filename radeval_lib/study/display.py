@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from IPython.display import HTML
@@ -12,11 +13,13 @@ from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
-from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
 from radeval_lib.tables import table_html
+
+if TYPE_CHECKING:
+    from radeval_lib.study.results import Result
 
 CAUSE_WORDS = {
     "paper": "in the paper",

@@ -28,44 +28,12 @@ from radeval_lib.synthetic.entries import (
     Scope,
     State,
 )
-from radeval_lib.synthetic.markup import FUNCTION_WORDS, Phrase, parse_name, parse_sentence
+from radeval_lib.synthetic.markup import Phrase, parse_name, parse_sentence
+from radeval_lib.synthetic.plurals import plural_markup
 from radeval_lib.synthetic.records import CHEXPERT, SyntheticError
 
 FOLDER = Path(__file__).parent / "lexicon"
 _SIDE_WORDS = {"left": ("left", "L"), "right": ("right", "R")}
-_IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticula", "bronchus": "bronchi"}
-
-
-def plural(word: str) -> str:
-    """English plural of a noun of the lexicon ("mass" -> "masses", "metastasis" -> "metastases")."""
-    stem, _, last = word.rpartition(" ")
-    lead = stem + " " if stem else ""
-    if last in _IRREGULAR:
-        return lead + _IRREGULAR[last]
-    for ending, change in (("thorax", "thoraces"), ("sis", "ses"), ("ysts", "ysts"), ("fe", "ves")):
-        if last.endswith(ending):
-            return lead + last[: -len(ending)] + change
-    if re.search(r"(s|x|ch|sh)$", last):
-        return lead + last + "es"
-    if re.search(r"[^aeiou]y$", last):
-        return lead + last[:-1] + "ies"
-    return lead + last + "s"
-
-
-def _plural_markup(markup: str) -> str:
-    """The markup with its head in the plural: the starred word, else the last one outside braces."""
-    words, inside, at = markup.split(), False, -1
-    for index, word in enumerate(words):
-        inside = inside or word.startswith("{")
-        if word.startswith("*"):
-            at = index
-            break
-        if not inside and word not in FUNCTION_WORDS:
-            at = index
-        inside = inside and not word.endswith("}")
-    star = "*" if words[at].startswith("*") else ""
-    words[at] = star + plural(words[at].removeprefix("*"))
-    return " ".join(words)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
@@ -119,7 +87,7 @@ def _name(markup: str, number: str) -> Name:
     one = parse_name(core)
     if one.head < 0:
         raise SyntheticError(f"name {markup!r} has no word of observation", "lexicon")
-    many = parse_name(_plural_markup(core)) if number == "count" else one
+    many = parse_name(plural_markup(core)) if number == "count" else one
     return Name(lead, one, many, number, one.words | (lead.words if lead else frozenset()))
 
 

@@ -9,7 +9,7 @@ import torch
 from radeval_lib.models.cache import BlobCache, sealed, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
 from radeval_lib.models.loading import ModelError, checksum, device_of
-from radeval_lib.models.ner.packing import pack
+from radeval_lib.models.packing import pack
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -7,7 +7,7 @@ import pytest
 from radeval_lib.synthetic import SyntheticError, tokenize
 from radeval_lib.synthetic.frames import article, size_phrase
 from radeval_lib.synthetic.markup import parse_name, parse_sentence
-from radeval_lib.synthetic.vocabulary import plural
+from radeval_lib.synthetic.plurals import plural
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
-from radeval_lib.metrics.facts import COHERENCE, FactCounts
+from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
 
 LAYOUT, TASKS, KEY = "labelling.xml", "tasks.json", "key.json"
 _QUESTIONS = {
@@ -45,7 +45,7 @@ class Answer:
     case, system : what was judged.
     rater : who judged, as Label Studio numbers them.
     counts : the four raw counts.
-    coherence : one of the three ratings of :data:`radeval_lib.metrics.facts.COHERENCE`.
+    coherence : one of the three ratings of :data:`radeval_lib.stats.fact_counts.COHERENCE`.
     comment : may be empty.
     marked : the texts that were marked as facts of the description.
     """

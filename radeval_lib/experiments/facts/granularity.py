@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from radeval_lib.metrics.facts import FactCounts
+from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.stats.reconstruction import interval_alpha
 from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
 

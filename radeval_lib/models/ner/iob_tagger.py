@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, weights
-from radeval_lib.models.ner.packing import pack
 from radeval_lib.models.ner.tagging import Decoding, decode
+from radeval_lib.models.packing import pack
 
 MAX_TOKENS = 512
 """Longer sentences are cut, as in the released code."""

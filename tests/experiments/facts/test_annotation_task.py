@@ -23,8 +23,8 @@ from radeval_lib.experiments.facts.annotation_task import (
     read_export,
     write_project,
 )
-from radeval_lib.metrics.facts import FactCounts
 from radeval_lib.roles import load
+from radeval_lib.stats.fact_counts import FactCounts
 
 
 def _records(cases: int = 2) -> list[FactRating]:

@@ -17,7 +17,7 @@ from radeval_lib.experiments.facts.granularity import (
     three_raters,
     where_it_stops,
 )
-from radeval_lib.metrics.facts import FactCounts
+from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.synthetic.fact_raters import draw_descriptions
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.metrics.facts import FactCounts, mean_coherence
+from radeval_lib.stats.fact_counts import FactCounts, mean_coherence
 
 
 def test_figure_3() -> None:

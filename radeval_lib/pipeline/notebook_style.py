@@ -1,0 +1,122 @@
+"""Lints and formats the code of notebooks: ``python -m radeval_lib.pipeline.notebook_style [--fix]``.
+
+Ruff reads notebooks but no MyST sources, so their code cells go through temporary notebooks and come back.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from radeval_lib.paths import NOTEBOOKS, ROOT
+
+_PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
+
+
+@dataclass(frozen=True)
+class CodeCell:
+    """Lines ``first`` to ``last`` (from 0, the last not included) of a source: a cell's code without its
+    options."""
+
+    first: int
+    last: int
+
+
+def code_cells(lines: list[str]) -> Iterator[CodeCell]:
+    """Where the code of each cell of a MyST notebook stands."""
+    start: int | None = None
+    for number, line in enumerate(lines):
+        if start is None and line.startswith("```{code-cell}"):
+            start = number + 1
+        elif start is not None and line == "```":
+            yield CodeCell(_after_options(lines, start, number), number)
+            start = None
+
+
+def _after_options(lines: list[str], first: int, last: int) -> int:
+    if first < last and lines[first] == "---":
+        first = lines.index("---", first + 1) + 1
+    while first < last and (lines[first].startswith(":") or not lines[first].strip()):
+        first += 1
+    return first
+
+
+def main(fix: bool) -> int:
+    """Check every notebook, or mend what can be mended.
+
+    Returns
+    -------
+    int
+        0 where nothing is left to mend.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        sources = {
+            path: path.read_text(encoding="utf-8").split("\n") for path in sorted(NOTEBOOKS.glob("*/*.md"))
+        }
+        twins = {path: Path(folder) / path.relative_to(NOTEBOOKS).with_suffix(".ipynb") for path in sources}
+        for path, lines in sources.items():
+            twins[path].parent.mkdir(exist_ok=True)
+            twins[path].write_text(_notebook(lines), encoding="utf-8")
+        settings = ["--config", str(ROOT / "pyproject.toml"), "--no-cache", folder]
+        check = _ruff("check", "--output-format", "concise", *(["--fix"] if fix else []), *settings)
+        form = _ruff("format", *([] if fix else ["--check"]), *settings)
+        if fix:
+            for path, lines in sources.items():
+                path.write_text("\n".join(_spliced(lines, twins[path])), encoding="utf-8")
+        told = "" if fix and not check.returncode else check.stdout
+        told += form.stdout + form.stderr if form.returncode else ""
+        print(_named(told, sources, folder), end="")
+    return check.returncode or form.returncode
+
+
+def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ruff", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _notebook(lines: list[str]) -> str:
+    cells: list[dict[str, object]] = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": f"cell-{number}",
+            "metadata": {},
+            "outputs": [],
+            "source": "\n".join(lines[cell.first : cell.last]),
+        }
+        for number, cell in enumerate(code_cells(lines))
+    ]
+    metadata = {"language_info": {"name": "python"}}
+    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _spliced(lines: list[str], twin: Path) -> list[str]:
+    """The source with the code of its twin."""
+    found = json.loads(twin.read_text(encoding="utf-8"))["cells"]
+    result = list(lines)
+    for cell, new in reversed(list(zip(code_cells(lines), found, strict=True))):
+        result[cell.first : cell.last] = "".join(new["source"]).split("\n")
+    return result
+
+
+def _named(told: str, sources: dict[Path, list[str]], folder: str) -> str:
+    """Ruff's lines with the sources' names and line numbers in place of the temporary notebooks'."""
+
+    def place(match: re.Match[str]) -> str:
+        path = NOTEBOOKS / Path(match["path"]).resolve().relative_to(Path(folder).resolve()).with_suffix(
+            ".md"
+        )
+        cell = list(code_cells(sources[path]))[int(match["cell"]) - 1]
+        return f"{path.relative_to(ROOT).as_posix()}:{cell.first + int(match['line'])}:{match['column']}"
+
+    return _PLACE.sub(place, told).replace(folder, "notebooks").replace(".ipynb", ".md")
+
+
+if __name__ == "__main__":
+    sys.exit(main(fix="--fix" in sys.argv[1:]))
