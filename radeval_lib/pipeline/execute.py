@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import re
-import shutil
 import tempfile
 import time
 import warnings
@@ -22,7 +21,8 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
-from radeval_lib import atomic, checksums
+from radeval_lib import atomic, checksums, data
+from radeval_lib.data import withholding
 from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
 from radeval_lib.pipeline import steps
@@ -33,6 +33,7 @@ from radeval_lib.study.cells import Cell
 COMMON = ("profile", "seed", "output_dir", "data_root")
 """Parameters that every notebook has; what a notebook has beyond them makes it a cell."""
 
+INJECTED = "injected-parameters"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -102,23 +103,27 @@ def _plain(text: str) -> Any:
 
 
 def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Drop papermill's times and machine paths, so that equal results are equal bytes."""
+    """Drop papermill's times, machine paths and random names, so that equal results are equal bytes."""
     notebook.metadata.pop("papermill", None)
     for cell in notebook.cells:
+        if INJECTED in cell.metadata.get("tags", []):
+            cell["id"] = INJECTED
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
     return notebook
 
 
-def _failure(notebook: str, error: PapermillExecutionError, kept: Path) -> NotebookError:
+def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: bool) -> NotebookError:
+    """What is told of a cell that failed; ``secret``: restricted data were within its reach."""
     code = [cell for cell in nbformat.read(kept, as_version=4).cells if cell.cell_type == "code"]
     # Counted as in the source: without the cell that papermill puts in.
-    own = [c for c in code if "injected-parameters" not in c.metadata.get("tags", [])]
+    own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
     number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
     message = ANSI.sub("", error.evalue).strip().splitlines() or ["no message"]
+    what = withholding.told(error.ename, message[0]) if secret else message[0]
     first = (error.source.strip().splitlines() or [""])[0]
     return NotebookError(
-        f"code cell {number} ({first!r}) raised {error.ename}: {message[0]}",
+        f"code cell {number} ({first!r}) raised {error.ename}: {what}",
         f"notebooks/{notebook}.md",
         f"The run up to there is kept in {shown(kept)}; mend the cell and run `radbook build` again.",
     )
@@ -224,8 +229,12 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
                 )
             except PapermillExecutionError as error:
-                shutil.copyfile(executed, kept)
-                raise _failure(name, error, kept) from None
+                secret = bool(withholding.in_reach(data.data_root(parameters["data_root"] or None)))
+                until = nbformat.read(executed, as_version=4)
+                if secret:
+                    withholding.without_outputs(until)
+                nbformat.write(until, kept)
+                raise _failure(name, error, kept, secret) from None
             except (DeadKernelError, RuntimeError) as error:
                 raise NotebookError(
                     f"the kernel died: {error}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.pipeline.conftest import RECORDS, TinyRepository
 
@@ -12,12 +13,18 @@ SECRET = (
 )
 
 
-def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository) -> None:
+def _restricted_data(tiny: TinyRepository) -> Path:
+    """A data root of the tiny repository that holds one restricted report."""
     root = tiny.path / "data"
     (root / "mediqa2021").mkdir(parents=True)
     report = {"study_id": "1", "subject_id": "1", "findings": SECRET, "impression": "Effusion."}
     report["background"] = ""
     (root / "mediqa2021" / "train.json").write_text(json.dumps([report]), encoding="utf-8")
+    return root
+
+
+def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository) -> None:
+    root = _restricted_data(tiny)
     tiny.write("facts/two", RECORDS.format(exhibit="facts.table2") + f"\nprint({SECRET!r})")
 
     leaking = tiny.radbook("build", "--data-root", str(root))
@@ -27,7 +34,24 @@ def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository)
     assert "mediqa2021_mimic_cxr" in told
     assert "pleural effusion" not in told
     assert not (tiny.build / "_build").exists()
+    for path in tiny.build.rglob("*"):
+        assert not path.is_file() or b"pleural effusion" not in path.read_bytes(), path
 
     tiny.write("facts/two", RECORDS.format(exhibit="facts.table2"))
     clean = tiny.radbook("build", "--data-root", str(root))
     assert clean.returncode == 0, clean.stdout + clean.stderr
+
+
+def test_what_a_failing_cell_says_of_restricted_data_is_withheld(tiny: TinyRepository) -> None:
+    root = _restricted_data(tiny)
+    reading = "from radeval_lib.data import catalog\n\n"
+    reading += "pair = catalog.load('mediqa2021_mimic_cxr', run.data_root)[0]"
+    tiny.write("facts/one", f"{reading}\nprint(pair.findings.reveal())\nfloat(pair.findings.reveal())")
+    failed = tiny.radbook("run", "facts/one", "--data-root", str(root))
+    told = failed.stdout + failed.stderr
+    assert failed.returncode == 2
+    assert "raised ValueError: Withheld" in told
+    kept = (tiny.build / "executed" / "facts" / "one.failed.ipynb").read_text(encoding="utf-8")
+    assert "Withheld" in kept
+    for text in (told, kept):
+        assert "atelectasis" not in text
