@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from radeval_lib.study.results import Result, read_all, record, recorded
     from radeval_lib.study.runs import Run, begin
     from radeval_lib.study.scorecards import audit, scorecard, totals
-    from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority
+    from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority, unknown_lead
 
 _HOMES = {
     "radeval_lib.papers.exhibits": ("PAPERS", "exhibit", "ledger"),
@@ -34,7 +34,7 @@ _HOMES = {
     "radeval_lib.study.results": ("Result", "read_all", "record", "recorded"),
     "radeval_lib.study.runs": ("Run", "begin"),
     "radeval_lib.study.scorecards": ("audit", "scorecard", "totals"),
-    "radeval_lib.study.superiority": ("Lead", "check_no_deficit", "check_superiority"),
+    "radeval_lib.study.superiority": ("Lead", "check_no_deficit", "check_superiority", "unknown_lead"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -71,6 +71,7 @@ __all__ = [
     "scorecard",
     "show_checks",
     "totals",
+    "unknown_lead",
     "wide",
 ]
 

@@ -18,9 +18,12 @@ from radeval_lib.study.verdicts import (
 )
 
 
-def _rank(result: Result) -> tuple[bool, bool, int]:
-    """What a reader should look at first: what tells something, before shapes, on the strongest evidence."""
-    return result.outcome == CANNOT_TELL, result.kind == "stand-ins", STRENGTH.index(result.evidence)
+def _rank(result: Result) -> tuple[bool, int, bool, int]:
+    """What a reader should look at first: what tells something; data before numbers before shapes; and of
+    printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
+    kind = ("data", "numbers", "stand-ins").index(result.kind)
+    settled = result.kind != "numbers" or result.outcome != FAILS
+    return result.outcome == CANNOT_TELL, kind, settled, STRENGTH.index(result.evidence)
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def check_superiority(
     *,
     first: str | Sequence[str],
     others: Sequence[str] | None = None,
-    leads: Mapping[str, Lead] | Lead = UNKNOWN,
+    leads: Mapping[str, Lead] | Lead | None = UNKNOWN,
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
@@ -71,15 +71,16 @@ def check_superiority(
         tell.
     first : what is claimed to be better; where several are, each must be better than every rival.
     others : the rivals; default: all other names.
-    leads : the lead over each rival, by its name, or one for all.
+    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` tells it
+        once for several comparisons, which leaves the order alone.
     lower_is_better : whether the better value is the lower one.
     decimals : digits shown of computed numbers.
 
     Returns
     -------
     list of Check
-        Named ``<name>: order`` and ``<name>: lead``, with these words as :attr:`~Check.aspect`. An equal
-        pair of numbers has no order that could be told.
+        One or two, named ``<name>: order`` and ``<name>: lead``, with these words as :attr:`~Check.aspect`.
+        Of two equal numbers the order cannot be told.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
@@ -94,7 +95,9 @@ def check_superiority(
     weakest = min(ahead, key=lambda key: better * numbers[key])
     strongest = max(rivals, key=lambda key: better * numbers[key])
     gap = better * (numbers[weakest] - numbers[strongest])
-    by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
+    by_rival = dict.fromkeys(rivals, UNKNOWN)
+    if leads is not None:
+        by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
     order = Check(
         f"{name}: order",
         claim,
@@ -102,7 +105,12 @@ def check_superiority(
         _order(gap, isinstance(values[strongest], Printed), by_rival[strongest]),
         aspect="order",
     )
-    return [order, _lead(f"{name}: lead", claim, by_rival)]
+    return [order] if leads is None else [order, _lead(f"{name}: lead", claim, by_rival)]
+
+
+def unknown_lead(claim: str) -> Check:
+    """The check that tells, once for all comparisons of a claim, that no lead can be established."""
+    return _lead("every comparison: lead", claim, {"": UNKNOWN})
 
 
 def _order(gap: float, printed: bool, lead: Lead) -> str:

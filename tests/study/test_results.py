@@ -182,6 +182,13 @@ def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
     assert (row["print"], row["untold"]) == ("cannot tell", 1)
 
 
+def test_released_numbers_do_not_hide_what_print_contradicts(run: Run) -> None:
+    record(run, _exhibit(), evidence="print", checks=[NO])
+    record(run, _exhibit(), evidence="released", checks=[YES])
+    row = scorecard(read_all(run.output_dir)).set_index("exhibit").loc[_exhibit()]
+    assert (row["verdict"], row["evidence"], row["released"]) == ("inconsistent", "print", "consistent")
+
+
 def test_the_front_page_says_what_the_verdicts_rest_on(run: Run) -> None:
     first, second = of_notebook(NOTEBOOK)[:2]
     record(run, first.id, evidence="print", checks=[NO])

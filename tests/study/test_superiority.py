@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.study import Check, Estimate, Lead, check_no_deficit, check_superiority, parse
+from radeval_lib.study import Check, Estimate, Lead, check_no_deficit, check_superiority, parse, unknown_lead
 from radeval_lib.study.superiority import superiority_words
 
 SURE, OPEN, TURNED = Lead(1, "+"), Lead(0, "?"), Lead(-1, "-")
@@ -39,6 +39,13 @@ def test_the_weakest_is_held_against_the_strongest_rival() -> None:
     assert lead.computed == "lead established over 1 of 2; not over D (?)"
     (order, _) = check_superiority("n", "c", values, first="C", lower_is_better=True)
     assert order.outcome == "holds"
+
+
+def test_a_lead_that_nothing_tells_is_told_once() -> None:
+    (order,) = check_superiority("n", "c", {"A": parse("0.5"), "B": parse("0.4")}, first="A", leads=None)
+    checks = [order, unknown_lead("c")]
+    assert superiority_words(checks) == "order holds; lead not established"
+    assert checks[1].computed == "lead not established: nothing printed says how large chance is"
 
 
 def test_leads_come_from_intervals_and_p_values() -> None:
