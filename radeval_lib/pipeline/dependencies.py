@@ -49,8 +49,7 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
     """Dotted names of everything that a program may import, modules and what is in them alike."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            for other in node.orelse:
-                yield from imports_of(other)
+            yield from imports_of(ast.Module(node.orelse, []))
             continue
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)

@@ -23,6 +23,8 @@ kernelspec:
   display_name: Python 3
   language: python
   name: python3
+study:
+  {declares}
 ---
 
 # {title}
@@ -34,12 +36,13 @@ profile = "embedded"
 seed = 0
 output_dir = ""
 data_root = ""
+{parameters}
 ```
 
 ```{{code-cell}} ipython3
 from radeval_lib import study
 
-run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, data_root=data_root)
+run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, data_root=data_root{begin})
 ```
 
 ```{{code-cell}} ipython3
@@ -57,10 +60,20 @@ class TinyRepository:
 
     path: Path
 
-    def write(self, name: str, body: str) -> None:
+    def write(
+        self,
+        name: str,
+        body: str,
+        declares: str = "results: []",
+        parameters: Mapping[str, object] | None = None,
+        begin: str = "",
+    ) -> None:
         target = self.path / "notebooks" / f"{name}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(HEADER.format(title=name, name=name, body=body), encoding="utf-8")
+        own = "\n".join(f"{key} = {value!r}" for key, value in (parameters or {}).items())
+        facts = {"title": name, "name": name, "body": body, "declares": declares, "parameters": own}
+        text = HEADER.format(**facts, begin=f", {begin}" if begin else "")
+        target.write_text(text, encoding="utf-8")
 
     @property
     def build(self) -> Path:

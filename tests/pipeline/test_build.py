@@ -8,13 +8,66 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.pipeline.conftest import RECORDS, TinyRepository
 
 RESULT = "results/facts/{name}/facts.table{number}.print.json"
+
+
+PLAN = """
+from pydantic import BaseModel
+from radeval_lib.study.cells import Cell
+
+
+class Settings(BaseModel):
+    numbers: list[int]
+
+
+def cells(profile):
+    return [Cell.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
+"""
+
+CELL = """import pandas as pd
+
+run.keep({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
+         model=lambda folder: (folder / "kept").write_text(str(number)))"""
+
+READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]
+print([tuple(row) for row in rows])
+""" + RECORDS.format(exhibit="facts.table1")
+
+
+def _started(tiny: TinyRepository, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        tiny.command(arguments),
+        cwd=tiny.path,
+        env=tiny.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _wait(for_what: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    limit = time.monotonic() + 180
+    while not for_what() and process.poll() is None and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert process.poll() is None, "it ended before what was waited for"
+
+
+def _running(marker: str) -> list[str]:
+    """Command lines of processes that a folder's builds started."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "cwd", "status"]):
+        facts = process.info
+        if facts["cwd"] == marker and facts["status"] != psutil.STATUS_ZOMBIE:
+            found.append(" ".join(facts["cmdline"] or []))
+    return found
 
 
 def _executed(tiny: TinyRepository) -> dict[str, int]:
@@ -84,19 +137,12 @@ def test_a_failing_cell_is_named_and_the_others_still_build(tiny: TinyRepository
 
 @pytest.mark.parametrize("moment", ["notebook", "render"])
 def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: str) -> None:
-    command = tiny.command(["build", "--cores", "1"])
-    build = subprocess.Popen(
-        command, cwd=tiny.path, env=tiny.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )  # fmt: skip
+    build = _started(tiny, "build", "--cores", "1")
     watched = {
         "notebook": lambda: any((tiny.build / "executed" / "facts").glob(".part-*")),
         "render": lambda: (tiny.build / "book.unfinished").exists(),
     }[moment]
-    limit = time.monotonic() + 120
-    while not watched() and build.poll() is None and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert build.poll() is None, "the build ended before it could be killed"
+    _wait(watched, build)
     os.killpg(build.pid, signal.SIGKILL)
     build.wait()
     assert not (tiny.build / "_build" / "html" / "index.html").exists()
@@ -109,17 +155,126 @@ def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: st
     assert (tiny.build / "_build" / "html" / "notebooks" / "facts" / "two.html").is_file()
 
 
-def test_a_results_file_cut_short_is_told(tiny: TinyRepository) -> None:
-    assert tiny.radbook("run", "facts/one", "--quiet").returncode == 0
+def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) -> None:
+    assert tiny.radbook("build").returncode == 0
     result = tiny.build / RESULT.format(name="one", number=1)
     whole = result.read_bytes()
-    for broken in (whole[: len(whole) // 2], b"", whole.replace(b'"agrees": true', b'"agrees": false')):
+    for broken in (
+        whole[: len(whole) // 2],
+        b"",
+        whole.replace(b'"outcome": "holds"', b'"outcome": "fails"'),
+    ):
         result.write_bytes(broken)
         told = tiny.radbook("exhibits")
         assert told.returncode == 2
         assert told.stderr.count("\n") == 1
         assert "build/embedded/results/facts/one/facts.table1.print.json" in told.stderr
-        assert "Delete it" in told.stderr
+        assert "radbook build" in told.stderr
+    result.unlink()
+    before = _executed(tiny)
+    again = tiny.radbook("build")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert result.read_bytes() == whole
+    assert _executed(tiny)["two"] == before["two"]
+
+
+def test_two_builds_at_once_do_not_share_a_folder(tiny: TinyRepository) -> None:
+    first = _started(tiny, "build")
+    _wait(lambda: any((tiny.build / "executed" / "facts").glob(".part-*")), first)
+    second = tiny.radbook("build")
+    assert second.returncode == 2
+    assert f"another build is running here (process {first.pid})" in second.stderr
+    assert first.wait() == 0
+    for name, number in (("one", 1), ("two", 2)):
+        assert (tiny.build / RESULT.format(name=name, number=number)).is_file()
+
+
+def test_what_a_killed_command_started_ends_with_it(tiny: TinyRepository) -> None:
+    tiny.write("facts/one", "import time\ntime.sleep(600)")
+    build = _started(tiny, "build")
+    marker = str(tiny.path)
+    _wait(lambda: len(_running(marker)) >= 4, build)
+    build.kill()
+    build.wait()
+    limit = time.monotonic() + 30
+    while _running(marker) and time.monotonic() < limit:
+        time.sleep(0.2)
+    assert _running(marker) == []
+
+    tiny.write("facts/one", RECORDS.format(exhibit="facts.table1"))
+    again = tiny.radbook("build")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert not list(tiny.build.rglob(".part-*"))
+
+
+def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepository) -> None:
+    package = tiny.path / "radeval_lib" / "experiments" / "counting"
+    package.mkdir()
+    (package / "__init__.py").write_text("", encoding="utf-8")
+    (package / "plan.py").write_text(PLAN, encoding="utf-8")
+    profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
+    profile.write_text(profile.read_text() + "  counting: {numbers: [2, 3]}\n", encoding="utf-8")
+    tiny.write("facts/cell", CELL, parameters={"number": 0}, begin="number=number")
+    tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
+    built = tiny.radbook("build")
+    assert built.returncode == 0, built.stdout + built.stderr
+    page = json.loads((tiny.build / "executed/facts/one.ipynb").read_text(encoding="utf-8"))
+    assert "[(2, 4), (3, 9)]" in json.dumps(page)
+    assert (tiny.build / "cells/facts/cell/2/model/kept").read_text() == "2"
+
+    before = {path: path.stat().st_mtime_ns for path in (tiny.build / "cells").rglob("cell.json")}
+    profile.write_text(profile.read_text().replace("[2, 3]", "[2, 3, 5]"), encoding="utf-8")
+    (tiny.build / "cells/facts/cell/3/squares.csv").unlink()
+    planned = tiny.radbook("build", "--dry-run").stdout
+    assert "facts/cell/5" in planned
+    assert len(before) == 2
+    tiny.write("facts/two", READS_CELLS)
+    undeclared = tiny.radbook("run", "facts/two", "--quiet")
+    assert "is not among the cells that it declares" in undeclared.stderr
+
+
+def test_a_run_with_other_parameters_leaves_the_books_results_alone(tiny: TinyRepository) -> None:
+    assert tiny.radbook("run", "facts/one", "--quiet").returncode == 0
+    result = tiny.build / RESULT.format(name="one", number=1)
+    before = result.read_bytes()
+    for given in (["-p", "seed", "abc"], ["-p", "seed", "{"], ["-p", "output_dir", "/tmp"]):
+        refused = tiny.radbook("run", "facts/one", *given)
+        assert refused.returncode == 2
+        assert refused.stderr.count("\n") == 1
+        assert result.read_bytes() == before
+    other = tiny.radbook("run", "facts/one", "-p", "seed", "7")
+    assert other.returncode == 0, other.stderr
+    assert result.read_bytes() == before
+    (found,) = (tiny.path / "build" / "runs").glob("*/results/facts/one/facts.table1.print.json")
+    assert json.loads(found.read_text(encoding="utf-8"))["provenance"]["seed"] == 7
+
+
+def test_nothing_that_a_user_names_reaches_a_shell(tiny: TinyRepository) -> None:
+    for name in ("$(touch ran)", "a 'quote'", "{wildcard}", "two\nlines", "`touch ran`; touch ran"):
+        root = tiny.path / "data" / name
+        root.mkdir(parents=True)
+        built = tiny.radbook("build", "--data-root", str(root), "--dry-run")
+        assert built.returncode == 0, built.stderr
+        done = tiny.radbook("run", "facts/one", "--quiet", "--data-root", str(root))
+        assert done.returncode == 0, done.stderr
+    root = tiny.path / "data" / "$(touch ran)"
+    built = tiny.radbook("build", "--data-root", str(root))
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert not list(tiny.path.rglob("ran"))
+
+
+def test_one_papers_pages_can_be_built_alone(tiny: TinyRepository) -> None:
+    (tiny.path / "notebooks" / "green").mkdir()
+    (tiny.path / "notebooks" / "facts" / "two.md").rename(tiny.path / "notebooks" / "green" / "two.md")
+    toc = tiny.path / "book" / "_toc.yml"
+    toc.write_text(toc.read_text().replace("facts/two", "green/two"), encoding="utf-8")
+    built = tiny.radbook("build", "--only", "facts")
+    assert built.returncode == 0, built.stdout + built.stderr
+    pages = tiny.build / "_build" / "html" / "notebooks"
+    assert "not built" in (pages / "green" / "two.html").read_text(encoding="utf-8")
+    assert "Consistent" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
+    unknown = tiny.radbook("build", "--only", "fcats")
+    assert "no pages called 'fcats'" in unknown.stderr
 
 
 @pytest.mark.parametrize(
