@@ -61,6 +61,17 @@ def _mathjax() -> Iterator[tuple[Path, str]]:
             yield path, f"_extra/mathjax/{path.relative_to(folder).as_posix()}"
 
 
+def not_built(source: str) -> str:
+    """What stands for a page that a build of some pages leaves out: its title, and the places that others
+    link to."""
+    lines = source.splitlines()
+    title = next((line for line in lines if line.startswith("# ")), "# A page")
+    anchors = [line for line in lines if line.startswith("(") and line.endswith(")=")]
+    places = "\n\n".join(f"{anchor}\n## Not here" for anchor in anchors)
+    note = "This page was not built. `radbook build` builds the whole book."
+    return f"{title}: not built\n\n{note}\n\n{places}\n"
+
+
 def stage(executed_dir: Path, target: Path) -> list[str]:
     """Bring ``target`` to what the book needs, touching only files that changed.
 
@@ -91,6 +102,9 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     for path, name in _mathjax():
         wanted[name] = path.read_bytes()
     for page in pages:
+        source = ROOT / f"{page}.md"
+        if page.startswith("notebooks/") and f"{page}.ipynb" not in wanted and source.is_file():
+            wanted[f"{page}.md"] = not_built(source.read_text(encoding="utf-8")).encode()
         if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
             raise NotebookError(
                 f"page {page!r} does not exist",

@@ -204,7 +204,7 @@ def read(path: Path) -> Result:
     ResultError
         Where the file is cut short, was edited, or is of another format.
     """
-    remedy = "Delete it and run `radbook build` again: it is made anew."
+    remedy = "Run `radbook build`: it makes the page and its results anew."
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         form, digest = content.pop("format"), content.pop("sha256")

@@ -162,7 +162,7 @@ def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) 
     for broken in (
         whole[: len(whole) // 2],
         b"",
-        whole.replace(b'"outcome": "holds"', b'"outcome": "fails"'),
+        whole.replace(b'"printed": "2"', b'"printed": "3"'),
     ):
         result.write_bytes(broken)
         told = tiny.radbook("exhibits")
