@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import special, stats
 
-METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile")
+METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9
 
@@ -38,7 +39,8 @@ def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, f
     Parameters
     ----------
     method : one of :data:`METHODS`. ``bootstrap percentile`` are the quantiles of k / n over resampled cases,
-        in the limit of many resamples: those of a binomial distribution.
+        in the limit of many resamples: those of a binomial distribution. ``bootstrap BCa`` are its quantiles
+        at levels corrected for bias and acceleration (Efron 1987), as :func:`scipy.stats.bootstrap` has them.
 
     Raises
     ------
@@ -57,7 +59,24 @@ def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, f
     if method == "bootstrap percentile":
         low, high = stats.binom.ppf([tail, 1 - tail], n, k / n) / n
         return float(low), float(high)
+    if method == "bootstrap BCa":
+        low, high = stats.binom.ppf(_bca_levels(k, n, tail), n, k / n) / n
+        return float(low), float(high)
     raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
+
+
+def _bca_levels(k: int, n: int, tail: float) -> NDArray[np.float64]:
+    """Levels of the two quantiles that the BCa interval of a share takes."""
+    if k in (0, n):  # resamples are all alike
+        return np.array([tail, 1 - tail])
+    bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
+    # Jackknife: leaving out a right case changes the share by -(1 - k/n)/(n - 1), a wrong one by k/n/(n - 1).
+    right, wrong = -(1 - k / n), k / n
+    cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
+    acceleration = -cubes / (6 * squares**1.5)
+    reach = bias + special.ndtri([tail, 1 - tail])
+    levels: NDArray[np.float64] = special.ndtr(bias + reach / (1 - acceleration * reach))
+    return levels
 
 
 def possible_samples(

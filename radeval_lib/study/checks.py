@@ -117,6 +117,33 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
     return Check(name, claim, finding, outcome)
 
 
+def check_bounds(
+    name: str,
+    claim: str,
+    cells: Sequence[tuple[Printed, float, float]],
+    possible: Sequence[tuple[float, float]],
+) -> Check:
+    """Whether printed numbers lie within bounds that mathematics sets.
+
+    A single wide bound tells little; many together may. The check holds only where they would accept less
+    than :data:`WIDEST` of all the values that the numbers could take, and else cannot tell.
+
+    Parameters
+    ----------
+    cells : printed numbers, each with its lowest and its highest possible value.
+    possible : for each, the smallest and the largest value that it could take without the bounds.
+    """
+    inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in cells]
+    accepted = math.prod(
+        (min(high, top) - max(low, bottom)) / (top - bottom)
+        for (_, low, high), (bottom, top) in zip(cells, possible, strict=True)
+    )
+    found = f"{sum(inside)} of {len(cells)} within bounds that accept {accepted:.1g} of what is possible"
+    return check_statement(
+        name, claim, found, False if not all(inside) else True if accepted < WIDEST else None
+    )
+
+
 def check_groups(
     frame: pd.DataFrame,
     *,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
+from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats import printed_shares as ps
 
 
@@ -32,6 +35,25 @@ def test_intervals_by_hand() -> None:
     assert ps.interval(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
 
 
+def test_the_bca_interval_is_scipys() -> None:
+    right = np.repeat([1.0, 0.0], [12, 41])
+    found = stats.bootstrap((right,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
+    assert ps.interval(12, 53, "bootstrap BCa") == pytest.approx(found.confidence_interval, abs=1e-9)
+    assert ps.interval(0, 5, "bootstrap BCa") == (0.0, 0.0)
+
+
+def test_greens_table_7_is_53_cases_and_bca() -> None:
+    table = wide(printed("green.table7"), "method", "statistic")
+    found = ps.possible_samples(
+        list(table[["estimate", "ci_low", "ci_high"]].itertuples(index=False)), 0.005, 100
+    )
+    best = found[found["shares"] == 5].sort_values("ends", ascending=False)
+    assert best.iloc[0].to_dict() == {"n": 53, "method": "bootstrap BCa", "shares": 5, "ends": 10}
+    assert best[best["n"] != 53]["ends"].max() == 5
+    low, _ = ps.interval(12, 53, "exact")
+    assert round(low, 3) == 0.123  # prints as 0.12, not as the table's 0.13
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="methods: exact"):
         ps.interval(1, 2, "Jeffreys")
@@ -41,6 +63,7 @@ def test_bad_arguments() -> None:
         ps.mcnemar_range(3, 1, 2)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(ps.METHODS), st.integers(20, 40), st.lists(st.integers(3, 17), min_size=2, max_size=3))
 def test_the_true_sample_is_among_the_possible_ones(method, n, ks) -> None:
     shares = [tuple(round(x, 2) for x in (k / n, *ps.interval(k, n, method))) for k in ks]

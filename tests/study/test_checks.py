@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from radeval_lib.study import Estimate, check_groups, check_statement, check_value, f1, parse
+from radeval_lib.study import Estimate, check_bounds, check_groups, check_statement, check_value, f1, parse
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,18 @@ def test_an_interval_that_accepts_too_much_tells_nothing(
 ) -> None:
     estimate = Estimate((low + high) / 2, low, high)
     assert check_value("n", printed, estimate, possible=possible).outcome == outcome
+
+
+def test_bounds_tell_something_only_together() -> None:
+    half, all_of_it = (parse("0.40"), 0.0, 0.5), (0.0, 1.0)
+    assert check_bounds("n", "c", [half], [all_of_it]).outcome == "cannot tell"
+    assert check_bounds("n", "c", [half] * 3, [all_of_it] * 3).outcome == "holds"  # one eighth
+    outside = (parse("0.60"), 0.0, 0.5)
+    found = check_bounds("n", "c", [half, outside], [all_of_it] * 2)
+    assert (found.outcome, found.computed) == (
+        "fails",
+        "1 of 2 within bounds that accept 0.2 of what is possible",
+    )
 
 
 def test_a_check_tells_its_range() -> None:
