@@ -158,11 +158,11 @@ def _counts(
     copied = reference[list(text.copied)] if text.copied else np.zeros(0, dtype=np.int64)
     if rng.random() >= alike:
         copied = _cut(rng, len(text.copied), level)
-    copied = np.unique(copied, return_inverse=True)[1]
-    shared = int(copied.max()) + 1 if text.copied else 0
+    copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # its own facts, numbered from 0
+    shared = int(copied[-1]) + 1 if text.copied else 0
     facts = np.concatenate([copied, _cut(rng, text.own, level) + shared])
-    total = int(facts.max()) + 1 if len(facts) else 0
-    bad = len(set(facts[np.array(text.wrong, dtype=bool)].tolist()))
+    total = int(facts[-1]) + 1 if len(facts) else 0
+    bad = len(set(facts[np.array(text.wrong, dtype=bool)].tolist())) if any(text.wrong) else 0
     missed, mistaken = rng.binomial(shared, slips), rng.binomial(total - shared, slips)
     common = min(shared - int(missed) + int(mistaken), size)  # no form takes more than the reference has
     return FactCounts(size, total, common, total - bad)

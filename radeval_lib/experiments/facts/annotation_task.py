@@ -15,6 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 
 from radeval_lib import atomic
 from radeval_lib.data import reading
@@ -30,6 +31,8 @@ _QUESTIONS = {
     "common": "2. How many of its facts are also in the reference description?",
     "correct": "3. How many of its facts are correct? The report decides.",
 }
+_COUNTS = ("reference", "generated", "common", "correct")
+_SCORES = ("precision", "recall", "f_score", "accuracy")
 _INSTRUCTIONS = (
     "Read the report. Count the medical facts in the reference description, then those in each generated "
     "description. What a fact is, you decide; keep to one level of detail. You can mark facts in the text."
@@ -159,6 +162,59 @@ def write_project(folder: Path, records: Sequence[FactRating], rng: np.random.Ge
         (part / TASKS).write_text(json.dumps(tasks, indent=1, ensure_ascii=False), encoding="utf-8")
         (part / KEY).write_text(json.dumps(key, indent=1, ensure_ascii=False), encoding="utf-8")
     return len(tasks)
+
+
+def completed(
+    tasks: Sequence[Mapping[str, Any]], counts: Mapping[tuple[str, int, str], FactCounts], coherence: str
+) -> list[dict[str, Any]]:
+    """Tasks as Label Studio exports them once raters gave these counts: for trying the analysis out.
+
+    Parameters
+    ----------
+    tasks : of :func:`project`.
+    counts : by case, number of the description (from 1) and rater; every rater answers every description.
+    coherence : the rating that every description gets.
+    """
+    raters = sorted({rater for _, _, rater in counts})
+    done = []
+    for number, task in enumerate(tasks, start=1):
+        case = task["data"]["case"]
+        descriptions = [
+            int(name.rpartition("_")[2]) for name in task["data"] if name.startswith("description_")
+        ]
+        annotations = []
+        for rater in raters:
+            given = {place: counts[case, place, rater] for place in descriptions}
+            first = given[descriptions[0]]
+            result = [_answer("reference_facts", "reference", "number", first.reference)]
+            for place, one in given.items():
+                for question in _QUESTIONS:
+                    value = getattr(one, question)
+                    result.append(_answer(f"{question}_{place}", _name(place), "number", value))
+                result.append(_answer(f"coherence_{place}", _name(place), "choices", [coherence]))
+            annotations.append({"completed_by": rater, "was_cancelled": False, "result": result})
+        done.append({"id": number, **task, "annotations": annotations})
+    return done
+
+
+def _answer(question: str, text: str, kind: str, value: Any) -> dict[str, Any]:
+    return {"from_name": question, "to_name": text, "type": kind, "value": {kind: value}}
+
+
+def table(found: Sequence[Answer]) -> pd.DataFrame:
+    """One row an answer: ``case``, ``system``, ``rater``, the four counts, the four scores (NaN where they
+    are not defined), ``coherence`` as its code, and ``comment``."""
+    return pd.DataFrame(
+        {
+            "case": one.case,
+            "system": one.system,
+            "rater": one.rater,
+            **{name: getattr(one.counts, name) for name in (*_COUNTS, *_SCORES)},
+            "coherence": COHERENCE[one.coherence],
+            "comment": one.comment,
+        }
+        for one in found
+    )
 
 
 def read_export(export: Path, key: Path) -> list[Answer]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.papers.rounding import Estimate
 from radeval_lib.stats.reconstruction import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.study.checks import Check
+from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.synthetic import error_pairs, panel, rate
 
 
 def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series]:
@@ -41,6 +46,55 @@ def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series
         raise DataError("no pair that all raters rated")
     cases = frame.groupby("id")["case"].first().loc[table.index]
     return table, pd.Series(pd.factorize(cases)[0], index=table.index)
+
+
+def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """The same raters' grades, counts of errors, and errors by what could be wrong, on the same texts.
+
+    From the roles of rated pairs where one data set fills them, else from simulated raters.
+
+    Returns
+    -------
+    dict
+        ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
+
+    Raises
+    ------
+    DataError
+        Where the roles are filled by different texts.
+    """
+    filled = {
+        "grade": "rated_pairs",
+        "errors, counted": "rated_errors",
+        "errors by findings": "rated_sentences",
+    }
+    if run.evidence("rated_pairs") == "synthetic":
+        return _simulated(run.profile.sizes["rated_errors"], run.seed)
+    found = {name: rating_matrix(run.load(role)) for name, role in filled.items()}
+    texts = {tuple(matrix.index) for matrix, _ in found.values()}
+    if len(texts) > 1:
+        raise DataError("grades and counts are of different texts", "", "Fill the roles from one data set.")
+    return found
+
+
+def _simulated(n: int, seed: int) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """Three simulated raters on ``n`` candidates with errors."""
+    raters, pairs = panel(3, seed), list(error_pairs(n, seed))
+    ratings = [
+        {rater.name: rate(pair.comparison, rater, seed, str(number)) for rater in raters}
+        for number, pair in enumerate(pairs)
+    ]
+    fields = {"grade": "grade", "errors, counted": "total", "errors by findings": "normalised"}
+    cases = pd.Series(range(n))
+    return {
+        name: (
+            pd.DataFrame(
+                {rater.name: [float(getattr(one[rater.name], field)) for one in ratings] for rater in raters}
+            ),
+            cases,
+        )
+        for name, field in fields.items()
+    }
 
 
 def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
@@ -146,10 +200,52 @@ def alphas(
 def _draws(
     values: NDArray[np.float64], place: NDArray[np.intp], resamples: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    members = [np.flatnonzero(place == case) for case in range(int(place.max()) + 1)]
+    """Alpha of each resample of cases, shape (resamples,); NaN where all ratings are equal.
+
+    As :func:`~radeval_lib.stats.reconstruction.interval_alpha` of the units repeated as often as their case
+    was drawn, from sums over units.
+    """
+    raters = len(values)
+    centred = values - values.mean()
+    within, sums, squares = centred.var(axis=0, ddof=1), centred.sum(axis=0), (centred**2).sum(axis=0)
     found = []
-    for chunk in drawn_counts(len(members), resamples, rng, values.shape[1]):
-        for counts in chunk.astype(int):
-            chosen = np.concatenate([np.repeat(units, n) for units, n in zip(members, counts, strict=True)])
-            found.append(float(interval_alpha(values[:, chosen])))
-    return np.array(found)
+    for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, values.shape[1]):
+        weights = drawn[:, place]
+        units = weights.sum(axis=1)
+        mean = (weights @ sums) / (units * raters)
+        spread = (weights @ squares - units * raters * mean**2) / (units * raters - 1)
+        observed = (weights @ within) / units
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found.append(np.where(spread > 1e-12, 1 - observed / spread, np.nan))
+    return np.concatenate(found)
+
+
+Ratings = tuple[pd.DataFrame, pd.Series]
+"""A matrix, one row a unit and one column a rater, and the case of each unit."""
+
+
+def check_agreed_better(
+    name: str,
+    claim: str,
+    first: tuple[str, Ratings],
+    second: tuple[str, Ratings],
+    *,
+    resamples: int,
+    rng: Callable[[], np.random.Generator],
+) -> list[Check]:
+    """Whether raters agree better on one thing than on another, by alpha: order and lead.
+
+    Parameters
+    ----------
+    first, second : what each is, in words, with its ratings.
+    rng : makes the same generator at each call, so that ratings of the same cases are resampled together.
+    """
+    values, draws = {}, []
+    for what, (matrix, cases) in (first, second):
+        table = matrix.to_numpy(dtype=np.float64).T
+        values[what] = float(interval_alpha(table))
+        draws.append(_draws(table, pd.factorize(cases.loc[matrix.index])[0], resamples, rng()))
+    gaps = draws[0] - draws[1]
+    low, high = np.nanquantile(gaps, [0.025, 0.975])
+    gap = Estimate(values[first[0]] - values[second[0]], float(low), float(high))
+    return check_superiority(name, claim, values, first=first[0], leads=Lead.by_interval(gap, 2), decimals=2)

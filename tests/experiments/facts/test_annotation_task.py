@@ -18,9 +18,11 @@ from radeval_lib.experiments.facts.annotation_task import (
     LAYOUT,
     TASKS,
     answers,
+    completed,
     layout,
     project,
     read_export,
+    table,
     write_project,
 )
 from radeval_lib.roles import load
@@ -103,6 +105,23 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert found[0].counts == FactCounts(6, 4, 2, 3)
     assert (found[0].comment, found[0].marked) == ("wrong information", ("lost",))
     assert {one.system for one in found} == {record.group for record in _records()}
+
+
+def test_answers_made_up_for_a_trial_come_back(tmp_path: Path) -> None:
+    described, tasks, key = project(_records(), np.random.default_rng(0))
+    counts = {
+        (case, place, rater): FactCounts(6, 4, 2, 4 - (rater == "b"))
+        for case in key
+        for place in range(1, 5)
+        for rater in "ab"
+    }
+    done = completed(tasks, counts, "Minor Errors")
+    found = table(answers(done, key, "export.json"))
+    assert len(found) == 16
+    assert found.groupby("rater")["accuracy"].mean().tolist() == [1.0, 0.75]
+    assert set(found["coherence"]) == {0.5}
+    interface = pytest.importorskip("label_studio_sdk.label_interface").LabelInterface(described)
+    assert all(interface.validate_annotation(one) for task in done for one in task["annotations"])
 
 
 def _without(result: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

@@ -8,12 +8,16 @@ import pytest
 
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteError, NoteJudgement, RatedPair
+from radeval_lib.experiments.facts import rater_agreement
 from radeval_lib.experiments.facts.rater_agreement import (
     alphas,
+    check_agreed_better,
     error_matrices,
     note_matrices,
     rating_matrix,
 )
+from radeval_lib.stats.reconstruction import interval_alpha
+from radeval_lib.stats.resampling import drawn_counts
 
 
 def _pair(name: str, reference: str, rater: str, rating: float) -> RatedPair:
@@ -78,3 +82,63 @@ def test_alphas_limits_and_intervals() -> None:
     assert found.loc["same", ["alpha", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
     assert found.loc["noise", "low"] < 0 < found.loc["noise", "high"]
     assert found.loc["noise", ["units", "cases", "raters"]].tolist() == [40, 20, 2]
+
+
+def _noisy(seed: int, noise: float) -> tuple[pd.DataFrame, pd.Series]:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=60)
+    matrix = pd.DataFrame({rater: truth + noise * rng.normal(size=60) for rater in "xyz"})
+    return matrix, pd.Series(np.arange(60) // 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "outcomes"),
+    [
+        (_noisy(0, 0.2), _noisy(1, 1.0), ["holds", "holds"]),
+        (_noisy(0, 0.5), _noisy(1, 0.6), ["holds", "cannot tell"]),
+        (_noisy(0, 1.0), _noisy(1, 0.2), ["fails", "fails"]),
+    ],
+)
+def test_check_agreed_better(
+    first: tuple[pd.DataFrame, pd.Series], second: tuple[pd.DataFrame, pd.Series], outcomes: list[str]
+) -> None:
+    checks = check_agreed_better(
+        "ratio above count",
+        "high agreement",
+        ("ratio", first),
+        ("count", second),
+        resamples=200,
+        rng=lambda: np.random.default_rng(0),
+    )
+    assert [check.outcome for check in checks] == outcomes
+
+
+def test_ratings_of_the_same_cases_are_resampled_together() -> None:
+    ratings = _noisy(0, 0.5)
+    (_, lead) = check_agreed_better(
+        "same",
+        "c",
+        ("a", ratings),
+        ("b", ratings),
+        resamples=50,
+        rng=lambda: np.random.default_rng(0),
+    )
+    assert "+0.00 [+0.00, +0.00]" in lead.computed
+
+
+def test_resamples_equal_alpha_of_the_units_repeated() -> None:
+    matrix, cases = _noisy(0, 0.7)
+    values, place = matrix.to_numpy().T, cases.to_numpy()
+    draws = rater_agreement._draws(values, place, 20, np.random.default_rng(3))
+    (counts,) = drawn_counts(30, 20, np.random.default_rng(3), 60)
+    for drawn, found in zip(counts.astype(int), draws, strict=True):
+        repeated = np.repeat(values, drawn[place], axis=1)
+        assert found == pytest.approx(float(interval_alpha(repeated)))
+
+
+def test_simulated_raters_count_and_grade_the_same_texts() -> None:
+    found = rater_agreement._simulated(30, seed=1)
+    assert set(found) == {"grade", "errors, counted", "errors by findings"}
+    grades, counts = found["grade"][0], found["errors, counted"][0]
+    assert grades.shape == counts.shape == (30, 3)
+    assert np.corrcoef(grades.mean(axis=1), counts.mean(axis=1))[0, 1] < -0.3

@@ -1,0 +1,200 @@
+"""Tables of the counts behind a set's rates: how far they can be told, and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.records import FactRating
+from radeval_lib.data.restricted import RestrictedText, reveal
+from radeval_lib.metrics.fact_rates import RateCounts, counts_of, shared_reference_counts
+from radeval_lib.study.checks import Check, check_statement
+
+_LONGEST = 90  # characters of a text shown in a table
+
+
+def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
+    """The smallest counts that can have made each judgement's rates.
+
+    Returns
+    -------
+    DataFrame
+        Index ``id``; ``case``; ``possible`` (int: sets of counts, no more facts than words); ``reference``,
+        ``generated``, ``common`` (int, the smallest set); ``empty`` (bool: a summary without facts, whose
+        precision is nothing over nothing); ``counted_twice`` and ``neither`` (int, facts of the reference);
+        ``no_rate`` (bool: the source prints what is no rate).
+
+    Raises
+    ------
+    MetricError
+        Naming the judgement, where no counts give its rates.
+    """
+    rows = []
+    for one in ratings:
+        found = counts_of(one)
+        least = found[0]
+        rows.append(
+            {
+                "id": one.id,
+                "case": one.case,
+                "possible": len(found),
+                "reference": least.reference,
+                "generated": least.generated,
+                "common": least.common,
+                "empty": least.generated == 0,
+                "counted_twice": least.counted_twice,
+                "neither": least.neither,
+                "no_rate": bool(one.fault),
+            }
+        )
+    return pd.DataFrame(rows).set_index("id")
+
+
+def summary(behind: pd.DataFrame) -> pd.DataFrame:
+    """How many judgements are of each kind; ``behind`` is of :func:`counts`."""
+    kinds = {
+        "one set of counts gives the rates": behind["possible"] == 1,
+        "several sets give them": behind["possible"] > 1,
+        "a summary without facts: precision is nothing over nothing, printed as 1": behind["empty"],
+        "facts of the reference both in common and left out": behind["counted_twice"] > 0,
+        "facts of the reference neither in common nor left out": behind["neither"] > 0,
+        "an omission rate that no counts give": behind["no_rate"],
+    }
+    return pd.DataFrame(
+        {
+            "judgements": [int(mask.sum()) for mask in kinds.values()],
+            "share": [float(mask.mean()) for mask in kinds.values()],
+        },
+        index=list(kinds),
+    )
+
+
+def oddities(behind: pd.DataFrame, ratings: Sequence[FactRating], each: int = 2) -> pd.DataFrame:
+    """A few judgements of each odd kind with their texts; none whose text may not be passed on."""
+    kinds = {
+        "no fact, precision 1": behind["empty"],
+        "in common and left out": behind["counted_twice"] == behind["reference"],
+        "no rate": behind["no_rate"],
+    }
+    by_id = {one.id: one for one in ratings}
+    rows = []
+    for kind, mask in kinds.items():
+        for name in behind.index[mask][:each]:
+            one = by_id[name]
+            if isinstance(one.reference, RestrictedText) or isinstance(one.candidate, RestrictedText):
+                continue
+            rows.append(
+                {
+                    "what": kind,
+                    "reference": _short(one.reference),
+                    "summary": _short(one.candidate),
+                    "precision": one.precision,
+                    "recall": one.recall,
+                    "omission": one.fault.split(" ")[1] if one.fault else f"{one.omission:g}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Whether one number of facts of a reference fits all judgements of its summaries.
+
+    Attributes
+    ----------
+    cases : references.
+    fit : of them, those where one number fits.
+    told : those where only one number fits.
+    by_chance : share that would fit if each system's judgements were dealt to the references at random.
+    """
+
+    cases: int
+    fit: int
+    told: int
+    by_chance: float
+
+
+def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int = 20) -> Shared:
+    """See :class:`Shared`; the chance level is the mean over ``repeats`` deals."""
+    by_case = _by_case(ratings)
+    sizes = [shared_reference_counts(case) for case in by_case]
+    possible = [[{one.reference for one in counts_of(rating)} for rating in case] for case in by_case]
+    systems = min(len(case) for case in possible)
+    fitting = []
+    for _ in range(repeats):
+        orders = [rng.permutation(len(possible)) for _ in range(systems)]
+        for place in range(len(possible)):
+            dealt = [possible[order[place]][system] for system, order in enumerate(orders)]
+            fitting.append(bool(set.intersection(*dealt)))
+    return Shared(
+        cases=len(by_case),
+        fit=sum(bool(size) for size in sizes),
+        told=sum(len(size) == 1 for size in sizes),
+        by_chance=float(np.mean(fitting)),
+    )
+
+
+def definition_checks(behind: pd.DataFrame, found: Shared) -> dict[str, Check]:
+    """Whether real judgements are counts, and ratios of them, as the paper defines these; by exhibit.
+
+    Parameters
+    ----------
+    behind : of :func:`counts`, which refuses rates that no counts give.
+    found : of :func:`shared`.
+    """
+    with_facts = int((~behind["empty"]).sum())
+    undefined = "" if with_facts == len(behind) else "; the others have no fact in G, and so no ratio"
+    return {
+        "facts.def_counts": check_statement(
+            "one number of facts R fits all judgements of a reference",
+            "R: facts in the reference description",
+            f"{found.fit} of {found.cases} references",
+            found.fit == found.cases,
+        ),
+        "facts.def_precision": check_statement(
+            "every judgement's precision is a ratio of whole counts",
+            "R&G / G",
+            f"{with_facts} of {len(behind)} are" + undefined,
+            with_facts == len(behind),
+        ),
+    }
+
+
+def triples(ratings: Sequence[FactRating]) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Counts of reference, summary and both that fit all judgements of a reference together.
+
+    Returns
+    -------
+    counts : one triple a judgement, with the smallest number of facts of the reference that fits all.
+    reports : the reference of each. Judgements of references where none fits are left out.
+    """
+    found: list[tuple[int, int, int]] = []
+    reports: list[int] = []
+    for number, case in enumerate(_by_case(ratings)):
+        sizes = shared_reference_counts(case)
+        if not sizes:
+            continue
+        for rating in case:
+            one = next(one for one in counts_of(rating) if one.reference == sizes[0])
+            if one.generated:
+                found.append(_triple(one))
+                reports.append(number)
+    return found, reports
+
+
+def _triple(one: RateCounts) -> tuple[int, int, int]:
+    return one.reference, one.generated, one.common
+
+
+def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
+    cases: dict[tuple[str, str], list[FactRating]] = {}
+    for rating in ratings:
+        cases.setdefault((rating.case, reveal(rating.reference)), []).append(rating)
+    return list(cases.values())

@@ -1,0 +1,41 @@
+"""`radbook annotation`: a project there and a table of counts back."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from radeval_lib.cli import main
+from radeval_lib.experiments.facts import annotation_task
+from radeval_lib.stats.fact_counts import FactCounts
+
+
+def _run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments), env={"RADEVAL_DATA_ROOT": ""})
+
+
+def test_annotation_there_and_back(tmp_path: Path) -> None:
+    folder, export, output = tmp_path / "project", tmp_path / "export.json", tmp_path / "counts.csv"
+    arguments = ("annotation", "export", str(folder), "--cases", "2", "--profile", "smoke")
+    done = _run(*arguments)
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("2 tasks in ")
+    again = _run(*arguments)
+    assert again.exit_code == 2
+    assert "there is something already" in again.output
+    tasks, key = (
+        json.loads((folder / name).read_text(encoding="utf-8")) for name in ("tasks.json", "key.json")
+    )
+    counts = {(case, place, "7"): FactCounts(5, 4, 2, 4) for case in key for place in range(1, 5)}
+    export.write_text(json.dumps(annotation_task.completed(tasks, counts, "Coherent")), encoding="utf-8")
+    read = _run("annotation", "import", str(export), str(folder / "key.json"), "--output", str(output))
+    assert read.output.startswith("8 judgements by 1 raters"), read.output
+    with output.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {(row["precision"], row["recall"], row["coherence"]) for row in rows} == {("0.5", "0.4", "1.0")}
+    missing = _run("annotation", "import", str(export), str(tmp_path / "none.json"), "--output", str(output))
+    assert missing.exit_code == 2
+    assert "none.json" in missing.output
