@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CORES ?= 2
 
-.PHONY: help book test open full lint format lock clean
+.PHONY: help book test robustness open full lint format lock clean
 .DELETE_ON_ERROR:
 
 help: ## say what there is
@@ -32,6 +32,9 @@ full: $(READY) ## the papers' settings; needs credentials and a GPU, see the boo
 test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest
+
+robustness: $(READY) ## try to break it: spoiled files, planted leaks, hostile names, killed builds (an hour and more)
+	@$(BIN)/python -m tests.robustness --kills 50
 
 lint: $(READY) ## style and types
 	@$(BIN)/ruff check .

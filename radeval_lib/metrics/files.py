@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -167,8 +168,11 @@ def _check_columns(columns: list[str], added: list[str], where: str) -> None:
 
 
 def _found(columns: Iterable[str]) -> str:
-    """The columns for a message; what is too long for a name may be a report in a file without a header."""
-    names = (name if len(name) <= 30 else f"a text of {len(name):,} characters" for name in columns)
+    """The columns for a message; what is not one word may be a report, in a file without a header."""
+    names = (
+        name if re.fullmatch(r"[\w.-]{1,30}", name) else f"a text of {len(name):,} characters"
+        for name in columns
+    )
     return f"Columns found: {listed(names)}."
 
 

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from traitlets.config import Config
 
 from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
-from radeval_lib.errors import NotebookError, ParameterError
+from radeval_lib.errors import NotebookError, ParameterError, listed
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
 from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.papermill_io import read_source
@@ -55,9 +56,8 @@ def notebook_name(given: str) -> str:
     if path.is_absolute() and path.is_relative_to(NOTEBOOKS):
         bare = path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
     if bare not in notebooks():
-        raise NotebookError(
-            f"unknown notebook {given!r}", shown(NOTEBOOKS), f"Notebooks: {', '.join(notebooks())}."
-        )
+        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or notebooks()
+        raise NotebookError(f"unknown notebook {given!r}", shown(NOTEBOOKS), f"Notebooks: {listed(close)}.")
     return bare
 
 

@@ -103,19 +103,24 @@ class TinyRepository:
 @pytest.fixture
 def tiny(tmp_path: Path) -> TinyRepository:
     """A fresh tiny repository."""
+    return tiny_repository(tmp_path)
+
+
+def tiny_repository(target: Path) -> TinyRepository:
+    """A fresh tiny repository in an empty folder."""
     skip = shutil.ignore_patterns("__pycache__")
     for folder in ("radeval_lib", "data_manifests", "workflow"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=skip)
+        shutil.copytree(ROOT / folder, target / folder, ignore=skip)
     for name in ("Snakefile", "_config.yml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "book").mkdir()
-    (tmp_path / "book" / "index.md").write_text("# A tiny book\n", encoding="utf-8")
-    shutil.copy(ROOT / "book" / "references.bib", tmp_path / "book" / "references.bib")
-    (tmp_path / "book" / "_toc.yml").write_text(
+        shutil.copy(ROOT / name, target / name)
+    (target / "book").mkdir()
+    (target / "book" / "index.md").write_text("# A tiny book\n", encoding="utf-8")
+    shutil.copy(ROOT / "book" / "references.bib", target / "book" / "references.bib")
+    (target / "book" / "_toc.yml").write_text(
         "format: jb-book\nroot: index\nchapters:\n- file: notebooks/facts/one\n- file: notebooks/facts/two\n",
         encoding="utf-8",
     )
-    ledger = (tmp_path / "data_manifests" / "exhibits.yml").read_text(encoding="utf-8")
+    ledger = (target / "data_manifests" / "exhibits.yml").read_text(encoding="utf-8")
     head, *blocks = ledger.split("\n  - id: ")
     moved = {"facts.table1": "facts/one", "facts.table2": "facts/two"}
     kept = [
@@ -126,10 +131,10 @@ def tiny(tmp_path: Path) -> TinyRepository:
         for b in blocks
         if b.splitlines()[0] in moved
     ]
-    (tmp_path / "data_manifests" / "exhibits.yml").write_text(
+    (target / "data_manifests" / "exhibits.yml").write_text(
         "\n  - id: ".join([head, *kept]) + "\n", encoding="utf-8"
     )
-    repository = TinyRepository(tmp_path)
+    repository = TinyRepository(target)
     repository.write("facts/one", RECORDS.format(exhibit="facts.table1"))
     repository.write("facts/two", RECORDS.format(exhibit="facts.table2"))
     return repository

@@ -93,12 +93,12 @@ def _words(text: str) -> list[str]:
     return re.findall(r"[a-z]{2,}", text.lower())
 
 
-def fault(read: Read, path: Path, columns: str) -> str:
+def fault(read: Read, path: Path, body: str) -> str:
     """What is wrong with how ``path`` is read; empty if nothing.
 
     Parameters
     ----------
-    columns : the names of the columns that the format has, which a message may repeat.
+    body : what the file held before it was spoiled, without the names of columns.
     """
     try:
         read(path)
@@ -112,12 +112,9 @@ def fault(read: Read, path: Path, columns: str) -> str:
         return ""
     if len(message) > LONGEST or not message.isprintable():
         return f"message of {len(message)} characters: {message!r:.200}"
-    content = path.read_bytes().decode("utf-8", "replace")
-    held, said, allowed = _words(content), " ".join(_words(message)), set(_words(columns))
-    for start in range(len(held) - 4):
-        found = held[start : start + 5]
-        if " ".join(found) in said and not allowed.issuperset(found):
-            return f"message repeats the file: {message!r:.200}"
+    held, said = _words(body), " ".join(_words(message))
+    if any(" ".join(held[start : start + 4]) in said for start in range(len(held) - 3)):
+        return f"message repeats the file: {message!r:.200}"
     return ""
 
 
@@ -192,13 +189,32 @@ def targets() -> Iterator[tuple[str, str, bytes, Read]]:
     yield "records of checksums", fetch.RECORD, record, lambda path: fetch.status(path.parent, "openi")
 
 
+def _body(name: str, content: bytes) -> str:
+    """What a file holds without the names of columns and keys, which a message may tell."""
+    text = content.decode("utf-8", "replace")
+    if name.endswith(".csv"):
+        return text.partition("\n")[2]
+    try:
+        return " ".join(_values_of(json.loads(text)))
+    except ValueError:
+        return text
+
+
+def _values_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values_of(inner)
+    elif isinstance(value, str):
+        yield value
+
+
 def tries(folder: Path, each: int = 380, seed: int = 0) -> Iterator[tuple[str, str]]:
     """(what was tried, what was wrong) of ``each`` spoiled versions of every good file."""
     for kind, name, content, read in targets():
         rng = Random(f"{seed} {name}")
         path = folder / name
-        columns = content.partition(b"\n")[0].decode("utf-8", "replace") if name.endswith(".csv") else ""
+        body = _body(name, content)
         # Score files get more tries: whoever scores writes them by hand.
         for _ in range(each * (4 if kind == "score files" else 1)):
             path.write_bytes(spoil(name, content, rng))
-            yield kind, fault(read, path, columns)
+            yield kind, fault(read, path, body)

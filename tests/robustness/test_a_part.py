@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.robustness import leaks
+from tests.robustness import inputs, leaks, names
 
 
 def test_planted_leaks_of_every_kind_are_found(tmp_path: Path) -> None:
-    failed = [kind for kind, held in leaks.tries(tmp_path, each=1) if not held]
-    assert not failed
+    assert not [kind for kind, held in leaks.tries(tmp_path, each=1) if not held]
+
+
+def test_spoiled_files_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
+    assert not [found for found in inputs.tries(tmp_path, each=10) if found[1]]
+
+
+def test_hostile_names_run_nothing(tmp_path: Path) -> None:
+    assert not [found for found in names.tries(tmp_path, names.NAMES[::12]) if found[1]]

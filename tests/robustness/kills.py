@@ -1,0 +1,118 @@
+"""Killed builds, and two at once: the next build completes, with the bytes of an undisturbed one."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import psutil
+
+from tests.pipeline.conftest import TinyRepository, tiny_repository
+
+# What a process of a build is called by in its command line; of several that match, any.
+VICTIMS = {
+    "the command": ("radeval_lib.cli", "build"),
+    "the engine": ("snakemake",),
+    "a kernel": ("ipykernel_launcher",),
+    "the renderer": ("jupyter_book",),
+}
+LONGEST_BUILD = 600  # seconds
+
+
+def results(tiny: TinyRepository) -> dict[str, bytes]:
+    """Every recorded result and executed page of a build, by name."""
+    wanted = [*tiny.build.glob("results/**/*"), *tiny.build.glob("executed/**/*")]
+    return {path.relative_to(tiny.build).as_posix(): path.read_bytes() for path in wanted if path.is_file()}
+
+
+def _start(tiny: TinyRepository) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        tiny.command(["build"]), cwd=tiny.path, env=tiny.environment(),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def _change(tiny: TinyRepository, number: int) -> None:
+    """Edit both pages, so that a build has to run and render them again."""
+    for name in ("one", "two"):
+        path = tiny.path / "notebooks" / "facts" / f"{name}.md"
+        head = path.read_text(encoding="utf-8").partition("\n\nVersion ")[0]
+        path.write_text(f"{head}\n\nVersion {number}.\n", encoding="utf-8")
+
+
+def _kill_one(build: subprocess.Popen[bytes], marks: tuple[str, ...], patience: float, rng: Random) -> bool:
+    """Kill a process of the build whose command line holds all ``marks``, a random moment after it began."""
+    limit = time.monotonic() + patience
+    while build.poll() is None and time.monotonic() < limit:
+        with suppress(psutil.Error):
+            family = [psutil.Process(build.pid), *psutil.Process(build.pid).children(recursive=True)]
+            found = [
+                one for one in family if all(any(mark in part for part in one.cmdline()) for mark in marks)
+            ]
+            if found:
+                time.sleep(rng.random() * 3)
+                rng.choice(found).send_signal(signal.SIGKILL)
+                return True
+        time.sleep(0.05)
+    return False
+
+
+def _left_over(tiny: TinyRepository) -> list[str]:
+    """Processes that outlived the build for longer than they may."""
+    for _ in range(40):
+        alive = []
+        for one in psutil.process_iter(["cmdline", "environ"]):
+            environ = one.info["environ"] or {}
+            if environ.get("PYTHONPATH") == str(tiny.path) and one.pid != psutil.Process().pid:
+                alive.append(" ".join(one.info["cmdline"] or [])[:80])
+        if not alive:
+            return []
+        time.sleep(0.5)
+    return alive
+
+
+def tries(folder: Path, kills: int = 50, pairs: int = 10, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """(what was done, what was wrong) of killed builds and of builds that met."""
+    rng = Random(seed)
+    tiny = tiny_repository(folder)
+    victims = list(VICTIMS)
+    for number in range(kills + pairs):
+        _change(tiny, number)
+        what = f"kill -9 of {victims[number % len(victims)]}" if number < kills else "two builds at once"
+        one = _start(tiny)
+        if number < kills:
+            _kill_one(one, VICTIMS[victims[number % len(victims)]], LONGEST_BUILD, rng)
+        else:
+            time.sleep(rng.random() * 8)
+            other = _start(tiny)
+            other.wait(LONGEST_BUILD)
+        one.wait(LONGEST_BUILD)
+        yield what, _fault(tiny)
+
+
+def _fault(tiny: TinyRepository) -> str:
+    if alive := _left_over(tiny):
+        return f"still running: {alive[0]}"
+    again = tiny.radbook("build")
+    if again.returncode:
+        return f"the next build failed: {again.stderr[-200:]}"
+    found = results(tiny)
+    if parts := [name for name in found if ".part-" in name or ".failed" in name]:
+        return f"left behind: {parts[0]}"
+    whole = tiny.radbook("run", "facts/one", "--quiet"), tiny.radbook("run", "facts/two", "--quiet")
+    if any(one.returncode for one in whole):
+        return "an undisturbed run failed"
+    wanted = results(tiny)
+    differing = [name for name in wanted if wanted[name] != found.get(name)]
+    return f"differs from an undisturbed build: {differing[0]}" if differing else ""
+
+
+if __name__ == "__main__":
+    for done in tries(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])):
+        print(*done, sep=": ", flush=True)
