@@ -13,6 +13,7 @@ MODELS = MANIFESTS / "models"
 LEDGER = MANIFESTS / "exhibits.yml"
 NOTEBOOKS = ROOT / "notebooks"
 BOOK = ROOT / "book"
+DATA = ROOT / "data"
 BUILD = ROOT / "build"
 RUNS = BUILD / "runs"
 

@@ -7,6 +7,9 @@ from pathlib import Path
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors
+from radeval_lib.data.errors import FetchError
+from radeval_lib.errors import ParameterError
+from radeval_lib.paths import DATA, shown
 
 
 @click.group("data")
@@ -42,15 +45,27 @@ def data_status(dataset: str, data_root: str) -> None:
 
 
 @data_group.command("fetch")
-@click.argument("dataset")
+@click.argument("dataset", required=False, default="")
+@click.option("--open", "every_open", is_flag=True, help="Every open data set, each with its licence named.")
 @data_root_option
 @one_line_errors
-def data_fetch(dataset: str, data_root: str) -> None:
-    """Download an open or hub DATASET."""
+def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
+    """Download an open or hub DATASET, into the folder data of the repository where no other is named."""
     from radeval_lib import data
     from radeval_lib.data import fetch
 
-    fetch.fetch(dataset, data.data_root(data_root or None), say=click.echo)
+    if bool(dataset) == every_open:
+        raise ParameterError("name one data set, or give --open", "radbook data fetch")
+    root = data.data_root(data_root or None) or DATA
+    root.mkdir(exist_ok=True)
+    if not every_open:
+        fetch.fetch(dataset, root, say=click.echo)
+    elif failed := fetch.fetch_open(root, say=click.echo):
+        raise FetchError(
+            f"{len(failed)} data sets are not in place: {', '.join(failed)}",
+            shown(root),
+            "Run it again; what is in place stays.",
+        )
 
 
 @data_group.command("verify")

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 import requests
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError
+from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
 from radeval_lib.errors import plain
 
@@ -190,6 +190,28 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
             say(f"fetching {entry.path} from {entry.url}")
             _fetch_url(dataset, entry, folder, progress)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
+
+
+def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[str, str]:
+    """Download every open data set, naming the licence of each; one that fails does not stop the others.
+
+    Returns
+    -------
+    dict
+        Why each set that is not in place failed, by name.
+    """
+    failed = {}
+    for name in names():
+        manifest = load_manifest(name)
+        if manifest.access != "open":
+            continue
+        say(f"{name} ({manifest.title}). Licence: {manifest.licence}")
+        try:
+            fetch(name, root, progress=progress, say=say)
+        except DataError as error:
+            failed[name] = str(error)
+            say(f"  {error}")
+    return failed
 
 
 def _numbered(steps: Sequence[str]) -> list[str]:

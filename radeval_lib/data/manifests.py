@@ -17,7 +17,7 @@ import yaml
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.paths import DATASETS, shown
+from radeval_lib.paths import DATA, DATASETS, shown
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 UNVERIFIED = "recorded on first verified fetch"
@@ -228,7 +228,8 @@ def load_manifest(name: str) -> Manifest:
 
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else None.
+    """The folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else the
+    repository's own folder ``data``, which git ignores, else None.
 
     Raises
     ------
@@ -237,7 +238,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """
     given = os.fspath(option) if option else os.environ.get(ENVIRONMENT_VARIABLE, "")
     if not given:
-        return None
+        return DATA if DATA.is_dir() else None
     root = Path(given).expanduser()
     if not root.is_dir():
         kind = "is not a folder" if root.exists() else "does not exist"

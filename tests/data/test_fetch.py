@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.data import fetch
+from radeval_lib.data import fetch, manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError, ManifestError
-from radeval_lib.data.manifests import DataFile, Manifest, load_manifest
+from radeval_lib.data.manifests import DataFile, Manifest, load_manifest, names
 
 CONTENT = bytes(range(256)) * 400
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -395,3 +395,30 @@ def test_no_data_root_and_unknown_set(tmp_path: Path) -> None:
             call()
     with pytest.raises(ManifestError, match="unknown data set 'x'"):
         fetch.status(tmp_path, "x")
+
+
+def test_every_open_set_is_asked_for_though_some_fail(monkeypatch, tmp_path: Path) -> None:
+    asked, said = [], []
+
+    def failing(name: str, root: Path, **_: object) -> list[Path]:
+        asked.append(name)
+        if name == "openi":
+            raise FetchError("no answer in time", name, "Try again.")
+        return []
+
+    monkeypatch.setattr(fetch, "fetch", failing)
+    failed = fetch.fetch_open(tmp_path, say=said.append)
+    every = [name for name in names() if load_manifest(name).access == "open"]
+    assert asked == every
+    assert list(failed) == ["openi"]
+    assert all(any(load_manifest(name).licence in line for line in said) for name in every)
+
+
+def test_the_repositorys_own_folder_is_the_data_root_where_it_is_there(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("RADEVAL_DATA_ROOT", raising=False)
+    monkeypatch.setattr(manifests, "DATA", tmp_path / "data")
+    assert manifests.data_root() is None
+    (tmp_path / "data").mkdir()
+    assert manifests.data_root() == tmp_path / "data"
+    (tmp_path / "other").mkdir()
+    assert manifests.data_root(tmp_path / "other") == tmp_path / "other"
