@@ -1,5 +1,8 @@
-"""Vectors kept on disk under the checksum of the model and the hash of the text: a text is encoded once
-ever."""
+"""What models said of texts, kept on disk under the models' checksums and the texts' hashes.
+
+A text is read once ever. What is kept tells of the texts: a cache of restricted ones belongs where they are,
+in the data root.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +18,6 @@ from numpy.typing import NDArray
 from radeval_lib.models.loading import ModelError
 
 _CHUNK = 500
-
-
-def sealed(value: bytes, text: str) -> bytes:
-    """``value`` such that only who has ``text`` can read it; applied twice, it is ``value`` again.
-
-    What is kept about a text that may not be passed on must not give its words away.
-    """
-    key = b"seal" + text.encode("utf-8", "surrogatepass")
-    stream = hashlib.shake_256(key).digest(len(value))
-    mixed = int.from_bytes(value, "big") ^ int.from_bytes(stream, "big")
-    return mixed.to_bytes(len(value), "big")
 
 
 def text_key(text: str) -> bytes:

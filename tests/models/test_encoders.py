@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from radeval_lib.models.cache import BlobCache, sealed, text_key
+from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
 from radeval_lib.models.loading import ModelError, checksum, device_of
 from radeval_lib.models.packing import pack
@@ -62,15 +62,6 @@ def test_cache_is_by_model_and_setting(tmp_path, encoder, monkeypatch) -> None:
     other = Encoder(cache=tmp_path, pooling="mean", device="cpu")
     assert np.abs(other.encode(["effusion"]) - vectors[1]).max() > 1e-3
     assert b"pleural effusion" not in (tmp_path / "cache.sqlite").read_bytes()
-
-
-def test_sealed_values_need_the_text() -> None:
-    value = sealed(b"left pleural effusion", "the report")
-    assert b"effusion" not in value
-    assert sealed(value, "the report") == b"left pleural effusion"
-    assert sealed(value, "another report") != b"left pleural effusion"
-    assert text_key("a") != text_key("b")
-    assert sealed(b"", "x") == b""
 
 
 def test_broken_cache_is_named(tmp_path) -> None:

@@ -236,7 +236,7 @@ class RaTEScore(Metric):
 
 
 class _KeptReadings:
-    """Readings on disk, under the hash of the text and sealed with it."""
+    """Readings on disk, under the hash of the text."""
 
     def __init__(self, folder: str, table: str) -> None:
         from radeval_lib.models.cache import BlobCache
@@ -244,21 +244,21 @@ class _KeptReadings:
         self._blobs = BlobCache(folder, table)
 
     def get(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        from radeval_lib.models.cache import sealed, text_key
+        from radeval_lib.models.cache import text_key
 
         keys = {text_key(text): text for text in texts}
         found = {}
         for key, value in self._blobs.get(keys).items():
             text = keys[key]
-            entities, notes = json.loads(sealed(value, text))
+            entities, notes = json.loads(value)
             found[text] = _Reading(tuple(Entity(*entity) for entity in entities), tuple(notes))
         return found
 
     def put(self, readings: dict[str, _Reading]) -> None:
-        from radeval_lib.models.cache import sealed, text_key
+        from radeval_lib.models.cache import text_key
 
         plain = {text: json.dumps([row.entities, row.notes]).encode() for text, row in readings.items()}
-        self._blobs.put({text_key(text): sealed(value, text) for text, value in plain.items()})
+        self._blobs.put({text_key(text): value for text, value in plain.items()})
 
 
 class Vectors:

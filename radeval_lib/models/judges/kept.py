@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
-from radeval_lib.models.cache import BlobCache, sealed
+from radeval_lib.models.cache import BlobCache
 from radeval_lib.models.judges.base import Judge, Keep, Pair
 
 
@@ -41,16 +41,13 @@ class KeptJudge:
 
         def store(position: int, analysis: str) -> None:
             place = places[position]
-            value = sealed(analysis.encode("utf-8", "surrogatepass"), texts[place])
+            value = analysis.encode("utf-8", "surrogatepass")
             self._cache.put({keys[place]: value})
             found[keys[place]] = value
 
         if places:
             self._judge.judge([pairs[place] for place in places], store)
-        answers = [
-            sealed(found[key], text).decode("utf-8", "surrogatepass")
-            for key, text in zip(keys, texts, strict=True)
-        ]
+        answers = [found[key].decode("utf-8", "surrogatepass") for key in keys]
         if keep is not None:
             for place, answer in enumerate(answers):
                 keep(place, answer)
