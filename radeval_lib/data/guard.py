@@ -37,7 +37,7 @@ RARE_WORDS = 7  # one of so many where at most RARE texts of the corpus hold it,
 RARE = 2
 FEWEST_WORDS = 5  # and so is a whole text of so many that is as rare; shorter ones anyone may write
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
-_UNITS = ("cells", "results")  # folders of a build whose folders are whole or nothing
+_UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 _THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
@@ -241,5 +241,6 @@ def scan_build(
 def _remove(folder: Path, file: Path) -> None:
     """Remove a file, with the folder of results or of the cell that it belongs to."""
     (folder / file).unlink(missing_ok=True)
-    if len(file.parts) > 2 and file.parts[0] in _UNITS:
-        shutil.rmtree(folder / file.parent, ignore_errors=True)
+    depth = _UNITS.get(file.parts[0])
+    if depth is not None and len(file.parts) > depth:
+        shutil.rmtree(folder.joinpath(*file.parts[:depth]), ignore_errors=True)

@@ -190,12 +190,13 @@ def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_pat
 
 
 def test_nothing_that_holds_the_text_stays(build: Path) -> None:
-    kept, gone = ["executed/b.ipynb", "results/b/c.json"], ["build.log", "executed/a.ipynb", "book/a.md"]
-    whole = ["cells/a/counts.csv", "cells/a/model/config.json", "_build/html/clean.html"]
+    kept = ["executed/r/b.ipynb", "results/r/b/c.json", "cells/r/a/other/facts.json"]
+    gone = ["build.log", "executed/r/a.ipynb", "book/a.md"]
+    whole = ["cells/r/a/slug/model/notes.txt", "cells/r/a/slug/facts.json", "_build/html/clean.html"]
     for name in [*kept, *gone, *whole]:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_text(SECRET if name in gone or name == whole[0] else "clean")
-    with pytest.raises(LeakError, match=r"executed/a\.ipynb"):
+    with pytest.raises(LeakError, match=r"executed/r/a\.ipynb"):
         scan_build(build, CORPORA)
     assert all((build / name).exists() for name in kept)
     assert not any((build / name).exists() for name in [*gone, *whole])
