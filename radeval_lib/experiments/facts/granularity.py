@@ -180,3 +180,38 @@ def where_it_stops(frame: pd.DataFrame, unit: str) -> str:
     if last == steps[-1]:
         return f"The claim holds at every step, up to {last:g} ({unit})."
     return f"The claim holds up to {last:g} and fails at {steps[steps.index(last) + 1]:g} ({unit})."
+
+
+def conclusion(
+    raw: pd.Series, derived: pd.Series, tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]
+) -> str:
+    """The page's first paragraph: the printed divide, and which departure ends it in the simulation.
+
+    Parameters
+    ----------
+    raw, derived : printed alphas of counts and of ratios.
+    tried, departures : scenarios and their frames of :func:`sweep`.
+    """
+    printed = (
+        f"In the printed table every ratio agrees better ({derived.min():.2f} to {derived.max():.2f}) than "
+        "every count "
+        f"({raw.min():.2f} to {raw.max():.2f})."
+        if raw.max() < derived.min()
+        else "In the printed table some counts agree as well as some ratios."
+    )
+    ended = [
+        scenario.name
+        for scenario, frame in zip(tried, departures, strict=True)
+        if holds_until(frame) != frame["step"].iloc[-1]
+    ]
+    kept = [scenario.name for scenario in tried if scenario.name not in ended]
+    told = [
+        f"In a simulation the divide ends once {_either(ended)}" if ended else "",
+        f"it lasts where {_either(kept)}" if kept else "",
+    ]
+    sentence = "; ".join(filter(None, told))
+    return f"{printed} {sentence[0].upper()}{sentence[1:]}."
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(names)

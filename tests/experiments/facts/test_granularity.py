@@ -10,6 +10,7 @@ from radeval_lib.experiments.facts.granularity import (
     FIELDS,
     Scenario,
     alphas,
+    conclusion,
     divide,
     holds_until,
     scenarios,
@@ -69,3 +70,22 @@ def test_where_it_stops_in_every_branch() -> None:
     assert where_it_stops(_frame([0.2, 0.1]), "slips") == "The claim holds at every step, up to 1 (slips)."
     assert where_it_stops(_frame([-0.2, 0.1]), "slips") == "The claim does not hold even at 0 (slips)."
     assert holds_until(_frame([0.1, float("nan")])) == 0
+
+
+def test_conclusion_in_every_branch() -> None:
+    low, high = pd.Series([0.2, 0.5]), pd.Series([0.8, 0.9])
+    first, second = scenarios()[:2]
+    ends, lasts = _frame([0.2, -0.1]), _frame([0.2, 0.1])
+    said = conclusion(low, high, [first, second], [lasts, ends])
+    assert said.startswith(
+        "In the printed table every ratio agrees better (0.80 to 0.90) than every count (0.20"
+    )
+    assert said.endswith(
+        "In a simulation the divide ends once raters misjudge whether a fact is common; it lasts where "
+        "shared "
+        "passages are cut anew in the second text."
+    )
+    assert "some counts agree as well" in conclusion(high, low, [first], [ends])
+    assert conclusion(low, high, [first], [lasts]).endswith(
+        "It lasts where shared passages are cut anew in the second text."
+    )
