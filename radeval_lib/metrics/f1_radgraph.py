@@ -20,6 +20,7 @@ from radeval_lib.metrics.radgraph import (
 )
 
 if TYPE_CHECKING:
+    from radeval_lib.data.radgraph import Annotation
     from radeval_lib.models.graph.extraction import Extractor
 
 CHUNK = 1_000
@@ -60,6 +61,11 @@ class _GraphMetric(Metric):
             }
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
+
+    def compare(self, reference: Annotation, candidate: Annotation) -> float:
+        """The score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
+        read = [self._read(parse_graph(item["entities"])) for item in (reference, candidate)]
+        return self._compare(*read)[0]
 
     def _read(self, graph: Graph) -> Any:
         """What of a graph is compared."""

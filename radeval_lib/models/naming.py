@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.models.loading import PACKAGED
+from radeval_lib.models.loading import PACKAGED, RADGRAPH
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""
@@ -17,4 +17,4 @@ def title(name: str) -> str:
     for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
             return words.format(title(name.removeprefix(prefix)))
-    return "MiniLM" if name == PACKAGED else name
+    return "MiniLM" if name == PACKAGED else name.removeprefix(RADGRAPH)

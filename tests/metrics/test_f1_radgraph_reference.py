@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,6 +46,8 @@ def test_values_and_details_of_the_metric(tmp_path: Path) -> None:
             found = create("f1_radgraph", graph_model=str(path), level=level, case=case).score(*texts)
             assert found.values[0] == pytest.approx(PACKAGE[case]["capital with a relation"][position])
             assert found.details[0].f1 == found.values[0]
+            metric: Any = create("f1_radgraph", graph_model="unused", level=level, case=case)
+            assert metric.compare(pair["reference"], pair["candidate"]) == found.values[0]
     combined = create("radgraph_combined", graph_model=str(path)).score(*texts)
     assert combined.details[0]["entities"].common == 2
     assert combined.values[0] == pytest.approx((2 / 3 + 1 / 2) / 2)  # mild-edema is lost with its capital

@@ -11,11 +11,8 @@ from typing import Any, Protocol
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.models.graph.span_pairs import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import WordGraph, joined_units
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.loading import RADGRAPH, ModelError
 from radeval_lib.synthetic.markup import tokenize
-
-PACKAGE = "radgraph:"
-"""Before the name of a model of the ``radgraph`` package, e.g. ``radgraph:modern-radgraph-xl``."""
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 
@@ -38,7 +35,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     Parameters
     ----------
     name : a folder that :class:`~radeval_lib.models.graph.span_pairs.GraphModel` saved; a model of the
-        ``radgraph`` package after :data:`PACKAGE`; or a JSON file of annotations in RadGraph's form.
+        ``radgraph`` package after ``radgraph:``; or a JSON file of annotations in RadGraph's form.
     device : ``auto``, ``cpu`` or ``cuda``.
 
     Raises
@@ -47,15 +44,15 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
         If it cannot be opened.
     """
     text = str(name)
-    if text.startswith(PACKAGE):
-        return PackageExtractor(text.removeprefix(PACKAGE), device=device)
+    if text.startswith(RADGRAPH):
+        return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
     if Path(text).suffix == ".json":
         return RecordedGraphs(Path(text))
     if not (Path(text) / SETTINGS).is_file():
         raise ModelError(
             "no graph model of that name",
             Path(text).name,
-            f"Give a folder that GraphModel saved, {PACKAGE}NAME (with the package radgraph installed), or a "
+            f"Give a folder that GraphModel saved, {RADGRAPH}NAME (needs the package radgraph), or a "
             "JSON file of RadGraph annotations.",
         )
     return ModelExtractor(text, device=device)
@@ -77,6 +74,10 @@ class ModelExtractor:
         words = [tokenize(text) for text in texts]
         graphs = joined_units(words, self.model.settings.unit, self._read)
         return [annotation(own, *graph) for own, graph in zip(words, graphs, strict=True)]
+
+    def forget(self) -> None:
+        """Drop what was kept of the texts read so far."""
+        self._known.clear()
 
     def _read(self, wanted: list[tuple[str, ...]]) -> list[WordGraph]:
         missing = [words for words in wanted if words not in self._known]
@@ -103,7 +104,7 @@ class PackageExtractor:
     def __init__(self, model: str, *, device: str = "auto") -> None:
         from radeval_lib.models.loading import device_of
 
-        self.name = f"{PACKAGE}{model}"
+        self.name = f"{RADGRAPH}{model}"
         if model not in PACKAGE_MODELS:
             raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")
         if importlib.util.find_spec("radgraph") is None:

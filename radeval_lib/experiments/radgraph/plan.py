@@ -1,0 +1,47 @@
+"""The cells of RadGraph: trainings of the joint model of entities and relations, and their settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile, Size
+
+NOTEBOOK = "summarization/graph_training"
+
+
+class Settings(BaseModel):
+    """The section ``radgraph`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    training_reports : reports that a training learns from, drawn anew with each seed; 0: all that there are.
+    training_seeds : how often a training is repeated, with other reports and other first weights.
+    initial_models : encoders that a training starts from, the study's own choice first.
+    training : what differs from the defaults of :class:`~radeval_lib.models.training.TrainingSettings` and of
+        :class:`~radeval_lib.models.graph.span_pairs.GraphSettings`.
+    scored_pairs : pairs of reports by which the page compares the conventions of F1-RadGraph.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    training_reports: Size
+    training_seeds: Size
+    initial_models: list[str] = Field(min_length=1)
+    training: dict[str, Any]
+    scored_pairs: Size
+
+
+def settings(profile: Profile) -> Settings:
+    """The profile's settings of this system."""
+    return profile.section("radgraph", Settings)
+
+
+def cells(profile: Profile) -> list[Cell]:
+    """One training for each encoder; the first keeps its model, the study's own extractor."""
+    chosen = settings(profile)
+    return [
+        Cell.of(NOTEBOOK, init_model=name, reports=chosen.training_reports) for name in chosen.initial_models
+    ]
