@@ -1,0 +1,207 @@
+"""What a perfect judge would get: the marks of RadPref's radiologists in GREEN's formula and its variants.
+
+A radiologist marked, finding by finding, what a candidate has wrong and how much it matters. From one
+radiologist's marks follows a score by any formula; how far it agrees with the grades of the *other* two is
+the most that a judge can reach who finds every error as a radiologist does. All weights are stated here and
+none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon et al. 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.radpref import CANDIDATES, Case, Rating
+from radeval_lib.data.records import ErrorCount
+from radeval_lib.stats.correlations import Resampled, resample
+
+WEIGHTS: Mapping[str, float] = {
+    "urgent": 1.0,
+    "actionable_not_urgent": 0.5,
+    "not_actionable_not_urgent": 0.25,
+    "benign_expected": 0.0,
+    "significant": 0.5,
+    "negligible": 0.0,
+}
+"""What a marked error counts for; the last two are of wrong attributes."""
+
+SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
+"""The marks that GREEN would call clinically significant: they ask for something to be done."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """One radiologist's marks on one candidate, counted.
+
+    Attributes
+    ----------
+    weighted : errors by :data:`WEIGHTS`.
+    errors, significant : all errors, and those in :data:`SIGNIFICANT`.
+    stated : findings of the candidate; ``clean`` those without a mark, ``right`` those not marked as false,
+        ``passable`` those without a significant mark.
+    """
+
+    weighted: float
+    errors: int
+    significant: int
+    stated: int
+    clean: int
+    right: int
+    passable: int
+
+
+def marks(case: Case, rating: Rating) -> Marks:
+    """Count what a radiologist marked on a candidate."""
+    stated = len(case.candidate_findings[rating.candidate])
+    about = [error for error in rating.errors if error.kind != "missing"]
+    touched = {error.finding for error in about}
+    false = {error.finding for error in about if error.kind == "false"}
+    grave = {error.finding for error in about if error.significance in SIGNIFICANT}
+    return Marks(
+        sum(WEIGHTS[error.significance] for error in rating.errors),
+        len(rating.errors),
+        sum(error.significance in SIGNIFICANT for error in rating.errors),
+        stated,
+        max(0, stated - len(touched)),
+        max(0, stated - len(false)),
+        max(0, stated - len(false | grave)),
+    )
+
+
+def share(matched: float, errors: float) -> float:
+    """GREEN's form: matched over matched plus errors; 0 where nothing matches."""
+    return matched / (matched + errors) if matched else 0.0
+
+
+VARIANTS: dict[str, tuple[str, Callable[[Marks], float]]] = {
+    "weighted errors": ("sum", lambda m: -m.weighted),
+    "all errors": ("sum", lambda m: -m.errors),
+    "significant errors": ("sum", lambda m: -m.significant),
+    "GREEN": ("ratio", lambda m: share(m.clean, m.significant)),
+    "GREEN, all errors": ("ratio", lambda m: share(m.clean, m.errors)),
+    "GREEN, a match unless false": ("ratio", lambda m: share(m.right, m.significant)),
+    "GREEN, a match unless significant": ("ratio", lambda m: share(m.passable, m.significant)),
+    "GREEN, errors weighted": ("ratio", lambda m: share(m.clean, m.weighted)),
+    "GREEN, one match given": ("ratio", lambda m: share(m.clean + 1, m.significant)),
+}
+"""Name -> whether a sum or GREEN's ratio, and the score (higher is better)."""
+
+
+def marked(cases: Sequence[Case], ratings: Sequence[Rating]) -> pd.DataFrame:
+    """One row a candidate and radiologist.
+
+    Returns
+    -------
+    DataFrame
+        ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists), the
+        counts of :class:`Marks` and one column for each of :data:`VARIANTS`.
+    """
+    by_id = {case.id: case for case in cases}
+    rows = []
+    for rating in ratings:
+        found = marks(by_id[rating.case], rating)
+        scores = {name: score(found) for name, (_, score) in VARIANTS.items()}
+        rows.append(
+            {
+                "case": rating.case,
+                "candidate": rating.candidate,
+                "rater": rating.rater,
+                "grade": rating.rating,
+                **vars(found),
+                **scores,
+            }
+        )
+    frame = pd.DataFrame(rows)
+    grades = frame.groupby(["case", "candidate"])["grade"]
+    count = grades.transform("size")
+    frame["others"] = (grades.transform("sum") - frame["grade"]) / (count - 1)
+    return frame
+
+
+def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Agreement of each variant by one radiologist's marks with the mean grade of the others.
+
+    Returns
+    -------
+    DataFrame
+        One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
+        intervals by drawing cases.
+    """
+    parts = []
+    for rater, rows in frame.groupby("rater"):
+        found = _resampled(rows, rows["others"], resamples, rng).intervals()
+        parts.append(found.assign(rater=rater))
+    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
+
+
+def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> Resampled:
+    """Agreement of each variant, averaged over the radiologists, with their mean grade.
+
+    Marks and grades are of the same people, so this is the most that the formulas can give.
+    """
+    together = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
+    return _resampled(together, together["grade"], resamples, rng)
+
+
+def _resampled(rows: pd.DataFrame, grades: pd.Series, resamples: int, rng: np.random.Generator) -> Resampled:
+    scores = {name: rows[name].to_numpy() for name in VARIANTS}
+    return resample(
+        scores,
+        grades.to_numpy(),
+        groups=rows["case"].to_numpy(),
+        kind="kendall",
+        resamples=resamples,
+        rng=rng,
+    )
+
+
+def step_of_one_match(frame: pd.DataFrame) -> pd.Series:
+    """By how much GREEN's score moves where one finding more is called a match, errors as they are."""
+    before = [share(row.clean, row.significant) for row in frame.itertuples()]
+    after = [share(row.clean + 1, row.significant) for row in frame.itertuples()]
+    return pd.Series(np.subtract(after, before), index=frame.index)
+
+
+def graded(ratings: Sequence[Rating]) -> pd.Series:
+    """Mean grade of each candidate, by (case, candidate)."""
+    rows = pd.DataFrame([(one.case, one.candidate, one.rating) for one in ratings])
+    rows.columns = pd.Index(["case", "candidate", "grade"])
+    return rows.groupby(["case", "candidate"])["grade"].mean()
+
+
+def texts(cases: Sequence[Case]) -> pd.DataFrame:
+    """Reference and candidate of every pair, by (case, candidate)."""
+    rows = [(case.id, key, case.reference, case.candidates[key]) for case in cases for key in CANDIDATES]
+    frame = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
+    return frame.set_index(["case", "candidate"])
+
+
+def counted(counts: Sequence[ErrorCount], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
+
+    Returns
+    -------
+    DataFrame
+        One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
+        ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
+    """
+    rows = pd.DataFrame([vars(one) for one in counts])
+    keys = ["study", "origin", "rater"]
+    total = rows.groupby(keys)["count"].sum().unstack("rater")
+    grave = rows[rows["significant"]].groupby(keys)["count"].sum().unstack("rater")
+    parts = []
+    for rater in total.columns:
+        others = total.drop(columns=rater).mean(axis=1)
+        found = resample(
+            {"significant errors": grave[rater].to_numpy(), "all errors": total[rater].to_numpy()},
+            others.to_numpy(),
+            groups=total.index.get_level_values("study").to_numpy(),
+            kind="kendall",
+            resamples=resamples,
+            rng=rng,
+        ).intervals()
+        parts.append(found.assign(rater=rater))
+    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})

@@ -1,0 +1,87 @@
+"""Errors planted by the generator, and what a judge finds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.error_categories import CATEGORIES
+from radeval_lib.models.judges.rules import Judgement, judge_pair
+from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs, rewrite
+from radeval_lib.synthetic.generator import Pair
+from radeval_lib.synthetic.records import SyntheticError
+
+Planted = tuple[ErrorPair, SyntheticReport]
+ENDS = (0.025, 0.975)
+
+
+def planted_pairs(n: int, seed: int, anatomy: Pair | None) -> list[Planted]:
+    """Pairs with planted errors and the candidate as it is judged: said anew, in other words and half of the
+    time in another style, so that shared wording does not give its errors away."""
+    pairs = []
+    for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=anatomy)):
+        said = partial(rewrite, kind="style" if number % 2 else "synonym", seed=seed)
+        try:
+            candidate = said(pair.candidate)
+        except SyntheticError:  # it has no other wording
+            candidate = pair.candidate
+        pairs.append((pair, candidate))
+    return pairs
+
+
+def judged(pairs: Sequence[Planted]) -> list[Judgement]:
+    """What the rules judge says of each pair."""
+    return [judge_pair(pair.reference.findings.text, said.findings.text) for pair, said in pairs]
+
+
+def counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) -> pd.DataFrame:
+    """Significant errors, planted and found.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair and category: ``pair``, ``category``, ``planted``, ``found`` and ``hit``, the smaller
+        of the two.
+    """
+    rows = []
+    for number, ((pair, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
+        gold = pair.comparison.count(True)
+        for letter, found in zip(CATEGORIES, judgement.count(True), strict=True):
+            rows.append((number, letter, gold[letter], found, min(gold[letter], found)))
+    return pd.DataFrame(rows, columns=["pair", "category", "planted", "found", "hit"])
+
+
+def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Micro-F1 of the counts, by category and over all, with 95 % intervals from drawing pairs.
+
+    Returns
+    -------
+    DataFrame
+        Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
+    """
+    wide = table.pivot(index="pair", columns="category", values=["planted", "found", "hit"])
+    stacked = np.stack([wide[name].to_numpy(float) for name in ("hit", "planted", "found")])
+    stacked = np.concatenate([stacked, stacked.sum(axis=2, keepdims=True)], axis=2)
+    names = [*wide["hit"].columns, "all"]
+    draws = []
+    for weights in drawn_counts(stacked.shape[1], resamples, rng, stacked.shape[1]):
+        draws.append(np.einsum("rp,kpc->krc", weights, stacked))
+    hit, planted, found = np.concatenate(draws, axis=1)
+    with np.errstate(invalid="ignore"):
+        values = 2 * hit / (planted + found)
+    low, high = np.nanquantile(values, ENDS, axis=0)
+    total = stacked.sum(axis=1)
+    return pd.DataFrame(
+        {
+            "planted": total[1].astype(int),
+            "found": total[2].astype(int),
+            "value": 2 * total[0] / (total[1] + total[2]),
+            "low": low,
+            "high": high,
+        },
+        index=pd.Index(names, name="category"),
+    )

@@ -1,0 +1,131 @@
+"""Ceilings, planted errors, reading labels, summary and freeze of GREEN's pages."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.radpref import Case, FindingError, Rating
+from radeval_lib.data.records import ErrorCount
+from radeval_lib.experiments.green import ceilings, faulty, planted, reading, summary
+from radeval_lib.experiments.green.freeze import Freeze, behaviour, freeze
+from radeval_lib.models.judges.rules import RulesJudge
+
+
+def case(number: int) -> Case:
+    findings = {"C1": ("a", "b", "c"), "C2": ("a",)}
+    texts = {"C1": "one", "C2": "two"}
+    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"}, "", "", "")
+
+
+ERRORS = (
+    FindingError("false", 0, "urgent"),
+    FindingError("attribute", 1, "negligible", "severity"),
+    FindingError("missing", 1, "actionable_not_urgent"),
+)
+
+
+def test_marks_by_hand():
+    found = ceilings.marks(case(1), Rating("1", "C1", "1", 3, ERRORS))
+    assert found == ceilings.Marks(
+        weighted=1.5, errors=3, significant=2, stated=3, clean=1, right=2, passable=2
+    )
+    scores = {name: score(found) for name, (_, score) in ceilings.VARIANTS.items()}
+    assert scores["GREEN"] == pytest.approx(1 / 3)
+    assert scores["GREEN, all errors"] == pytest.approx(1 / 4)
+    assert scores["GREEN, one match given"] == pytest.approx(2 / 4)
+    assert scores["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
+    assert scores["weighted errors"] == -1.5
+
+
+def test_others_are_the_other_radiologists():
+    ratings = [Rating("1", "C1", str(rater), grade, ()) for rater, grade in ((1, 1), (2, 3), (3, 5))]
+    frame = ceilings.marked([case(1)], ratings)
+    assert frame["others"].tolist() == [4.0, 3.0, 2.0]
+
+
+def test_ceilings_of_perfect_marks_are_one():
+    rng = np.random.default_rng(0)
+    cases = [case(number) for number in range(12)]
+    ratings = []
+    for number, one in enumerate(cases):
+        for candidate in ("C1", "C2"):
+            wrong = (number + (candidate == "C2") * 3) % 4
+            errors = tuple(FindingError("missing", place, "urgent") for place in range(wrong))
+            ratings += [Rating(one.id, candidate, str(rater), 5 - wrong, errors) for rater in (1, 2, 3)]
+    frame = ceilings.marked(cases, ratings)
+    joint = ceilings.joint_ceilings(frame, resamples=20, rng=rng).intervals().set_index("metric")
+    assert joint.loc["weighted errors", "value"] == pytest.approx(1.0)
+    single = ceilings.single_ceilings(frame, resamples=20, rng=rng)
+    assert len(single) == 3 * len(ceilings.VARIANTS)
+
+
+def test_counts_of_radiologists_who_agree():
+    counts = [
+        ErrorCount(study, "bleu", 1, f"Expert {rater}", True, float(study))
+        for study in range(8)
+        for rater in range(3)
+    ]
+    found = ceilings.counted(counts, resamples=20, rng=np.random.default_rng(0))
+    assert found["value"].tolist() == pytest.approx([1.0] * 6)
+
+
+def test_micro_f1_by_hand():
+    table = pd.DataFrame(
+        {
+            "pair": [0, 0, 1, 1],
+            "category": list("abab"),
+            "planted": [2, 0, 1, 1],
+            "found": [1, 1, 1, 1],
+            "hit": [1, 0, 1, 1],
+        }
+    )
+    scores = planted.micro_f1(table, resamples=50, rng=np.random.default_rng(0))
+    assert scores.loc["a", "value"] == pytest.approx(4 / 5)
+    assert scores.loc["b", "value"] == pytest.approx(2 / 3)
+    assert scores.loc["all", "value"] == pytest.approx(6 / 8)
+    assert (scores["low"] <= scores["value"]).all()
+
+
+def test_labels_hold_no_text_and_no_sentence_twice():
+    labels = reading.labels()
+    keys = labels[["report", "section", "start", "end"]].drop_duplicates()
+    assert len(keys) >= 150
+    assert labels["key"].str.fullmatch(r"[a-z_]*").all()
+    assert set(labels["presence"]) == {"present", "absent", "uncertain", "normal", ""}
+    assert (labels["report"].astype(int) % 5 == 0).all()
+    assert labels.groupby(["report", "section", "start", "end"])["draw"].nunique().eq(1).all()
+
+
+def test_sentences_of_an_analysis():
+    (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion. Cardiomegaly.")])
+    said = summary.error_sentences(analysis)
+    assert said["a"] == ["Cardiomegaly", "Pleural effusion (right)"]
+    assert said["b"] == ["Nodule (left)"]
+    assert said["c"] == []
+
+
+def test_the_largest_cluster_and_its_centre():
+    words = ["left nodule"] * 6 + ["right effusion"] * 3 + ["heart"]
+    vectors = {"left nodule": (1, 0, 0), "right effusion": (0, 1, 0), "heart": (0, 0.6, 0.8)}
+    found = summary.cluster(
+        "a", words, lambda texts: np.array([vectors[text] for text in texts], dtype=np.float32)
+    )
+    assert found.nearest == ("left nodule",) * 3
+    assert found.share == 0.6
+    nothing = summary.cluster("b", [], lambda texts: np.zeros((0, 3), dtype=np.float32))
+    assert nothing.nearest == ()
+
+
+def test_the_built_in_fault_is_in_its_share_of_reports():
+    pairs = faulty.faulty_pairs(60, 1, share=1.0)
+    assert (
+        sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
+        > 50
+    )
+    assert faulty.faulty_pairs(10, 1, share=0.0) == faulty.faulty_pairs(10, 1, share=0.0)
+
+
+def test_the_freeze_tells_whether_the_judge_has_changed():
+    assert freeze().scored >= 1
+    assert Freeze("", behaviour(), 1, "").holds
+    assert not Freeze("", "0" * 64, 1, "").holds
