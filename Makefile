@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-CORES ?= 2
+# Notebooks that run at once; 0: the machine's cores, as far as its memory allows.
+CORES ?= 0
+# A folder of notebooks, such as green: build its pages alone.
+ONLY ?=
 
 .PHONY: help book test robustness open full lint format lock clean
 .DELETE_ON_ERROR:
@@ -21,13 +24,13 @@ $(READY): requirements.lock pyproject.toml
 	@touch $@
 
 book: $(READY) ## run every notebook and render the book (profile embedded)
-	@$(BIN)/radbook build --profile embedded --cores $(CORES)
+	@$(BIN)/radbook build --profile embedded --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
-	@$(BIN)/radbook build --profile open --cores $(CORES)
+	@$(BIN)/radbook build --profile open --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
-	@$(BIN)/radbook build --profile full --cores $(CORES)
+	@$(BIN)/radbook build --profile full --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
 test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint

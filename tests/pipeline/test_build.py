@@ -250,14 +250,8 @@ def test_a_run_with_other_parameters_leaves_the_books_results_alone(tiny: TinyRe
 
 
 def test_nothing_that_a_user_names_reaches_a_shell(tiny: TinyRepository) -> None:
-    for name in ("$(touch ran)", "a 'quote'", "{wildcard}", "two\nlines", "`touch ran`; touch ran"):
-        root = tiny.path / "data" / name
-        root.mkdir(parents=True)
-        built = tiny.radbook("build", "--data-root", str(root), "--dry-run")
-        assert built.returncode == 0, built.stderr
-        done = tiny.radbook("run", "facts/one", "--quiet", "--data-root", str(root))
-        assert done.returncode == 0, done.stderr
-    root = tiny.path / "data" / "$(touch ran)"
+    root = tiny.path / "data" / "$(touch ran) `touch ran`; touch ran 'quoted' {wildcard}\nline"
+    root.mkdir(parents=True)
     built = tiny.radbook("build", "--data-root", str(root))
     assert built.returncode == 0, built.stdout + built.stderr
     assert not list(tiny.path.rglob("ran"))
