@@ -58,6 +58,7 @@ ROLES: dict[str, Role] = {
     "ner_corpus": Role(AnnotatedSentence, generated.ner_corpus),
     "graph_corpus": Role(AnnotatedSentence, generated.graph_corpus),
     "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
+    "stanza_corpus": Role(AnnotatedSentence, generated.ner_corpus),
     "rated_sentences": Role(RatedPair, generated.rated_sentences),
     "rated_pairs": Role(RatedPair, generated.rated_pairs),
     "rated_errors": Role(RatedPair, generated.rated_errors),

@@ -207,6 +207,11 @@ class Run:
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
             cells.write(new, cell, tables, content, model)
 
+    def study_folder(self) -> Path:
+        """Where a search of this cell keeps its trials until the cell has ended: it outlives a killed run."""
+        cell = Cell(self.notebook, self.parameters)
+        return self.output_dir / "studies" / cell.notebook / cell.slug
+
     def is_first_cell(self) -> bool:
         """Whether this is the first planned cell of its notebook, whose model a profile may name."""
         return Cell(self.notebook, self.parameters) == cells.planned_of(self.profile, self.notebook)[0]

@@ -1,0 +1,121 @@
+"""What a profile settles for RaLEs: its section ``rales`` under ``experiments``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Count = Annotated[int, Field(strict=True, ge=0)]
+AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
+RegimeName = Literal["all", "tenth", "hundredth", "probe"]
+
+SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
+"""Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Dimension(_Strict):
+    """A setting that is searched: between two ends, or among choices.
+
+    Attributes
+    ----------
+    low, high : ends of a range.
+    log : whether orders of magnitude are equally likely.
+    whole : whether only whole numbers are tried.
+    choices : instead of a range.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    log: bool = False
+    whole: bool = False
+    choices: tuple[float, ...] = ()
+
+    @model_validator(mode="after")
+    def _either(self) -> Dimension:
+        if bool(self.choices) == (self.low is not None and self.high is not None):
+            raise ValueError("give either choices, or both low and high")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"low is {self.low} and high is {self.high}")
+        return self
+
+
+class Selection(_Strict):
+    """The experiment on selecting by the test set.
+
+    Attributes
+    ----------
+    encoder, task : what is searched.
+    documents : training documents; validation has as many.
+    trials : of each search.
+    searches : searches, each on documents of its own.
+    """
+
+    encoder: str
+    task: str
+    documents: AtLeastOne
+    trials: AtLeastOne
+    searches: AtLeastOne
+
+
+class Pretraining(_Strict):
+    """Continued pretraining of the in-domain encoder.
+
+    Attributes
+    ----------
+    init_model : what it starts from.
+    role : of the reports that it reads.
+    reports : how many.
+    epochs, batch_size, learning_rate : of the training.
+    """
+
+    init_model: str
+    role: str
+    reports: AtLeastOne
+    epochs: AtLeastOne
+    batch_size: AtLeastOne
+    learning_rate: float
+
+
+class Settings(_Strict):
+    """The section.
+
+    Attributes
+    ----------
+    encoders : the models of the benchmark; ``in_domain`` is what the cell of the pretraining keeps.
+    regimes : in which each is fitted.
+    shallow_layers : layers of a model after ``shallow:``.
+    trim : whether pieces that the data do not have are left out of vocabularies.
+    split_cells : whether each task and regime is a cell of its own, as on a cluster.
+    documents : training records that a draw takes, by task; 0: all.
+    test_documents : test records that are scored, by task; 0: all.
+    rare_class : procedures with fewer training documents are merged.
+    draws : how often each regime is repeated, with other documents and other first weights.
+    trials : of the search, by ``task/regime``; where none is named the defaults are taken as they are.
+    startup : trials at random before TPE uses what it has seen (Optuna's own default is 10).
+    defaults : settings of each task that the search does not vary.
+    space : what it varies, by task.
+    tagger_of_graphs : encoders for which RadGraph's entities are also found by the token classifier.
+    pretraining, selection : of those experiments.
+    """
+
+    encoders: tuple[str, ...] = Field(min_length=1)
+    regimes: tuple[RegimeName, ...] = Field(min_length=1)
+    shallow_layers: AtLeastOne
+    trim: bool
+    split_cells: bool
+    documents: dict[str, Count]
+    test_documents: dict[str, Count]
+    rare_class: Count
+    draws: dict[RegimeName, AtLeastOne]
+    trials: dict[str, Count]
+    startup: AtLeastOne
+    defaults: dict[str, dict[str, Any]]
+    space: dict[str, dict[str, Dimension]]
+    tagger_of_graphs: tuple[str, ...]
+    pretraining: Pretraining
+    selection: Selection

@@ -1,0 +1,374 @@
+"""The understanding tasks of RaLEs behind one interface: records, head, measure and counts.
+
+Source: RaLEs (Zambrano Chaves et al. 2023), Sections 4.1 and 4.2.2 and Table 1. A task is fitted once for all
+its columns of Table 3: one model of RadGraph gives four of the seven.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib.data.records import AnnotatedSentence, Document
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import RadevalError
+from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.graph.training import GraphTask, model_of, tally, unit_records
+from radeval_lib.models.ner.agreement import agreement
+from radeval_lib.models.ner.corpus import gold_spans, plain_words
+from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
+from radeval_lib.models.ner.training import TaggingTask
+
+IN, OUT = "MIMIC-CXR", "CheXpert"
+"""The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
+
+_STAND_INS = {"X-Ray": IN, "CT": OUT}
+"""Of generated reports the kind of examination takes the institution's part: what is trained on radiographs
+meets CT. A change of modality is a larger one than a change of hospital."""
+
+OTHER = "Other"
+"""The class that rare procedures are merged into (RaLEs, Table 15)."""
+
+
+class TaskError(RadevalError):
+    """An unknown task, or data that it cannot be fitted to or measured on."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of Tables 3 and 9 to 11.
+
+    Attributes
+    ----------
+    name : the tables' name of it.
+    part : what is counted: ``entity``, ``relation`` or ``document``.
+    domain : the institution of the test documents; empty: all.
+    """
+
+    name: str
+    part: str
+    domain: str = ""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A task's records by split."""
+
+    train: list[Any]
+    dev: list[Any]
+    test: list[Any]
+
+
+class BenchmarkTask(ABC):
+    """One task.
+
+    Attributes
+    ----------
+    name : what settings and cells call it.
+    role : of the data that it takes.
+    columns : of Table 3 that it fills.
+    measure : of the fitted model on dev, by which settings and epoch are chosen.
+    """
+
+    name: str
+    role: str
+    columns: tuple[Column, ...]
+    measure: str
+
+    @abstractmethod
+    def parts(self, records: Sequence[Any]) -> Parts:
+        """The records as the task uses them, by split.
+
+        Raises
+        ------
+        TaskError
+            Where a split is empty, or has nothing to find.
+        """
+
+    @abstractmethod
+    def stratum(self, record: Any) -> str:
+        """What subsets are stratified by."""
+
+    @abstractmethod
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
+        """A :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
+
+    def taught(self, records: Sequence[Any]) -> list[Any]:
+        """The records as the model reads them in training."""
+        return list(records)
+
+    @abstractmethod
+    def counts(self, fitted: Any, records: Sequence[Any]) -> pd.DataFrame:
+        """One row a case and part: ``case``, ``domain``, ``part``, ``matched``, ``predicted``, ``gold``."""
+
+
+class GraphBenchmark(BenchmarkTask):
+    """RadGraph: entities and relations by one joint model; micro F1 as DyGIE++ counts.
+
+    The two labelers of its test part are two documents of one case: each counts, and both are drawn together
+    when cases are resampled.
+    """
+
+    name, role, measure = "graphs", "graph_corpus", "f1"
+    columns = (
+        Column("RG_NER, in", "entity", IN),
+        Column("RG_NER, out", "entity", OUT),
+        Column("RG_RE, in", "relation", IN),
+        Column("RG_RE, out", "relation", OUT),
+    )
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        known = [replace(row, group=domain) for row in records if (domain := _domain(row))]
+        inside, outside = ([row for row in known if row.group == domain] for domain in (IN, OUT))
+        generated = any(row.group not in (IN, OUT) for row in records)
+        found = _resplit(inside) if generated else _by_split(inside)
+        # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
+        away = outside if generated else [row for row in outside if row.split == "test"]
+        return _checked(Parts(found.train, found.dev, [*found.test, *away]), self.name)
+
+    def stratum(self, record: AnnotatedSentence) -> str:
+        return _rarest([entity.label for entity in record.entities])
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphTask:
+        return GraphTask(model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed))
+
+    def taught(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        return unit_records(records, "sentence")
+
+    def counts(self, fitted: GraphTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+        return _graph_counts(fitted, records, ("entity", "relation"))
+
+
+class SpatialBenchmark(BenchmarkTask):
+    """RadSpRL: relations between spatial indicators and their roles; micro F1 as DyGIE++ counts.
+
+    Only documents with relations are taken (RaLEs, Section 4.1), and of them only sentences with an entity
+    (RaLEs repository, datasets/convert_radsprl_to_dygiepp.py).
+    """
+
+    name, role, measure = "spatial", "spatial_corpus", "relation_f1"
+    columns = (Column("RadSpRL", "relation"),)
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        related = [row for row in records if row.relations]
+        found = _resplit(related)
+        return _checked(Parts(*(_with_entities(part) for part in _rows(found))), self.name)
+
+    def stratum(self, record: AnnotatedSentence) -> str:
+        return _rarest([relation.label for relation in record.relations])
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphTask:
+        return GraphTask(model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed))
+
+    def counts(self, fitted: GraphTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+        return _graph_counts(fitted, records, ("relation",))
+
+
+class TaggingBenchmark(BenchmarkTask):
+    """Stanza's radiology entities by a token classifier; entity micro F1 as seqeval counts by default."""
+
+    name, role, measure = "stanza", "stanza_corpus", "f1"
+    columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        generated = not any(row.group == "" for row in records) and len({row.group for row in records}) > 1
+        return _checked(_resplit(list(records)) if generated else _by_split(records), self.name)
+
+    def stratum(self, record: AnnotatedSentence) -> str:
+        return _rarest([entity.label for entity in record.entities])
+
+    def labels(self, parts: Parts) -> list[str]:
+        """Types of entities, in upper case."""
+        return sorted({kind for part in _rows(parts) for row in part for *_, kind in gold_spans(row)})
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> TaggingTask:
+        import torch
+
+        torch.manual_seed(seed)
+        return TaggingTask(FirstPieceScheme(init_model, self.labels(parts)))
+
+    def counts(self, fitted: TaggingTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+        return tagging_counts(records, fitted.scheme.predict([plain_words(row) for row in records]))
+
+
+class GraphTaggingBenchmark(TaggingBenchmark):
+    """RadGraph's entities by the token classifier: the tool that RaLEs did not take for them."""
+
+    name, role = "graph_tagging", "graph_corpus"
+    columns = (Column("RG_NER, in, tagger", "entity", IN), Column("RG_NER, out, tagger", "entity", OUT))
+
+    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        return GraphBenchmark().parts(records)
+
+
+class ProcedureBenchmark(BenchmarkTask):
+    """CT procedure selection: the procedure of a reason for examination; accuracy.
+
+    Parameters
+    ----------
+    rare : classes with fewer training documents are merged into :data:`OTHER` (RaLEs: 100 of all documents;
+        the released set is merged already).
+    """
+
+    name, role, measure = "procedures", "procedures", "accuracy"
+    columns = (Column("Procedure", "document"),)
+
+    def __init__(self, rare: int = 0) -> None:
+        self.rare = rare
+
+    def parts(self, records: Sequence[Document]) -> Parts:
+        generated = any(not row.label.startswith("CT") for row in records)
+        ct = [row for row in records if row.label.startswith(("CT", OTHER))]
+        found = _resplit(ct) if generated else _by_split(ct)
+        common = {label for label, n in Counter(row.label for row in found.train).items() if n >= self.rare}
+        return _checked(
+            Parts(
+                *(
+                    [row if row.label in common else replace(row, label=OTHER) for row in part]
+                    for part in _rows(found)
+                )
+            ),
+            self.name,
+        )
+
+    def stratum(self, record: Document) -> str:
+        return record.label
+
+    def labels(self, parts: Parts) -> list[str]:
+        """The classes, sorted; the reference code takes them from a set, whose order changes by run."""
+        return sorted({row.label for part in _rows(parts) for row in part})
+
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
+        import torch
+
+        torch.manual_seed(seed)
+        return TextClassifier(init_model, self.labels(parts))
+
+    def counts(self, fitted: TextClassifier, records: Sequence[Document]) -> pd.DataFrame:
+        found = [fitted.labels[index] for index in fitted.logits(records).argmax(axis=1)]
+        return document_counts(records, found)
+
+
+def document_counts(records: Sequence[Document], predicted: Sequence[str]) -> pd.DataFrame:
+    """Counts of a classifier: every document has one class and gets one, so micro F1 is accuracy."""
+    rows = [
+        {"case": row.id, "domain": "", "part": "document", "matched": int(row.label == label)}
+        for row, label in zip(records, predicted, strict=True)
+    ]
+    return pd.DataFrame(rows).assign(predicted=1, gold=1)
+
+
+def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
+    """Counts of strict spans, sentences of a report added up."""
+    rows = []
+    for row, spans in zip(records, predicted, strict=True):
+        found = agreement([gold_spans(row)], [spans], [len(row.tokens)]).overall
+        domain = row.group if row.group in (IN, OUT) else ""
+        rows.append({"case": row.report, "domain": domain, "part": "entity", **vars(found)})
+    return _by_case(pd.DataFrame(rows))
+
+
+def _graph_counts(
+    fitted: GraphTask, records: Sequence[AnnotatedSentence], parts: Sequence[str]
+) -> pd.DataFrame:
+    report = {row.id: row.report for row in records}
+    table = tally(fitted.model, records)
+    table = table[table["part"].isin(parts)]
+    named = table.assign(
+        case=table["case"].map(report), domain=table["group"].where(table["group"] != "", "")
+    )
+    return _by_case(named)
+
+
+def _by_case(table: pd.DataFrame) -> pd.DataFrame:
+    keys = ["case", "domain", "part"]
+    return table.groupby(keys, sort=False)[["matched", "predicted", "gold"]].sum().reset_index()
+
+
+def _domain(record: AnnotatedSentence) -> str:
+    if record.group in (IN, OUT):
+        return record.group
+    return _STAND_INS.get(record.group.partition(" ")[0], "")
+
+
+def _rows(parts: Parts) -> tuple[list[Any], list[Any], list[Any]]:
+    return parts.train, parts.dev, parts.test
+
+
+def _by_split(records: Sequence[Any]) -> Parts:
+    return Parts(*([row for row in records if row.split == name] for name in ("train", "dev", "test")))
+
+
+def _resplit(records: Sequence[Any]) -> Parts:
+    """By report, in the order of the records: 55, 15 and 30 % of generated ones, whose test part would be
+    small otherwise; 80, 10 and 10 % of those that come without a split, as RaLEs divides RadSpRL."""
+    reports = list(dict.fromkeys(_report(row) for row in records))
+    borders = (0.55, 0.70) if any(row.split for row in records) else (0.8, 0.9)
+    cuts = [round(border * len(reports)) for border in borders]
+    part = {name: sum(place >= cut for cut in cuts) for place, name in enumerate(reports)}
+    return Parts(*([row for row in records if part[_report(row)] == number] for number in range(3)))
+
+
+def _report(record: Any) -> str:
+    return str(record.report) if isinstance(record, AnnotatedSentence) else str(record.id)
+
+
+def _rarest(labels: Sequence[str]) -> str:
+    """The label that a record has least of; ``none`` where it has none."""
+    found = Counter(labels)
+    return min(found, key=lambda label: (found[label], label), default="none")
+
+
+def _checked(parts: Parts, name: str) -> Parts:
+    for part, rows in zip(("train", "dev", "test"), _rows(parts), strict=True):
+        if not rows:
+            raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
+        found = isinstance(rows[0], Document) or any(row.entities for row in rows)
+        if not found:
+            raise TaskError(f"no entity in the {part} part, so nothing can be measured", name)
+    return parts
+
+
+def _with_entities(records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+    """The sentences of records that have an entity, each as a record of its own."""
+    return [row for row in unit_records(records, "sentence") if row.entities]
+
+
+def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
+    """Every task by its name: the four that fill Table 3, then the tagger of RadGraph's entities."""
+    found: list[BenchmarkTask] = [
+        GraphBenchmark(),
+        SpatialBenchmark(),
+        TaggingBenchmark(),
+        ProcedureBenchmark(rare),
+        GraphTaggingBenchmark(),
+    ]
+    return {task.name: task for task in found}
+
+
+def task_of(name: str, rare: int = 0) -> BenchmarkTask:
+    """The task of that name.
+
+    Raises
+    ------
+    TaskError
+        Where there is none.
+    """
+    known = tasks(rare)
+    if name not in known:
+        raise TaskError(f"unknown task {name!r}", "rales", f"Tasks: {', '.join(known)}.")
+    return known[name]
+
+
+def texts_of(parts: Parts) -> list[str]:
+    """Everything that a model of the task reads, word by word where records are words."""
+    found: list[str] = []
+    for row in [*parts.train, *parts.dev, *parts.test]:
+        found += [reveal(row.text)] if isinstance(row, Document) else plain_words(row)
+    return sorted(set(found))

@@ -1,0 +1,157 @@
+"""Continued pretraining: an encoder goes on to guess masked words, of texts of one domain.
+
+Source: Gururangan et al. 2020 ("Don't stop pretraining"); BioClinicalBERT and both RadBERTs of RaLEs, Table
+2, were made so from encoders of another domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
+from radeval_lib.models.ner.schemes import IGNORED
+
+if TYPE_CHECKING:
+    import torch
+
+SHARE = 0.15
+"""Of the pieces of a text that are to be guessed (Devlin et al. 2019): eight in ten of them are masked, one
+in ten replaced at random, one in ten left."""
+
+
+class MaskedLanguageModel:
+    """An encoder with a new head that guesses pieces (a :class:`~radeval_lib.models.training.Task` on texts).
+
+    The head is a layer of the encoder's width; its output is compared with the encoder's own embeddings, so
+    only guessed positions are scored. The measure that chooses the epoch is ``score``, the mean
+    log-likelihood of guessed pieces, in nats, on masks that are the same in every epoch.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder.
+    seed : of the masks; the head is drawn from torch's seed.
+    max_tokens : longer texts are cut.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or its embeddings are not as wide as its hidden states.
+    """
+
+    new_layers = ("head.", "bias.")
+
+    def __init__(self, init_model: str | Path, *, seed: int = 0, max_tokens: int = 128) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
+        encoder = weights(AutoModel, init_model)
+        if encoder.get_input_embeddings().weight.shape[1] != encoder.config.hidden_size:
+            raise ModelError(
+                "its embeddings are not as wide as its hidden states",
+                Path(str(init_model)).name,
+                "Continue the pretraining of a model without a factorised embedding.",
+            )
+        self.module: Any = _module(encoder)
+        self.max_tokens = max_tokens
+        self._masks = torch.Generator().manual_seed(seed)
+        self._dev_seed = seed + 1
+
+    def example(self, record: str) -> dict[str, Any]:
+        encoded = self.tokenizer(
+            well_formed(record),
+            truncation=True,
+            max_length=self.max_tokens,
+            return_special_tokens_mask=True,
+        )
+        return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """A padded batch with fresh masks."""
+        return self._masked(examples, self._masks)
+
+    def _masked(
+        self, examples: Sequence[dict[str, Any]], generator: torch.Generator
+    ) -> dict[str, torch.Tensor]:
+        import torch
+
+        inputs = [{"input_ids": example["input_ids"]} for example in examples]
+        batch: dict[str, torch.Tensor] = dict(self.tokenizer.pad(inputs, return_tensors="pt"))
+        ids = batch["input_ids"]
+        plain = torch.zeros_like(ids, dtype=torch.bool)
+        for row, example in enumerate(examples):
+            plain[row, : len(example["special"])] = torch.tensor(example["special"]) == 0
+        chosen = (torch.rand(ids.shape, generator=generator) < SHARE) & plain
+        fate = torch.rand(ids.shape, generator=generator)
+        others = torch.randint(len(self.tokenizer), ids.shape, generator=generator)
+        batch["labels"] = ids.masked_fill(~chosen, IGNORED)
+        batch["input_ids"] = torch.where(
+            chosen & (fate < 0.8),
+            torch.full_like(ids, self.tokenizer.mask_token_id),
+            torch.where(chosen & (fate >= 0.9), others, ids),
+        )
+        return batch
+
+    def measure(self, records: Sequence[str]) -> dict[str, float]:
+        """Mean log-likelihood of the guessed pieces (``score``), and the share guessed right."""
+        import torch
+
+        examples = [self.example(record) for record in records]
+        device = next(self.module.parameters()).device
+        generator = torch.Generator().manual_seed(self._dev_seed)
+        was_training = self.module.training
+        self.module.eval()
+        loss, right, total = 0.0, 0, 0
+        with torch.inference_mode():
+            for rows in buckets([len(e["input_ids"]) for e in examples], batch_size_for(device)):
+                batch = self._masked([examples[row] for row in rows], generator)
+                found = self.module(**{key: value.to(device) for key, value in batch.items()})
+                guesses = int((batch["labels"] != IGNORED).sum())
+                loss += float(found["loss"]) * guesses
+                right, total = right + int(found["right"]), total + guesses
+        self.module.train(was_training)
+        return {"score": -loss / max(1, total), "right": right / max(1, total)}
+
+    def save(self, folder: str | Path) -> None:
+        """Write the encoder alone, as safetensors, with its configuration and tokenizer."""
+        with quiet():
+            self.module.encoder.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+
+def _module(encoder: Any) -> torch.nn.Module:
+    import torch
+    from torch import nn
+
+    class Guesser(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            size = int(encoder.config.hidden_size)
+            vocabulary = encoder.get_input_embeddings().weight.shape[0]
+            self.head = nn.ModuleDict(
+                {
+                    "transform": nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size)),
+                }
+            )
+            self.bias = nn.Embedding(vocabulary, 1)
+            nn.init.zeros_(self.bias.weight)
+
+        def forward(
+            self, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor, **_: Any
+        ) -> dict[str, torch.Tensor]:
+            hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            guessed = labels != IGNORED
+            wanted = labels[guessed]
+            states = self.head["transform"](hidden[guessed])
+            logits = states @ self.encoder.get_input_embeddings().weight.T + self.bias.weight[:, 0]
+            if not len(wanted):  # a batch of very short texts may have nothing to guess
+                return {"loss": hidden.sum() * 0, "right": torch.tensor(0)}
+            loss = nn.functional.cross_entropy(logits.float(), wanted)
+            return {"loss": loss, "right": (logits.argmax(-1) == wanted).sum()}
+
+    return Guesser()

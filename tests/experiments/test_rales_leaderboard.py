@@ -1,0 +1,94 @@
+"""Scores, intervals and ranks of made-up counts whose answers are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.experiments.rales.leaderboard import SCORE, scores
+from radeval_lib.experiments.rales.optimism import growth
+from radeval_lib.experiments.rales.tasks import task_of
+
+TASKS = [task_of("stanza"), task_of("procedures")]
+
+
+def stream(name: str) -> np.random.Generator:
+    return np.random.default_rng([1, len(name)])
+
+
+def made(right: dict[str, float], cases: int = 60, draws: int = 2) -> pd.DataFrame:
+    """Encoders that find a known share of one entity a case, and of one document."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for encoder, share in right.items():
+        for draw in range(draws):
+            for case in range(cases):
+                for task, part in (("stanza", "entity"), ("procedures", "document")):
+                    hit = int(rng.random() < share)
+                    rows.append((encoder, task, draw, f"{case:03}", "", part, hit, 1, 1))
+    columns = ["encoder", "task", "draw", "case", "domain", "part", "matched", "predicted", "gold"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def test_the_score_is_the_mean_of_the_columns() -> None:
+    counts = made({"good": 1.0, "bad": 0.0})
+    found = scores(counts, TASKS, resamples=50, rng=stream)
+    assert found.observed.loc["good"].tolist() == [100, 100, 100]
+    assert found.observed.loc["bad"].tolist() == [0, 0, 0]
+    half = counts.assign(matched=counts["matched"] * (counts["task"] == "stanza"))
+    assert scores(half, TASKS, resamples=5, rng=stream).observed.loc["good", SCORE] == 50
+
+
+def test_a_clear_leader_is_always_first_and_equals_share_the_rest() -> None:
+    found = scores(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
+    ranks = found.ranks()
+    assert ranks.loc["good", ["rank", "low", "high", "first"]].tolist() == [1, 1, 1, 1]
+    assert ranks.loc[["a", "b"], "high"].max() == 3
+    assert found.lead("good", "a")["low"] > 0
+    gap = found.lead("a", "b")
+    assert gap["low"] < 0 < gap["high"]
+
+
+def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:
+    found = scores(made({"one": 0.7}, cases=300), TASKS, resamples=500, rng=stream).intervals()
+    for row in found.itertuples():
+        assert row.low < 70 < row.high
+
+
+def test_a_missing_case_is_named() -> None:
+    counts = made({"one": 0.5, "two": 0.5}).drop(index=0)
+    with pytest.raises(ValueError, match="one has"):
+        scores(counts, TASKS, resamples=5, rng=stream)
+
+
+def trials(skill: list[float], searches: int = 4, cases: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        (search, trial, f"{case:03}", int(rng.random() < share), 1, 1, rng.random())
+        for search in range(searches)
+        for trial, share in enumerate(skill)
+        for case in range(cases)
+    ]
+    frame = pd.DataFrame(rows, columns=["search", "trial", "case", "matched", "predicted", "gold", "value"])
+    frame["value"] = frame.groupby(["search", "trial"])["value"].transform("first")
+    return frame
+
+
+def test_with_one_trial_nothing_is_chosen() -> None:
+    found = growth(trials([0.5]), [1], resamples=200, rng=np.random.default_rng(0))
+    assert found.loc[0, "advantage"] == 0
+    assert found.loc[0, "optimism_low"] < 0 < found.loc[0, "optimism_high"]
+
+
+def test_among_equal_trials_optimism_grows_with_their_number() -> None:
+    found = growth(trials([0.5] * 8), [1, 2, 8], resamples=300, rng=np.random.default_rng(0))
+    assert found["optimism"].is_monotonic_increasing
+    assert found["advantage"].is_monotonic_increasing
+    # The best of 8 shares of 20 cases lies about 1.4 standard deviations (11 points) above the middle.
+    assert 8 < found.loc[2, "optimism"] < 24
+
+
+def test_more_trials_than_there_are_is_named() -> None:
+    with pytest.raises(ValueError, match="9 trials are asked for"):
+        growth(trials([0.5] * 2), [9], resamples=1, rng=np.random.default_rng(0))

@@ -1,0 +1,108 @@
+"""A search that is killed goes on where it stopped, and ends where an uninterrupted one ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from radeval_lib.experiments.rales.search import SearchError, Tables, Trial, best, search
+from radeval_lib.experiments.rales.settings import Dimension
+
+SPACE = {
+    "rate": Dimension(low=1e-5, high=1e-1, log=True),
+    "epochs": Dimension(low=3, high=5, whole=True),
+    "batch": Dimension(choices=(32, 64, 128)),
+}
+
+
+class Objective:
+    """Counts its calls, and dies at one of them."""
+
+    def __init__(self, dies_at: int = -1) -> None:
+        self.tried: list[dict[str, Any]] = []
+        self.dies_at = dies_at
+
+    def __call__(self, given: dict[str, Any]) -> tuple[float, Tables]:
+        self.tried.append(given)
+        if len(self.tried) - 1 == self.dies_at:
+            raise KeyboardInterrupt
+        value = -abs(given["rate"] - 0.01) - given["epochs"]
+        return value, {"counts": pd.DataFrame({"case": ["007"], "matched": [given["epochs"]]})}
+
+
+def run(objective: Objective, folder: Path, trials: int = 6, **what: Any) -> list[Trial]:
+    return search(objective, SPACE, trials=trials, folder=folder, what=what, seed=3, startup=2)
+
+
+def told(trials: list[Trial]) -> list[tuple[dict[str, Any], float]]:
+    return [(trial.parameters, trial.value) for trial in trials]
+
+
+@pytest.mark.parametrize("dies_at", [0, 1, 4])
+def test_a_killed_search_loses_and_repeats_nothing(tmp_path: Path, dies_at: int) -> None:
+    whole = run(Objective(), tmp_path / "whole")
+    killed = Objective(dies_at)
+    with pytest.raises(KeyboardInterrupt):
+        run(killed, tmp_path / "killed")
+    again = Objective()
+    found = run(again, tmp_path / "killed")
+    assert told(found) == told(whole)
+    assert len(again.tried) == 6 - dies_at  # the finished ones are not made again
+    assert len({json.dumps(one.parameters) for one in found}) == 6  # nor tried twice under another number
+
+
+def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
+    found = run(Objective(), tmp_path, trials=1)
+    assert found[0].tables["counts"]["case"].tolist() == ["007"]
+    assert best(found) is found[0]
+
+
+def test_an_unfinished_last_line_is_what_a_kill_leaves(tmp_path: Path) -> None:
+    whole = told(run(Objective(), tmp_path))
+    journal = tmp_path / "journal.log"
+    journal.write_bytes(journal.read_bytes()[:-9])  # within the line that tells the last trial's value
+    again = Objective()
+    assert told(run(again, tmp_path)) == whole
+    assert len(again.tried) == 1
+
+
+def test_a_damaged_study_is_one_line(tmp_path: Path) -> None:
+    run(Objective(), tmp_path, trials=2)
+    journal = tmp_path / "journal.log"
+    lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
+    journal.write_text("".join([lines[0], lines[1][:7] + "\n", *lines[2:]]), encoding="utf-8")
+    with pytest.raises(SearchError, match=r"damaged.*Delete") as caught:
+        run(Objective(), tmp_path, trials=2)
+    assert "line 2" in str(caught.value)
+
+
+def test_missing_tables_of_a_finished_trial_are_one_line(tmp_path: Path) -> None:
+    run(Objective(), tmp_path, trials=2)
+    (tmp_path / "trial-1" / "counts.csv").unlink()
+    (tmp_path / "trial-1").rmdir()
+    with pytest.raises(SearchError, match="trial 1 is finished, but its tables are missing"):
+        run(Objective(), tmp_path, trials=2)
+
+
+def test_a_study_of_something_else_is_begun_anew(tmp_path: Path) -> None:
+    run(Objective(), tmp_path, trials=2, data="one")
+    other = Objective()
+    run(other, tmp_path, trials=2, data="two")
+    assert len(other.tried) == 2
+
+
+def test_nothing_to_search_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(SearchError, match="nothing to search"):
+        search(Objective(), {}, trials=1, folder=tmp_path, what={}, seed=0)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"low": 1.0}, {"low": 2.0, "high": 1.0}, {"low": 0, "high": 1, "choices": [1]}]
+)
+def test_a_dimension_is_a_range_or_choices(given: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"low|choices"):
+        Dimension(**given)

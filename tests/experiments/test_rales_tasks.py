@@ -1,0 +1,117 @@
+"""The tasks' records and counts against cases counted by hand."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from radeval_lib import roles
+from radeval_lib.data.records import AnnotatedSentence, Document, Entity, Relation
+from radeval_lib.experiments.rales import tasks
+from radeval_lib.experiments.rales.fitting import preferred
+from radeval_lib.experiments.rales.tasks import IN, OUT, TaskError, task_of
+from radeval_lib.models.graph.training import counts as graph_counts
+from radeval_lib.models.graph.word_graphs import WordGraph, gold_graph
+
+WORDS = ("small", "left", "pleural", "effusion", ".")
+ENTITIES = (Entity(0, 1, "OBS-DP"), Entity(1, 3, "ANAT-DP"), Entity(3, 4, "OBS-DP"))
+RELATIONS = (Relation(0, 2, "modify"), Relation(2, 1, "located_at"))
+
+
+def report(name: str, split: str = "test", group: str = IN) -> AnnotatedSentence:
+    return AnnotatedSentence(name, WORDS, ENTITIES, RELATIONS, group, split)
+
+
+def test_graph_counts_by_hand() -> None:
+    # The effusion's left border is wrong, so it is no match, nor is the relation that begins there; the other
+    # relation has gold's label between other ends.
+    found = WordGraph(
+        ((0, 1, "OBS-DP"), (1, 3, "ANAT-DP"), (2, 4, "OBS-DP")),
+        ((2, 1, "located_at"), (1, 0, "modify")),
+    )
+    rows = pd.DataFrame(
+        graph_counts(gold_graph(report("a")), found, ["ANAT-DP", "OBS-DP"], ["located_at", "modify"], 8)
+    )
+    sums = rows.groupby("part")[["matched", "predicted", "gold"]].sum()
+    assert sums.loc["entity"].tolist() == [2, 3, 3]
+    assert sums.loc["relation"].tolist() == [0, 2, 2]
+
+
+def test_an_entity_wider_than_the_spans_is_left_out_of_entities_but_not_of_relations() -> None:
+    wide = AnnotatedSentence(
+        "a", WORDS, (Entity(0, 4, "OBS-DP"), Entity(1, 2, "ANAT-DP")), (Relation(0, 1, "located_at"),)
+    )
+    rows = pd.DataFrame(graph_counts(gold_graph(wide), WordGraph(), ["ANAT-DP", "OBS-DP"], ["located_at"], 3))
+    sums = rows.groupby("part")[["gold", "unseen"]].sum()
+    assert sums.loc["entity"].tolist() == [1, 1]
+    assert sums.loc["relation", "gold"] == 1
+
+
+def test_two_labelers_are_two_documents_of_one_case() -> None:
+    rows = [report("a", "train"), report("b", "dev"), report("c/labeler_1"), report("c/labeler_2")]
+    parts = task_of("graphs").parts(rows)
+    assert [row.id for row in parts.test] == ["c/labeler_1", "c/labeler_2"]
+    counted = tasks.tagging_counts(parts.test, [[(0, 1, "OBS-DP")], [(0, 1, "OBS-DP"), (1, 3, "ANAT-DP")]])
+    assert counted.to_dict("records") == [
+        {"case": "c", "domain": IN, "part": "entity", "matched": 3, "predicted": 3, "gold": 6}
+    ]
+
+
+def test_nobody_trains_on_the_other_institution() -> None:
+    rows = [
+        report(f"{split}-{group}", split, group) for split in ("train", "dev", "test") for group in (IN, OUT)
+    ]
+    parts = task_of("graphs").parts(rows)
+    assert [row.group for row in (*parts.train, *parts.dev)] == [IN, IN]
+    assert [row.group for row in parts.test] == [IN, OUT]
+
+
+def test_generated_examinations_take_the_institutions_parts() -> None:
+    parts = task_of("graphs").parts(roles.load("graph_corpus", "synthetic", size=60, seed=1, root=None))
+    assert {row.group for row in (*parts.train, *parts.dev)} == {IN}
+    assert {row.group for row in parts.test} == {IN, OUT}
+    assert not {row.id for row in parts.train} & {row.id for row in parts.test}
+
+
+def test_spatial_sentences_without_entities_are_left_out_and_reports_stay_together() -> None:
+    parts = task_of("spatial").parts(roles.load("spatial_corpus", "synthetic", size=80, seed=1, root=None))
+    assert all(row.entities for row in (*parts.train, *parts.dev, *parts.test))
+    assert not {row.report for row in parts.train} & {row.report for row in parts.test}
+
+
+def test_procedures_are_ct_and_rare_ones_are_merged() -> None:
+    task = task_of("procedures", 5)
+    parts = task.parts(roles.load("procedures", "synthetic", size=400, seed=1, root=None))
+    labels = [row.label for row in parts.train]
+    assert all(label.startswith("CT") or label == tasks.OTHER for label in labels)
+    assert min(labels.count(label) for label in set(labels) - {tasks.OTHER}) >= 5
+
+
+def test_accuracy_is_micro_f1_of_documents() -> None:
+    rows = [
+        Document("1", "x", label="CT A"),
+        Document("2", "x", label="CT B"),
+        Document("3", "x", label="CT B"),
+    ]
+    counted = tasks.document_counts(rows, ["CT A", "CT A", "CT B"])
+    assert preferred(task_of("procedures"), counted) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([report("a", "train"), report("b", "test")], "no record in the dev part"),
+        (
+            [report("a", "train"), report("b", "dev"), AnnotatedSentence("c", WORDS, group=IN, split="test")],
+            "no entity in the test part",
+        ),
+    ],
+)
+def test_a_split_without_anything_to_find_is_one_line(rows: list[AnnotatedSentence], message: str) -> None:
+    with pytest.raises(TaskError, match=message):
+        task_of("graphs").parts(rows)
+
+
+def test_an_unknown_task_is_one_line() -> None:
+    with pytest.raises(TaskError, match=r"unknown task 'qa'.*graphs, spatial, stanza"):
+        task_of("qa")

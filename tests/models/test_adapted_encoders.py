@@ -1,0 +1,131 @@
+"""Encoders that are cut, trimmed or trained further, and the classifiers on top of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+from radeval_lib.data.records import Document
+from radeval_lib.models.classifiers.linear_probe import FrozenEncoder, fit_probe
+from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.loading import PACKAGED, ModelError, packaged_minilm
+from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
+from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
+from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.shallow import shallow
+from radeval_lib.models.trimmed import trimmed
+
+TEXTS = ["Small left pleural effusion.", "No pneumothorax, cardiomegaly (mild)."]
+
+
+def hidden(folder: str, text: str) -> torch.Tensor:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    with torch.inference_mode():
+        states = AutoModel.from_pretrained(folder).eval()(**tokenizer(text, return_tensors="pt"))
+    return torch.as_tensor(states.last_hidden_state)
+
+
+def test_a_trimmed_encoder_gives_the_same_vectors(tmp_path: Path) -> None:
+    small = trimmed(PACKAGED, TEXTS, tmp_path)
+    assert AutoModel.from_pretrained(small).config.vocab_size < 5000
+    for text in TEXTS:
+        assert torch.equal(hidden(small, text), hidden(str(packaged_minilm()), text))
+    assert trimmed(PACKAGED, TEXTS, tmp_path) == small
+
+
+def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None:
+    cut = shallow(PACKAGED, 2, tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(packaged_minilm())
+    whole = AutoModel.from_pretrained(packaged_minilm()).eval()
+    with torch.inference_mode():
+        states = whole(**tokenizer(TEXTS[0], return_tensors="pt"), output_hidden_states=True).hidden_states
+    assert torch.allclose(hidden(cut, TEXTS[0]), states[2], atol=1e-6)
+    with pytest.raises(ModelError, match="first 6 layers of a model with 6 layers"):
+        shallow(PACKAGED, 6, tmp_path)
+
+
+def test_masks_are_on_words_alone_and_as_many_as_they_should_be() -> None:
+    torch.manual_seed(0)
+    task = MaskedLanguageModel(PACKAGED, seed=1)
+    examples = [task.example(" ".join(TEXTS * 6)) for _ in range(40)]
+    batch = task.collate(examples)
+    guessed = batch["labels"] != IGNORED
+    ids = torch.tensor([example["input_ids"] for example in examples])
+    assert not guessed[:, 0].any()
+    assert not guessed[:, -1].any()
+    assert torch.equal(batch["labels"][guessed], ids[guessed])
+    assert torch.equal(batch["input_ids"][~guessed], ids[~guessed])
+    assert float(guessed[:, 1:-1].float().mean()) == pytest.approx(SHARE, abs=0.02)
+    masked = batch["input_ids"][guessed] == task.tokenizer.mask_token_id
+    assert float(masked.float().mean()) == pytest.approx(0.8, abs=0.08)
+    assert task.measure(TEXTS) == task.measure(TEXTS)  # dev's masks are always the same
+
+
+def test_the_loss_of_guessing_moves_the_encoder_and_saves_it_alone(tmp_path: Path) -> None:
+    task = MaskedLanguageModel(PACKAGED, seed=1)
+    loss = task.module(**task.collate([task.example(" ".join(TEXTS * 4))]))["loss"]
+    loss.backward()
+    assert task.module.encoder.encoder.layer[0].attention.self.query.weight.grad.abs().sum() > 0
+    task.save(tmp_path)
+    assert torch.allclose(hidden(str(tmp_path), TEXTS[0]), hidden(str(packaged_minilm()), TEXTS[0]))
+
+
+def test_first_pieces_alone_carry_labels() -> None:
+    scheme = FirstPieceScheme(PACKAGED, ["X"])
+    row = scheme.example(["mild", "cardiomegaly"], [(1, 2, "X")])
+    pieces = scheme.tokenizer.convert_ids_to_tokens(row["input_ids"])
+    assert pieces[:3] == ["[CLS]", "mild", "card"]
+    assert row["labels"][:3] == [IGNORED, 0, scheme.labels.index("B-X")]
+    assert set(row["labels"][3:]) == {IGNORED}
+    words = [None, 0, 1, *[1] * (len(pieces) - 4), None]
+    b, i, o = (scheme.labels.index(name) for name in ("B-X", "I-X", "O"))
+    assert scheme._words(words, [b, b, i, *[o] * len(pieces[3:])]) == [(0, 2, "X")]
+    assert scheme._words(words, [o, i, o, *[b] * len(pieces[3:])]) == [(0, 1, "X")]
+
+
+def test_a_label_outside_the_task_is_one_line() -> None:
+    model = TextClassifier(PACKAGED, ["CT A", "CT B"])
+    with pytest.raises(ModelError, match=r"document 7: the label 'MR C' is none of the 2 classes"):
+        model.example(Document("7", "pain", label="MR C"))
+    with pytest.raises(ModelError, match="different classes"):
+        TextClassifier(PACKAGED, ["CT A", "CT A"])
+
+
+def test_logits_come_in_the_documents_order(tmp_path: Path) -> None:
+    model = TextClassifier(PACKAGED, ["a", "b", "c"])
+    rows = [Document(str(n), "pain " * n, label="a") for n in (9, 1, 5)]
+    together = model.logits(rows)
+    assert together.shape == (3, 3)
+    assert together == pytest.approx(np.concatenate([model.logits([row]) for row in rows]), abs=1e-4)
+
+
+def test_a_probe_reads_off_what_is_there() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(200, 10)).astype(np.float32)
+    targets = ["up" if row[3] > 0 else "down" for row in features]
+    probe = fit_probe(features[:150], targets[:150], ["down", "sideways", "up"], 1.0)
+    right = np.mean([a == b for a, b in zip(probe.predict(features[150:]), targets[150:], strict=True)])
+    assert right > 0.9
+    assert (probe.logits(features)[:, 1] == -1000).all()  # a class without examples
+
+
+@pytest.mark.parametrize(
+    ("targets", "message"), [(["up", "odd"], "'odd' is none"), (["up", "up"], "of 1 class")]
+)
+def test_what_a_probe_cannot_learn_from_is_one_line(targets: list[str], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        fit_probe(np.zeros((2, 3), np.float32), targets, ["down", "up"], 1.0)
+
+
+def test_frozen_features_are_the_encoders() -> None:
+    encoder = FrozenEncoder(PACKAGED)
+    words = [["Small", "effusion"], ["cardiomegaly"]]
+    by_word, by_text = encoder.of_words(words), encoder.of_texts(words)
+    states = hidden(str(packaged_minilm()), "Small effusion")[0].numpy()
+    assert by_word[0] == pytest.approx(states[1:3], abs=1e-4)
+    assert by_text[0] == pytest.approx(states[0], abs=1e-4)
+    assert by_word[1].shape == (1, 384)
