@@ -17,6 +17,7 @@ import yaml
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
+from radeval_lib.errors import plain
 from radeval_lib.paths import DATA, DATASETS, shown
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
@@ -218,8 +219,9 @@ def load_manifest(name: str) -> Manifest:
     """
     path = DATASETS / f"{name}.yml"
     if name not in names():
-        known = ", ".join(names())
-        raise ManifestError(f"unknown data set {name!r}", shown(DATASETS), f"Data sets: {known}.")
+        raise ManifestError(
+            f"unknown data set {plain(name, 60)!r}", shown(DATASETS), f"Data sets: {', '.join(names())}."
+        )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

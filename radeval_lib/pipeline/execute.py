@@ -24,7 +24,7 @@ from traitlets.config import Config
 
 from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
-from radeval_lib.errors import NotebookError, ParameterError, listed
+from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
 from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.papermill_io import read_source
@@ -57,7 +57,9 @@ def notebook_name(given: str) -> str:
         bare = path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
     if bare not in notebooks():
         close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or notebooks()
-        raise NotebookError(f"unknown notebook {given!r}", shown(NOTEBOOKS), f"Notebooks: {listed(close)}.")
+        raise NotebookError(
+            f"unknown notebook {plain(given, 60)!r}", shown(NOTEBOOKS), f"Notebooks: {listed(close)}."
+        )
     return bare
 
 

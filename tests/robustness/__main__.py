@@ -22,6 +22,7 @@ TABLE = BOOK / "robustness.txt"
 HELD = {
     "spoiled": "read, or refused with one line of at most 300 characters that repeats nothing of the file",
     "planted": "the build fails, and no file that held the text stays",
+    "unharmed": "the build passes",
     "hostile": "nothing runs, nothing is written elsewhere, one line says what is wrong",
     "killed": "the next build completes, with the bytes of an undisturbed one; no process outlives the build",
 }
@@ -34,11 +35,8 @@ def attacks(folder: Path, killed: int) -> Iterator[tuple[str, str, str]]:
     for kind, fault in inputs.tries(folder / "inputs"):
         yield "spoiled", kind, fault
     for kind, held in leaks.tries(folder / "leaks"):
-        yield (
-            "planted",
-            f"leak: {kind}" if kind != "no leak" else "no leak, for comparison",
-            "" if held else kind,
-        )
+        attack = "unharmed" if kind == "no leak" else "planted"
+        yield attack, "build without a leak" if kind == "no leak" else f"leak: {kind}", "" if held else kind
     for _, fault in names.tries(folder / "names"):
         yield "hostile", f"{len(names.NAMES)} names, wherever a command takes one", fault
     for kind, fault in kills.tries(folder / "kills", killed, (killed + 4) // 5) if killed else ():
