@@ -11,6 +11,7 @@ from typing import Any
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.models import loading
 
 IGNORED = -100
 """The label of a token that is not learned."""
@@ -38,7 +39,8 @@ class JudgeTuning:
             settings = LoraConfig(
                 task_type=TaskType.CAUSAL_LM, r=lora, lora_alpha=2 * lora, target_modules="all-linear"
             )
-            module = get_peft_model(module, settings)
+            with loading.quiet():
+                module = get_peft_model(module, settings)
         self._lora = bool(lora)
         self.module = module
 
@@ -85,8 +87,9 @@ class JudgeTuning:
     def save(self, folder: str | Path) -> None:
         """Write weights, with adapters merged into them, configuration and tokenizer."""
         module = self.module.merge_and_unload() if self._lora else self.module
-        module.save_pretrained(str(folder), safe_serialization=True)
-        self.tokenizer.save_pretrained(str(folder))
+        with loading.quiet():
+            module.save_pretrained(str(folder), safe_serialization=True)
+            self.tokenizer.save_pretrained(str(folder))
 
 
 def small_model(
