@@ -14,6 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
@@ -23,6 +24,7 @@ from radeval_lib.models.graph.word_graphs import MAX_WORDS, WordGraph, gold_grap
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load
+from tests.data.samples import RADGRAPH, RADGRAPH_TEST, json_bytes
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -130,6 +132,23 @@ def test_other_labels_are_learned_as_well() -> None:
     assert set(model.settings.entity_types) >= {"Indicator", "Trajector", "Landmark"}
     example = GraphTask(model).example(spatial[0])
     assert len(example["relations"]) == len(spatial[0].relations)
+
+
+def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path: Path) -> None:
+    """What the profile ``full`` does: whole texts of restricted words, the test file by two labelers."""
+    parts = []
+    for name, content in (("train", RADGRAPH), ("test", RADGRAPH_TEST)):
+        path = tmp_path / f"{name}.json"
+        path.write_bytes(json_bytes(content))
+        parts.append(radgraph.load(path, name))
+    taught, tested = parts
+    model = model_of(TINY, [*taught, *tested], unit="text", **SMALL)
+    trained = train(GraphTask(model), taught, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))
+    assert len(trained.history) == 1
+    table = tally(model, tested)
+    assert sorted(table["case"].unique()) == sorted(record.id for record in tested)
+    gold = table[table["part"] == "entity"].groupby("case")["gold"].sum()
+    assert gold.to_dict() == {record.id: len(record.entities) for record in tested}
 
 
 def test_frozen_layers_stay(corpus: list[AnnotatedSentence]) -> None:

@@ -108,10 +108,11 @@ def _concept(label: str) -> str:
 
 
 def by_anatomy(counts: pd.DataFrame) -> pd.DataFrame:
-    """Entities right, found and gold, and F1, by the anatomy that ``group`` names after the modality."""
-    entities = counts[counts["part"] == "entity"]
-    anatomy = entities["group"].str.partition(" ")[2].replace("", "not told").rename("anatomy")
-    sums = entities.groupby(anatomy)[["matched", "predicted", "gold"]].sum()
+    """Entities right, found and gold, and F1, by the anatomy that ``group`` names after the modality; groups
+    of one word, such as an institution, name none and are left out."""
+    named = counts[(counts["part"] == "entity") & counts["group"].str.contains(" ", regex=False)]
+    anatomy = named["group"].str.split(" ", n=1).str[1].rename("anatomy")
+    sums = named.groupby(anatomy)[["matched", "predicted", "gold"]].sum()
     sums["F1"] = 2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)
     return sums.rename(columns={"matched": "right", "predicted": "found"})
 
