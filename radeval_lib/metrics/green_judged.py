@@ -1,0 +1,81 @@
+"""The GREEN score by whatever judge fills the role: rules, a language model here, or an endpoint here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.green import Mode, clean, parse
+from radeval_lib.models.judges.base import Judge
+
+
+@register
+class Green(Metric):
+    """Matched findings over matched findings plus significant errors, as a judge counts them (Ostmeier et al.
+    2024, Equation 1).
+
+    The details are the parsed :class:`~radeval_lib.metrics.green.Analysis` and the judge's text.
+
+    Parameters
+    ----------
+    judge : ``rules``, an address ``http://127.0.0.1:...`` of an OpenAI-compatible endpoint on this machine,
+        or a folder or hub name of a causal language model.
+    model : of an endpoint, the name under which it has the model.
+    mode : ``strict`` refuses an answer that is malformed; ``reference`` scores it as the released parser.
+    device : of a language model: ``auto``, ``cpu`` or ``cuda``.
+    cache : folder where answers of language models are kept, or None.
+    """
+
+    name = "green"
+    citation = "ostmeier2024green"
+    needs = ("judge",)
+
+    def __init__(
+        self,
+        *,
+        judge: str = "rules",
+        model: str = "",
+        mode: Mode = "strict",
+        device: str = "auto",
+        cache: str | None = None,
+    ) -> None:
+        if mode not in ("strict", "reference"):
+            raise MetricError(f"unknown mode {mode!r}", self.name, "Modes: strict, reference.")
+        self._judge_name, self._model, self._mode = judge, model, mode
+        self._device, self._cache = device, cache
+        self._judge: Judge | None = None
+
+    @classmethod
+    def with_judge(cls, judge: Judge, *, mode: Mode = "strict") -> Green:
+        """The metric over a judge that is at hand already."""
+        metric = cls(mode=mode)
+        metric._judge = judge
+        metric._judge_name = judge.signature
+        return metric
+
+    def settings(self) -> dict[str, Any]:
+        """Judge and mode of reading."""
+        return {"judge": self._judge_name, "model": self._model, "mode": self._mode}
+
+    @property
+    def judge(self) -> Judge:
+        """The judge, opened when first needed."""
+        if self._judge is None:
+            from radeval_lib.models.judges.opening import open_judge
+
+            self._judge = open_judge(
+                self._judge_name, cache=self._cache, device=self._device, model=self._model
+            )
+        return self._judge
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        for place, answer in enumerate(self.judge.judge(pairs)):
+            read = parse(clean(answer), self._mode)
+            if read.score is None:
+                raise MetricError(
+                    f"the judge's answer to a pair is malformed: {read.faults[0][:120]}",
+                    f"{self.name}, pair {place + 1} of {len(pairs)}",
+                    "Use mode=reference to score it as the released parser does, or another judge.",
+                )
+            yield read.score, (read, answer)

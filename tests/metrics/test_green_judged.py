@@ -1,0 +1,40 @@
+"""GREEN's score by a judge that fills the role."""
+
+import pytest
+
+from radeval_lib import metrics
+from radeval_lib.metrics.base import MetricError
+from radeval_lib.metrics.green_judged import Green
+
+
+class Fixed:
+    """A judge that always says the same."""
+
+    signature = "fixed"
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def judge(self, pairs, keep=None):
+        return [self.answer] * len(pairs)
+
+
+def test_the_rules_fill_the_role_by_default():
+    pair = ["Left effusion. No pneumothorax."], ["No pneumothorax."]
+    by_role = metrics.create("green", judge="rules").score(*pair)
+    assert by_role.values.tolist() == metrics.create("green_rules").score(*pair).values.tolist() == [0.5]
+    read, answer = by_role.details[0]
+    assert read.matched == 1
+    assert "[Matched Findings]" in answer
+
+
+def test_a_malformed_answer_is_never_scored_strictly():
+    with pytest.raises(MetricError, match="malformed"):
+        Green.with_judge(Fixed("I think that they agree.")).score(["a"], ["b"])
+    released = Green.with_judge(Fixed("I think that they agree."), mode="reference")
+    assert released.score(["a"], ["b"]).values.tolist() == [0.0]
+
+
+def test_an_unknown_mode_is_refused():
+    with pytest.raises(MetricError, match="unknown mode"):
+        metrics.create("green", mode="lenient")
