@@ -1,0 +1,47 @@
+"""What pages read of the fitted encoders: the cells' tables joined, and sentences about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib.experiments.rales.encoders import title
+from radeval_lib.experiments.rales.settings import Settings
+from radeval_lib.study.cells import Kept
+
+REGIMES = {
+    "all": "all labels",
+    "tenth": "10 % of labels",
+    "hundredth": "1 % of labels",
+    "probe": "frozen encoder",
+}
+
+
+def joined(kept: Sequence[Kept], name: str, settings: Settings) -> pd.DataFrame:
+    """One table of every cell, with the encoder's title in front; cells without it are passed over."""
+    frames = [
+        one.tables[name].assign(encoder=title(str(one.cell.parameters["encoder"]), settings.shallow_layers))
+        for one in kept
+        if name in one.tables and len(one.tables[name])
+    ]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def verdict_of(lead: dict[str, float], first: str, second: str) -> str:
+    """A sentence on a difference in points with its interval."""
+    told = f"{lead['value']:+.1f} points, 95 % interval {lead['low']:+.1f} to {lead['high']:+.1f}"
+    if lead["low"] > 0:
+        return f"{first} scores higher than {second} ({told})."
+    if lead["high"] < 0:
+        return f"{first} scores lower than {second} ({told})."
+    return f"Whether {first} or {second} is better cannot be told ({told})."
+
+
+def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
+    """Scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
+    columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
+    scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
+    return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
