@@ -2,7 +2,7 @@
 
 A profile's ``roles`` maps a role to a data set of ``data_manifests/datasets/`` or to ``synthetic``; its
 ``sizes`` say how many reports or pairs the generator makes for a role. Rated pairs can be on several scales:
-``radpref/errors`` takes those of one scale.
+``radpref/errors`` takes those of one scale. ``mimic3_rrs+mimic_cxr_rrs`` takes the records of both.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class Role:
 ROLES: dict[str, Role] = {
     "reports": Role(Report, generated.reports),
     "summaries": Role(ReportPair, generated.summaries),
+    "anatomy_summaries": Role(ReportPair, generated.anatomy_summaries),
     "descriptions": Role(Document, generated.descriptions),
     "procedures": Role(Document, generated.procedures),
     "ner_corpus": Role(AnnotatedSentence, generated.ner_corpus),
@@ -89,6 +90,9 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")
     if filler == SYNTHETIC:
         return list(ROLES[role].generate(size, _stream(role, seed)))
+    if "+" in filler:
+        parts = (load(role, part, size=size, seed=seed, root=root) for part in filler.split("+"))
+        return [record for part in parts for record in part]
     dataset, scale = dataset_of(filler), filler.partition("/")[2]
     if dataset not in catalog.READERS:
         known = ", ".join([SYNTHETIC, *catalog.READERS])
@@ -124,4 +128,5 @@ def evidence(filler: str) -> str:
     """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
     if filler == SYNTHETIC:
         return SYNTHETIC
-    return "open" if catalog.load_manifest(dataset_of(filler)).access == "open" else "credentialed"
+    access = {catalog.load_manifest(dataset_of(part)).access for part in filler.split("+")}
+    return "open" if access == {"open"} else "credentialed"

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
 
 # How a sentence names a role, and what fills it.
-_NOUNS = {"ner_model": "recogniser", "ner_corpus": "annotated sentences"}
+_NOUNS = {
+    "ner_model": "recogniser",
+    "ner_corpus": "annotated sentences",
+    "summaries": "reports",
+    "anatomy_summaries": "reports of the twelve pairs",
+}
 _WORDS = {roles.SYNTHETIC: "from the generator"}
 
 
@@ -41,8 +46,9 @@ def _title(filler: str) -> str:
 
 
 def _data_title(filler: str) -> str:
-    name = roles.dataset_of(filler)
-    return load_manifest(name).title.partition(":")[0] if name in names() else ""
+    parts = [roles.dataset_of(part) for part in filler.split("+")]
+    known = [load_manifest(name).title.partition(":")[0] for name in parts if name in names()]
+    return " and ".join(known)
 
 
 def _filler_words(filler: str) -> str:

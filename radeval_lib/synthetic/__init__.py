@@ -24,7 +24,13 @@ from radeval_lib.synthetic.export import (
     span_document,
     write_jsonl,
 )
-from radeval_lib.synthetic.generator import MIMIC_RRS_PAIRS, generate, modality_anatomies, report_at
+from radeval_lib.synthetic.generator import (
+    MIMIC_RRS_PAIRS,
+    MIMIC_RRS_TRAINED,
+    generate,
+    modality_anatomies,
+    report_at,
+)
 from radeval_lib.synthetic.markup import tokenize
 from radeval_lib.synthetic.pairings import HEURISTICS, SyntheticPair, green_pairs
 from radeval_lib.synthetic.raters import PERFECT, Preference, Rater, Rating, panel, prefer, rate, rate_all
@@ -53,6 +59,7 @@ __all__ = [
     "CHEXPERT",
     "HEURISTICS",
     "MIMIC_RRS_PAIRS",
+    "MIMIC_RRS_TRAINED",
     "PERFECT",
     "RADGRAPH_LABELS",
     "RADGRAPH_RELATIONS",

@@ -15,6 +15,7 @@ from radeval_lib.models.batching import buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, locate, pretrained, quiet, weights
 from radeval_lib.models.summarizers.base import checked, rouge_l
+from radeval_lib.models.summarizers.vocabulary import keep_rows, trimmed
 
 if TYPE_CHECKING:
     import torch
@@ -44,7 +45,13 @@ class Seq2SeqSettings:
     no_repeat: int = 4
 
 
-def encoder_decoder(checkpoint: str | Path, *, layers: int | None = None, seed: int = 0) -> tuple[Any, Any]:
+def encoder_decoder(
+    checkpoint: str | Path,
+    *,
+    layers: int | None = None,
+    keep: Sequence[str] | None = None,
+    seed: int = 0,
+) -> tuple[Any, Any]:
     """(model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
 
     The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
@@ -54,6 +61,8 @@ def encoder_decoder(checkpoint: str | Path, *, layers: int | None = None, seed: 
     ----------
     checkpoint : transformers folder, hub name or ``packaged-minilm``.
     layers : keep the first layers only, on either side; None keeps all.
+    keep : texts whose word pieces alone are kept, which makes it fast on a CPU
+        (:func:`~radeval_lib.models.summarizers.vocabulary.trimmed`); None keeps all.
     seed : of the new weights.
 
     Raises
@@ -85,6 +94,11 @@ def encoder_decoder(checkpoint: str | Path, *, layers: int | None = None, seed: 
             "encoder-decoder",
             "Take a BERT, RoBERTa or ELECTRA checkpoint.",
         )
+    if keep is not None:
+        tokenizer, rows = trimmed(tokenizer, keep)
+        for side in (encoder, decoder):
+            keep_rows(side, rows)
+        first, second = encoder.config, decoder.config
     both = EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
     with quiet():
         model: Any = EncoderDecoderModel(encoder=encoder, decoder=decoder, config=both)

@@ -1,0 +1,127 @@
+"""The parts of a summarization corpus, and the paper's names of pairs of modality and anatomy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ParameterError
+from radeval_lib.stats.tokens import words
+
+TRAINED = (
+    "CT Abdomen-pelvis",
+    "CT Chest",
+    "CT Neck",
+    "CT Spine",
+    "CT Head",
+    "MR Head",
+    "X-ray Chest",
+)
+"""The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
+
+UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")
+"""Its pairs for tests out of domain."""
+
+PARTS = ("train", "dev", "test")
+_SPLITS = {"validate": "dev", "val": "dev", "valid": "dev", "development": "dev"}
+_MODALITIES = {"mri": "MR", "mr": "MR", "ct": "CT", "x-ray": "X-ray"}
+_SHARES = (0.8, 0.9)
+
+
+def pair_name(group: str) -> str:
+    """A group of records as the paper names the pair: ``MRI HEAD``, ``MR_head`` are ``MR Head``."""
+    modality, _, anatomy = group.replace("_", " ").partition(" ")
+    return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
+
+
+def named(records: Sequence[ReportPair]) -> list[ReportPair]:
+    """The records with their group named as the paper names the pair."""
+    return [replace(record, group=pair_name(record.group)) for record in records]
+
+
+def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
+    """Mean running words and different words of findings and impressions, by group (Figure 1's quantities).
+
+    A vocabulary grows with the number of reports, so all are counted over the first reports of each group, as
+    many as the smallest has. Words are lower-cased runs of letters and digits.
+
+    Returns
+    -------
+    DataFrame
+        One row a group: ``reports``, ``findings, words``, ``impression, words``, ``findings, vocabulary``,
+        ``impression, vocabulary``.
+    """
+    groups: dict[str, list[ReportPair]] = {}
+    for record in records:
+        groups.setdefault(record.group, []).append(record)
+    least = min((len(members) for members in groups.values()), default=0)
+    rows = {}
+    for group, members in groups.items():
+        row: dict[str, float] = {"reports": len(members)}
+        for section in ("findings", "impression"):
+            split = [words(reveal(getattr(record, section))) for record in members]
+            row[f"{section}, words"] = sum(map(len, split)) / len(split)
+            row[f"{section}, vocabulary"] = len({word for one in split[:least] for word in one})
+        rows[group] = row
+    columns = [
+        f"{section}, {kind}" for kind in ("words", "vocabulary") for section in ("findings", "impression")
+    ]
+    return pd.DataFrame(rows).T[["reports", *columns]]
+
+
+def divided(
+    records: Sequence[ReportPair], rng: np.random.Generator, *, by_pair: bool = False
+) -> dict[str, list[ReportPair]]:
+    """The records by part, ``train``, ``dev`` and ``test``.
+
+    A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
+    records where their source hides patients) is drawn for dev and another for test. Where only some have
+    one, the others are a source apart, and are for test.
+
+    Parameters
+    ----------
+    rng : source of that draw.
+    by_pair : whether ``group`` is a pair of modality and anatomy, to be named as the paper names it.
+
+    Raises
+    ------
+    ParameterError
+        Where a split has an unknown name.
+    """
+    if by_pair:
+        records = named(records)
+    parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}
+    apart = any(record.split for record in records)
+    owners = list(dict.fromkeys(r.patient or r.id for r in records if not r.split))
+    places = dict(zip(owners, rng.permutation(len(owners)) / max(1, len(owners)), strict=True))
+    for record in records:
+        part = _SPLITS.get(record.split, record.split)
+        if not part and apart:
+            part = "test"
+        elif not part:
+            part = PARTS[int(np.searchsorted(_SHARES, places[record.patient or record.id], side="right"))]
+        if part not in parts:
+            raise ParameterError(
+                f"unknown split {record.split!r}", f"record {record.id}", f"Splits: {', '.join(PARTS)}."
+            )
+        parts[part].append(record)
+    return parts
+
+
+def drawn(records: Sequence[ReportPair], each: int, rng: np.random.Generator) -> list[ReportPair]:
+    """``each`` records of every group, drawn without replacement; all of a group that has no more, or where
+    ``each`` is 0."""
+    groups: dict[str, list[ReportPair]] = {}
+    for record in records:
+        groups.setdefault(record.group, []).append(record)
+    chosen: list[ReportPair] = []
+    for members in groups.values():
+        if each and len(members) > each:
+            members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
+        chosen += members
+    return chosen

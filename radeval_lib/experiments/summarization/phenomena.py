@@ -1,0 +1,182 @@
+"""What metrics punish unfairly: impressions that mean the same as their reference, beside ones that do not.
+
+Source of the question: RaLEs (Zambrano Chaves et al. 2023), Appendix J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.observations import NO_FINDING, label, positive
+from radeval_lib.models.summarizers.base import sentences
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.preferences import preferences
+from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
+from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.rewrites import RewriteKind
+
+if TYPE_CHECKING:
+    from radeval_lib.metrics.base import Metric
+
+ADVICE = "an added recommendation"
+WORDS = "other words"
+STYLE = "another style"
+ORDER = "another order"
+NORMAL = "no disease, other words"
+ERROR = "one significant error"
+FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
+"""Candidates that mean what the reference means; advice adds to it without contradicting."""
+
+_ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
+_REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
+_CATEGORIES = "bacd"
+
+
+def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
+    """The impression of each version that means the same and reads differently, by phenomenon."""
+    reference = report.impression.text
+    if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
+        rng = seeded(seed, report.report_id, "conclusion")  # its low bits decide on more than words
+        other = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        versions = {NORMAL: rerender(other, report.plan).impression.text}
+    else:
+        advised = rerender(
+            replace(report, wording=report.wording & ~_ADVICE_OFF), report.plan
+        ).impression.text
+        versions = {ADVICE: advised} if advised.startswith(reference) else {}
+        versions[ORDER] = " ".join(reversed(sentences(reference)))
+        for phenomenon, kind in _REWRITES.items():
+            with suppress(SyntheticError):  # there may be no other version
+                versions[phenomenon] = rewrite(report, kind, seed).impression.text
+    return {name: text for name, text in versions.items() if text != reference}
+
+
+def _wrong(report: SyntheticReport, seed: int) -> str | None:
+    """An impression with one significant error, all else as it is; None where no error shows there."""
+    rng = seeded(seed, report.report_id, "error")
+    for category in sorted(_CATEGORIES, key=lambda _: rng.random()):
+        try:
+            text = inject(report, {(category, True): 1}, seed=seed).candidate.impression.text
+        except SyntheticError:
+            continue
+        if text != report.impression.text:
+            return text
+    return None
+
+
+def candidates(n: int, seed: int) -> pd.DataFrame:
+    """Impressions of ``n`` generated reports with candidates for each.
+
+    Returns
+    -------
+    DataFrame
+        One row a candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`), ``reference``,
+        ``candidate``. Every report has its error, and at least one of the others.
+    """
+    rows: list[dict[str, str]] = []
+    found = 0
+    for made in generate(20 * n, seed):
+        report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
+        wrong, fair = _wrong(report, seed), _turned(report, seed)
+        if wrong is None or not fair:
+            continue
+        for phenomenon, text in {**fair, ERROR: wrong}.items():
+            rows.append(
+                {
+                    "report": report.report_id,
+                    "phenomenon": phenomenon,
+                    "reference": report.impression.text,
+                    "candidate": text,
+                }
+            )
+        found += 1
+        if found == n:
+            break
+    return pd.DataFrame(rows)
+
+
+def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """``table`` with a column for each metric, by the name that ``metrics`` gives it."""
+    references, candidates_ = table["reference"].tolist(), table["candidate"].tolist()
+    columns = {name: metric.score(references, candidates_).values for name, metric in metrics.items()}
+    return table.assign(**columns)
+
+
+def losses(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Mean score by phenomenon (rows) and metric (columns), with the number of candidates, ``n``."""
+    order = [name for name in (*FAIR, ERROR) if name in set(scored["phenomenon"])]
+    grouped = scored.groupby("phenomenon")
+    return grouped[list(metrics)].mean().assign(n=grouped.size()).loc[order]
+
+
+def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """How often a metric scores the candidate that means the same above the one with the error.
+
+    Returns
+    -------
+    DataFrame
+        Index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.preferences.preferences`.
+        A share of one half is chance, below it the metric prefers the error.
+    """
+    wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[list(metrics)]
+    found = {}
+    for phenomenon in FAIR:
+        better = scored[scored["phenomenon"] == phenomenon].set_index("report")[list(metrics)]
+        if len(better):
+            found[phenomenon] = preferences(better, wrong.loc[better.index])
+    return pd.concat(found, names=["phenomenon", "metric"])
+
+
+def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
+    """Share of errors that cost points, with Wilson's 95 % interval, among references that state one of the
+    fourteen observations.
+
+    Raises
+    ------
+    ValueError
+        Where no reference states one.
+    """
+    wrong = scored[scored["phenomenon"] == ERROR]
+    stated = wrong[[bool(positive(label(text)) - {NO_FINDING}) for text in wrong["reference"]]]
+    if stated.empty:
+        raise ValueError("no reference states an observation")
+    hits, n = int((stated[metric] < 1).sum()), len(stated)
+    low, high = proportion_confint(hits, n, method="wilson")
+    return Estimate(hits / n, float(low), float(high))
+
+
+def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFrame:
+    """Real impressions against each other: two reports without a finding, and one without against one with.
+
+    A report without a finding is one in which the fourteen observations, read by rules, find nothing;
+    identical texts are left out, since they say nothing of wording.
+
+    Returns
+    -------
+    DataFrame
+        Rows as :func:`candidates` gives them, of the phenomena :data:`NORMAL` and :data:`ERROR`; empty where
+        there are fewer than two different impressions of either kind.
+    """
+    rng = seeded(seed, "normal pairs")
+    texts = [reveal(record.impression) for record in records]
+    known = {text: label(text) for text in texts}
+    normal = list(dict.fromkeys(text for text in texts if positive(known[text]) == {NO_FINDING}))
+    abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
+    if len(normal) < 2 or not abnormal:
+        return pd.DataFrame(columns=["report", "phenomenon", "reference", "candidate"])
+    rows = []
+    for number in range(n):
+        reference, other = rng.sample(normal, 2)
+        for phenomenon, text in ((NORMAL, other), (ERROR, rng.choice(abnormal))):
+            rows.append(
+                {"report": str(number), "phenomenon": phenomenon, "reference": reference, "candidate": text}
+            )
+    return pd.DataFrame(rows)

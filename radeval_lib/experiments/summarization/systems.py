@@ -1,0 +1,149 @@
+"""Summarization systems as a profile names them: each made, and trained where it can learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ParameterError
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.summarizers.base import Summarizer
+from radeval_lib.models.summarizers.extractive import ClusterExtractor, Lead
+from radeval_lib.models.training import TrainingSettings, train
+
+Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
+
+
+class System(BaseModel):
+    """One system of a profile.
+
+    Attributes
+    ----------
+    kind : ``lead`` (first sentences), ``clusters`` (Bert-Ext), ``selector`` (learned extraction), ``pointer``
+        (pointer-generator from random weights), ``seq2seq`` (a pretrained sequence-to-sequence model),
+        ``encoder_decoder`` (one pretrained encoder on both sides).
+    start : the pretrained model of the last two: a folder, a hub name or ``packaged-minilm``.
+    settings : of the system, where they differ from its defaults.
+    training : of its training, where they differ from the defaults of
+        :class:`~radeval_lib.models.training.TrainingSettings`.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Kind
+    start: str = ""
+    settings: dict[str, Any] = {}
+    training: dict[str, Any] = {}
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is trained, so that what it is trained on matters."""
+        return self.kind not in ("lead", "clusters")
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Whether it reads sentences through an encoder."""
+        return self.kind in ("clusters", "selector")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A system ready for use.
+
+    Attributes
+    ----------
+    summarizer : what writes.
+    history : one row an epoch of its training; empty where it has none.
+    save : saves it into a folder; None where there is nothing to save.
+    """
+
+    summarizer: Summarizer
+    history: list[dict[str, float]]
+    save: Callable[[Path], None] | None
+
+
+def make(
+    system: System,
+    taught: Sequence[ReportPair],
+    dev: Sequence[ReportPair],
+    *,
+    seed: int,
+    encoder: Encoder | None = None,
+    device: str = "auto",
+) -> Made:
+    """A system trained on ``taught``, its epoch or threshold chosen on ``dev`` by ROUGE-L.
+
+    Parameters
+    ----------
+    encoder : for systems that need vectors.
+    seed : of new weights, of the order of examples, and of clusters.
+
+    Raises
+    ------
+    ParameterError
+        Where a setting of the system or its training does not exist, or what it starts from is not named.
+    ModelError
+        Where its model cannot be loaded, or there is nothing to learn from.
+    """
+    if system.needs_vectors and encoder is None:
+        raise ParameterError(f"a system of kind {system.kind!r} needs an encoder", "systems")
+    try:
+        return _made(system, taught, dev, seed, encoder, device)
+    except TypeError as error:
+        raise ParameterError(
+            f"a setting does not exist: {error}", f"systems, {system.kind}", "Correct it in the profile."
+        ) from error
+
+
+def _made(
+    system: System,
+    taught: Sequence[ReportPair],
+    dev: Sequence[ReportPair],
+    seed: int,
+    encoder: Encoder | None,
+    device: str,
+) -> Made:
+    if system.kind == "lead":
+        return Made(Lead(**system.settings), [], None)
+    if system.kind == "clusters":
+        assert encoder is not None
+        return Made(ClusterExtractor(encoder.encode, seed=seed, **system.settings), [], None)
+    if system.kind == "selector":
+        from radeval_lib.models.summarizers.selector import SentenceSelector
+
+        assert encoder is not None
+        chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **system.settings)
+        chosen.fit(taught, dev)
+        return Made(chosen, [], chosen.save)
+    task = _task(system, taught, seed, device)
+    settings = TrainingSettings(**{"measure": "rouge_l", **system.training, "seed": seed, "device": device})
+    trained = train(task, taught, dev, settings)
+    return Made(task, trained.history, task.save)
+
+
+def _task(system: System, taught: Sequence[ReportPair], seed: int, device: str) -> Any:
+    if system.kind == "pointer":
+        from radeval_lib.models.summarizers.pointer import PointerSettings
+        from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
+
+        return PointerSummarizer.new(taught, PointerSettings(**system.settings), seed=seed)
+    from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+
+    if not system.start:
+        raise ParameterError(
+            f"a system of kind {system.kind!r} has no model to start from", "systems", "Give `start`."
+        )
+    own = dict(system.settings)
+    if system.kind == "encoder_decoder":
+        layers, trimmed = own.pop("layers", None), own.pop("trimmed", False)
+        texts = [reveal(text) for pair in taught for text in (pair.findings, pair.impression)]
+        keep = texts if trimmed else None
+        model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
+        return Seq2SeqSummarizer(model, tokenizer, Seq2SeqSettings(**own), device=device)
+    return Seq2SeqSummarizer.load(system.start, Seq2SeqSettings(**own) if own else None, device=device)

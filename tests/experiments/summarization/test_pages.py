@@ -1,0 +1,174 @@
+"""What the pages on summarization compare, draw and say."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.experiments.summarization import benchmark, phenomena, sentences
+from radeval_lib.experiments.summarization.corpora import lengths_and_vocabulary
+from radeval_lib.experiments.summarization.limits import draw_fairness, limits_checks, limits_words
+from radeval_lib.experiments.summarization.trainings import seen_groups
+from radeval_lib.metrics import create
+from radeval_lib.papers.rounding import Estimate
+
+matplotlib.use("Agg")
+
+AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
+
+
+@pytest.fixture(scope="module")
+def made() -> pd.DataFrame:
+    return phenomena.candidates(40, 5)
+
+
+def test_candidates_differ_from_their_reference_and_each_report_has_its_error(made: pd.DataFrame) -> None:
+    assert (made["reference"] != made["candidate"]).all()
+    per_report = made.groupby("report")["phenomenon"]
+    assert (per_report.nunique() == per_report.size()).all()
+    assert per_report.apply(lambda names: phenomena.ERROR in set(names)).all()
+    assert set(made["phenomenon"]) == {*phenomena.FAIR, phenomena.ERROR}
+    assert made.equals(phenomena.candidates(40, 5))
+
+
+def test_advice_only_adds_and_order_only_moves(made: pd.DataFrame) -> None:
+    for row in made.itertuples():
+        if row.phenomenon == phenomena.ADVICE:
+            assert row.candidate.startswith(row.reference)
+        if row.phenomenon == phenomena.ORDER:
+            assert sorted(row.candidate.split()) == sorted(row.reference.split())
+
+
+def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
+    scored = phenomena.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
+    fair = phenomena.fairness(scored, ["ROUGE-L", "ROUGE-1"])
+    assert fair.loc[(phenomena.ORDER, "ROUGE-L"), "value"] < 0.5
+    assert fair.loc[(phenomena.ORDER, "ROUGE-1"), "value"] == 1.0
+    means = phenomena.losses(scored, ["ROUGE-1"])
+    assert means.loc[phenomena.ORDER, "ROUGE-1"] == pytest.approx(1.0)
+    assert means.index[-1] == phenomena.ERROR
+
+
+def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
+    rows = [("Large pleural effusion.", 0.5), ("Small pleural effusion.", 1.0), ("Renal cyst.", 0.0)]
+    scored = pd.DataFrame(
+        {
+            "report": ["1", "2", "3"],
+            "phenomenon": phenomena.ERROR,
+            "reference": [text for text, _ in rows],
+            "observations": [value for _, value in rows],
+        }
+    )
+    assert phenomena.noticed_errors(scored, "observations").value == 0.5
+    with pytest.raises(ValueError, match="no reference states"):
+        phenomena.noticed_errors(scored.tail(1), "observations")
+
+
+def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> None:
+    texts = ["No acute disease.", "Normal chest.", "Large pleural effusion.", "Normal chest."]
+    records = [ReportPair(str(number), "Findings.", text) for number, text in enumerate(texts)]
+    pairs = phenomena.normal_pairs(records, 5, 1)
+    assert set(pairs.loc[pairs["phenomenon"] == phenomena.ERROR, "candidate"]) == {texts[2]}
+    normal = pairs[pairs["phenomenon"] == phenomena.NORMAL]
+    assert (normal["reference"] != normal["candidate"]).all()
+    assert phenomena.normal_pairs(records[:1], 5, 1).empty
+
+
+def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
+    names = dict(zip(("a", "b", "c"), phenomena.FAIR, strict=False))
+    index = pd.MultiIndex.from_tuples([(names[key], "R") for key in rows], names=["phenomenon", "metric"])
+    values = [{"value": v, "low": low, "high": high, "n": 9} for v, low, high in rows.values()]
+    return pd.DataFrame(values, index=index)
+
+
+def test_the_limits_are_told_in_each_case() -> None:
+    mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
+    assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
+    told = limits_words(mixed, "R").data
+    assert f"prefers the error to *{phenomena.WORDS}*" in told
+    assert f"tells no better than chance from an error *{phenomena.STYLE}*" in told
+    assert f"prefers to the error *{phenomena.ADVICE}*" in told
+    assert "whatever makes the two differ" in limits_words(fair_table(a=(0.8, 0.6, 0.9)), "R").data
+    assert len(draw_fairness(mixed).axes) == 3
+
+
+def test_leads_are_told_in_each_case() -> None:
+    assert sentences.lead_words({"A": AHEAD}) == "beats A"
+    gaps = {"A": AHEAD, "B": BEHIND, "C": LEVEL, "D": AHEAD}
+    assert sentences.lead_words(gaps) == "beats A and D, cannot be told from C and stays behind B"
+    told = sentences.conclusion("the generator", "Pointer-generator", {"Lead-3": AHEAD}).data
+    assert "the pointer-generator beats Lead-3." in told
+    assert "0.100 [0.050, 0.200]" in told
+    ranking = pd.Series(["A", "A", "B"])
+    assert "A 2, B 1" in sentences.first_against("A", gaps, ranking).data
+    assert sentences.comparison_words("A", {"B": BEHIND}).data == "By ROUGE-L, the a stays behind B."
+
+
+def test_what_is_left_on_unseen_groups_is_told_in_each_case() -> None:
+    seen = Estimate(0.2, 0.1, 0.3)
+    assert "50% is left" in sentences.unseen_words("S", {"seen": seen, "unseen": AHEAD}).data
+    assert "not established" in sentences.unseen_words("S", {"seen": seen, "unseen": LEVEL}).data
+    assert "cannot be asked" in sentences.unseen_words("S", {"seen": seen}).data
+
+
+def test_observations_are_told_in_each_case() -> None:
+    assert "as the paper objects" in sentences.observation_words(0.8, 0.2, 0.001).data
+    assert "the opposite" in sentences.observation_words(0.2, 0.8, 0.001).data
+    assert "cannot be told apart" in sentences.observation_words(0.5, 0.4, 0.3).data
+
+
+def test_blind_spots_count_perfect_scores_of_other_words() -> None:
+    scores = pd.DataFrame(
+        {
+            "group": ["CT Head", "CT Head", "X-ray Chest", "X-ray Chest"],
+            "rouge_l": [0.1, 0.1, 0.1, 0.9],
+            "observations": [1.0, 1.0, 0.0, 1.0],
+        }
+    )
+    spots = benchmark.blind_spots(scores)
+    assert spots.loc["CT Head", "share"] == 1.0
+    assert spots.loc["X-ray Chest", "in other words"] == 1
+    outside, chest, p = benchmark.against_chest(spots)
+    assert (outside, chest) == (1.0, 0.0)
+    assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
+    with pytest.raises(ValueError, match="inside the chest"):
+        benchmark.against_chest(spots.head(1))
+
+
+def test_rows_of_a_system_and_the_grid() -> None:
+    scores = pd.DataFrame(
+        {
+            "system": ["S", "S", "S", "L"],
+            "taught": ["CT Head", "CT Head", "ALL", ""],
+            "group": ["CT Head", "MR Head", "MR Head", "MR Head"],
+        }
+    )
+    assert benchmark.of_system(scores, "S").index.tolist() == [0]
+    assert benchmark.of_system(scores, "S", taught="ALL").index.tolist() == [2]
+    assert benchmark.of_system(scores, "L").index.tolist() == [3]
+    table = pd.DataFrame([[0.3, 0.2], [0.3, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Head"])
+    assert benchmark.top_share(table, "ALL") == (2, 2)
+    assert benchmark.top_share(table, "CT Head") == (1, 2)
+    assert benchmark.named_counts(["B", "A", "A"]) == "A 2, B 1"
+
+
+def test_a_quarter_of_many_groups_is_kept_out_of_training() -> None:
+    records = [ReportPair(str(n), "F.", "I.", group=f"g{n % 12}") for n in range(48)]
+    kept = seen_groups(records, np.random.default_rng(0))
+    assert len(kept) == 9
+    assert kept == seen_groups(records, np.random.default_rng(0))
+    assert len(seen_groups(records[:4], np.random.default_rng(0))) == 4
+
+
+def test_lengths_and_vocabularies_by_group() -> None:
+    records = [
+        ReportPair("1", "The heart, the lungs.", "Normal.", group="A"),
+        ReportPair("2", "The liver is big.", "Big liver.", group="A"),
+        ReportPair("3", "A cyst.", "Cyst.", group="B"),
+    ]
+    table = lengths_and_vocabulary(records)
+    assert table.loc["A"].tolist() == [2, 4.0, 1.5, 3, 1]  # the vocabulary is of the first report alone
+    assert table.loc["B"].tolist() == [1, 2.0, 1.0, 2, 1]

@@ -1,0 +1,158 @@
+"""The corpora, plans, systems and tallies of the pages on summarization."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.errors import ParameterError
+from radeval_lib.experiments.summarization import plan
+from radeval_lib.experiments.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
+from radeval_lib.experiments.summarization.systems import System, make
+from radeval_lib.experiments.summarization.tallies import difference_of, grid, mean_of, scored, within
+from radeval_lib.metrics import create
+from radeval_lib.roles import load
+from radeval_lib.study.profiles import profile
+
+
+def pair(number: int, group: str = "", split: str = "", patient: str = "") -> ReportPair:
+    return ReportPair(str(number), "A clot. No mass.", "Clot.", group=group, split=split, patient=patient)
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        ("MRI HEAD", "MR Head"),
+        ("MR_head", "MR Head"),
+        ("CT_abdomen-pelvis", "CT Abdomen-pelvis"),
+        ("CT ABDOMEN-PELVIS", "CT Abdomen-pelvis"),
+        ("X-ray chest", "X-ray Chest"),
+        ("X-Ray CHEST", "X-ray Chest"),
+    ],
+)
+def test_pairs_are_named_as_the_paper_names_them(group: str, name: str) -> None:
+    assert pair_name(group) == name
+    assert name in TRAINED
+
+
+def test_the_generator_fills_the_twelve_pairs_and_trains_seven() -> None:
+    records = load("anatomy_summaries", "synthetic", size=200, seed=3, root=None)
+    parts = divided(records, np.random.default_rng(0), by_pair=True)
+    assert {record.group for record in parts["test"]} == {*TRAINED, *UNSEEN}
+    assert {record.group for record in parts["train"]} == set(TRAINED) == {r.group for r in parts["dev"]}
+    assert len({record.id for record in records}) == len(records)
+    assert abs(len(records) - 200) < 15
+    assert not {r.findings for r in parts["train"]} & {r.findings for r in parts["dev"]}
+
+
+def test_records_without_a_split_are_divided_by_patient() -> None:
+    records = [pair(number, patient=f"p{number // 2}") for number in range(100)]
+    parts = divided(records, np.random.default_rng(1))
+    assert {part: len(rows) for part, rows in parts.items()} == {"train": 80, "dev": 10, "test": 10}
+    owners = [{record.patient for record in rows} for rows in parts.values()]
+    assert not owners[0] & owners[1] and not owners[0] & owners[2] and not owners[1] & owners[2]  # noqa: PT018
+
+
+def test_a_source_without_splits_is_a_test_beside_one_with_splits() -> None:
+    records = [pair(1, split="train"), pair(2, split="validate"), pair(3)]
+    parts = divided(records, np.random.default_rng(1))
+    assert [[record.id for record in parts[part]] for part in ("train", "dev", "test")] == [
+        ["1"],
+        ["2"],
+        ["3"],
+    ]
+    with pytest.raises(ParameterError, match="unknown split 'holdout'"):
+        divided([replace(records[0], split="holdout")], np.random.default_rng(1))
+
+
+def test_as_many_of_each_group_are_drawn_anew_with_each_seed() -> None:
+    records = [pair(number, group="ab"[number % 2]) for number in range(40)]
+    first, again, other = (drawn(records, 5, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert [record.group for record in first] == ["a"] * 5 + ["b"] * 5
+    assert first == again != other
+    assert drawn(records, 0, np.random.default_rng(1)) == drawn(records, 99, np.random.default_rng(1))
+
+
+def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
+    grouped = [cell for cell in plan.cells(profile("embedded")) if cell.notebook == plan.NOTEBOOK]
+    assert [cell.parameters["taught"] for cell in grouped] == [plan.ALL, plan.EACH]
+    own = plan.settings(profile("full"))
+    full = [cell for cell in plan.cells(profile("full")) if cell.notebook == plan.NOTEBOOK]
+    learn = [name for name, system in own.systems.items() if system.learns]
+    assert len(full) == 8 * len(learn) + len(own.systems) - len(learn)
+    assert {"T5-B", "BART-L", "BioBART-L", "Pegasus"} <= set(learn)
+
+
+def test_what_a_cell_may_be_asked_for() -> None:
+    assert plan.taught_on(plan.EACH) == list(TRAINED)
+    assert plan.taught_on("MR Head") == ["MR Head"]
+    with pytest.raises(ParameterError, match="no training set 'MR Neck'"):
+        plan.taught_on("MR Neck")
+    assert list(plan.chosen_systems(profile("embedded"), "Lead-3")) == ["Lead-3"]
+    with pytest.raises(ParameterError, match="no system 'GPT'"):
+        plan.chosen_systems(profile("embedded"), "GPT")
+
+
+def test_a_wrong_setting_is_named() -> None:
+    with pytest.raises(ParameterError, match="a setting does not exist"):
+        make(System(kind="lead", settings={"colour": 1}), [], [], seed=0)
+    with pytest.raises(ParameterError, match="needs an encoder"):
+        make(System(kind="clusters"), [], [], seed=0)
+    with pytest.raises(ParameterError, match="no model to start from"):
+        make(System(kind="seq2seq"), [pair(1)], [pair(2)], seed=0)
+
+
+def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame:
+    rows = [{"seed": seed, "case": case, "rouge_l": value} for (seed, case), value in values.items()]
+    return pd.DataFrame(rows).assign(**columns)
+
+
+def test_means_and_differences_draw_cases_and_seeds() -> None:
+    first = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): 0.4, (1, "b"): 0.6})
+    second = scores({(0, "a"): 0.1, (0, "b"): 0.3})
+    found = mean_of(first, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    assert found.value == pytest.approx(0.4)
+    assert found.low == pytest.approx(0.2)  # both cases "a", both seeds 0: a share of 1 in 16
+    assert found.high == pytest.approx(0.6)
+    gap = difference_of(first, second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    assert gap.value == pytest.approx(0.2)
+    assert (gap.low, gap.high) == (pytest.approx(0.1), pytest.approx(0.3))  # cases cancel, seeds do not
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="not tested on the same cases"):
+        difference_of(first, scores({(0, "a"): 0.1}), "rouge_l", resamples=9, rng=rng)
+    with pytest.raises(ValueError, match="has a case twice"):
+        mean_of(pd.concat([first, first]), "rouge_l", resamples=9, rng=rng)
+    with pytest.raises(ValueError, match="lacks a case"):
+        mean_of(scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l", resamples=9, rng=rng)
+    with pytest.raises(ValueError, match="no summary"):
+        mean_of(first.head(0), "rouge_l", resamples=9, rng=rng)
+
+
+def test_the_grid_and_the_pairs_own_tests() -> None:
+    table = pd.DataFrame(
+        {
+            "taught": ["CT Head", "CT Head", "ALL", ""],
+            "group": ["CT Head", "MR Neck", "CT Head", "MR Neck"],
+            "system": ["S", "S", "S", "Lead-3"],
+            "rouge_l": [0.5, 0.3, 0.6, 0.2],
+        }
+    )
+    found = grid(table, "rouge_l", ["CT Head", "ALL"], ["CT Head", "MR Neck"])
+    assert found.loc["CT Head"].tolist() == [0.5, 0.3]
+    assert np.isnan(found.loc["ALL", "MR Neck"])
+    assert within(table, ["S", "Lead-3"])["rouge_l"].tolist() == [0.5, 0.2]
+
+
+def test_summaries_are_scored_one_by_one() -> None:
+    found = scored([pair(1, "g"), pair(2, "g")], ["Clot.", "No mass."], {"R": create("rouge_l")})
+    assert found.columns.tolist() == ["case", "group", "words", "rouge_l"]
+    assert found["rouge_l"].tolist() == [1.0, 0.0]
+    assert found["words"].tolist() == [1, 2]
