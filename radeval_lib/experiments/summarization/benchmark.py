@@ -16,11 +16,16 @@ from radeval_lib.study.cells import Kept
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 
+_KEYS = ["seed", "system", "taught", "case"]
+
 
 def gathered(kept: Iterable[Kept], table: str) -> pd.DataFrame:
-    """One table of all cells, the rows below one another; empty where no cell kept it."""
+    """One table of all cells, the rows below one another; empty where no cell kept it.
+
+    What needs no training stands in several cells, with the same rows, and is taken once.
+    """
     found = [one.tables[table] for one in kept if table in one.tables]
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
+    return pd.concat(found, ignore_index=True).drop_duplicates(_KEYS) if found else pd.DataFrame()
 
 
 def of_system(scores: pd.DataFrame, system: str, *, taught: str = "") -> pd.DataFrame:

@@ -30,6 +30,8 @@ class Settings(BaseModel):
     ----------
     systems : what is trained and compared on pairs of modality and anatomy, by the name that tables give it.
     rales_systems : likewise, on RaLEs' corpus.
+    shown : the system whose results across pairs are drawn.
+    smaller, larger : two systems that differ in size, to try the claim that size matters.
     reports_a_pair : training reports of each pair, drawn anew with each seed; 0: all.
     dev_a_pair : reports of each pair that choose the epoch; 0: all.
     rales_reports, rales_dev : likewise, of RaLEs' corpus.
@@ -42,6 +44,9 @@ class Settings(BaseModel):
 
     systems: dict[str, System]
     rales_systems: dict[str, System]
+    shown: str
+    smaller: str
+    larger: str
     reports_a_pair: Size
     dev_a_pair: Size
     rales_reports: Size

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from radeval_lib.experiments.summarization.limits import draw_fairness, limits_c
 from radeval_lib.experiments.summarization.trainings import seen_groups
 from radeval_lib.metrics import create
 from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.cells import Cell, Kept
 
 matplotlib.use("Agg")
 
@@ -172,3 +175,11 @@ def test_lengths_and_vocabularies_by_group() -> None:
     table = lengths_and_vocabulary(records)
     assert table.loc["A"].tolist() == [2, 4.0, 1.5, 3, 1]  # the vocabulary is of the first report alone
     assert table.loc["B"].tolist() == [1, 2.0, 1.0, 2, 1]
+
+
+def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
+    row = {"seed": [1], "system": ["Oracle"], "taught": [""], "case": ["a"], "rouge_l": [0.4]}
+    cell = Cell.of("summarization/training", taught="ALL")
+    kept = [Kept(cell, {"scores": pd.DataFrame(row)}, {}, tmp_path, None) for _ in range(2)]
+    assert len(benchmark.gathered(kept, "scores")) == 1
+    assert benchmark.gathered(kept, "examples").empty
