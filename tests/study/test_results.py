@@ -152,7 +152,7 @@ def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
         whole.replace('"verdict": "consistent"', '"verdict": "inconsistent"'),
     ):
         path.write_text(broken, encoding="utf-8")
-        with pytest.raises(ResultError, match="Delete it"):
+        with pytest.raises(ResultError, match="Run `radbook build`"):
             read(path)
 
 
