@@ -16,6 +16,9 @@ from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
 
+LEAST_CASES = 5
+"""So many cases must have a score of their own for a metric to be correlated."""
+
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """Scores of every pair by every metric.
@@ -85,7 +88,8 @@ def agreement(
     """Score the rated pairs of a role and correlate; intervals and tests draw whole cases.
 
     Pairs with the same reference share a case. Ratings are high for good candidates, so a metric of which
-    lower is better is correlated with its sign turned.
+    lower is better is correlated with its sign turned. A metric that gives nearly all pairs the same score is
+    left out of the correlations: in a resample it might not vary at all.
 
     Parameters
     ----------
@@ -97,6 +101,7 @@ def agreement(
     columns = {
         name: table[name].to_numpy() * (1 if metric.higher_is_better else -1)
         for name, metric in metrics.items()
+        if _varies(table[name], pairs["case"])
     }
     found, contrasts, resampled = [], [], {}
     for kind in kinds:
@@ -111,3 +116,8 @@ def agreement(
         found.append(drawn.intervals().assign(kind=kind))
         contrasts.append(drawn.compare(first).assign(kind=kind))
     return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts), resampled)
+
+
+def _varies(scores: pd.Series, cases: pd.Series) -> bool:
+    """Whether at least :data:`LEAST_CASES` cases have a score other than the commonest."""
+    return int(cases[scores != scores.mode().iloc[0]].nunique()) >= LEAST_CASES

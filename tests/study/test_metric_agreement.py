@@ -96,3 +96,19 @@ def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
     assert order.computed == f"METEOR {values['METEOR']:.3f}, ROUGE-L {values['ROUGE-L']:.3f}"
     again = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first=RATESCORE)
     assert again.ranked("kendall").equals(result.ranked("kendall"))
+
+
+class Constant(Metric):
+    """Gives every pair the same score."""
+
+    name = "constant"
+
+    def _score_pairs(self, pairs):  # type: ignore[no-untyped-def]
+        return [(0.0, None) for _ in pairs]
+
+
+def test_a_metric_that_does_not_vary_is_left_out_of_the_correlations(run: Run) -> None:
+    metrics = {"ROUGE-L": create("rouge_l"), "METEOR": create("meteor"), "constant": Constant()}
+    found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="ROUGE-L")
+    assert set(found.ranked("kendall")["metric"]) == {"ROUGE-L", "METEOR"}
+    assert (found.scores["constant"] == 0).all()
