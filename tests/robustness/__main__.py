@@ -45,6 +45,9 @@ def attacks(folder: Path, killed: int) -> Iterator[tuple[str, str, str]]:
 
 def table(tried: Iterable[tuple[str, str, str]]) -> tuple[str, list[str]]:
     """The table in MyST, and what went wrong."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     counts: dict[tuple[str, str], list[int]] = {}
     faults = []
     for attack, kind, fault in tried:
@@ -54,9 +57,6 @@ def table(tried: Iterable[tuple[str, str, str]]) -> tuple[str, list[str]]:
             row[1] += 1
             faults.append(f"{kind}: {fault}")
             print(faults[-1], flush=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
     made, failed = (sum(row[column] for row in counts.values()) for column in (0, 1))
     lines = [
         f"Last run on {datetime.now(UTC):%d %B %Y}, at commit {commit.stdout.strip() or 'unknown'}: "
