@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import yaml
 
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import BOOK, ROOT, shown
+from radeval_lib.papers.exhibits import PAPERS, of_notebook
+from radeval_lib.papers.printed_numbers import paper as described
+from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, shown
+from radeval_lib.study import conclusions, results
+from radeval_lib.study.scorecards import audit, scorecard
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
+_SUMMARY = re.compile(r"^<!-- conclusion: (\w+) -->$", re.MULTILINE)
+"""Where a prose page wants what the build says of a paper: a comment with the paper's key in the ledger."""
+
+
 def for_readers(executed: Path) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded.
+    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title.
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
     """
     notebook = nbformat.read(executed, as_version=4)
+    first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
+    if first is not None:
+        first.source = with_papers(first.source, f"{executed.parent.name}/{executed.stem}")
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -32,6 +46,70 @@ def for_readers(executed: Path) -> str:
             tags.add("hide-input")
         cell.metadata["tags"] = sorted(tags)
     return str(nbformat.writes(notebook))
+
+
+def with_papers(source: str, notebook: str) -> str:
+    """Markdown with the papers whose exhibits the notebook rebuilds named in a line below its title."""
+    papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
+    named = " · ".join(f"{{cite}}`{described(paper)['citation']}`" for paper in papers)
+    return (
+        re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\nPaper: {named}", source, count=1)
+        if named
+        else source
+    )
+
+
+def settings() -> str:
+    """Jupyter Book's settings with a footer that names licences and the last commit, with the commit's date.
+
+    The date is the commit's, so that the same state of the repository gives the same bytes.
+    """
+    content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    told = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
+    if commit := last_commit():
+        told.append(f"Last commit of the repository: {commit}.")
+    content["html"]["extra_footer"] = f"<p>{' '.join(told)}</p>"
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def last_commit() -> str:
+    """Short name and date of the repository's last commit; empty outside a clone, or without git."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "log", "-1", "--format=%h of %cs"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def with_conclusions(source: str, output_dir: Path) -> str:
+    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper."""
+    if not _SUMMARY.search(source):
+        return source
+    found = results.read_all(output_dir)
+    card, checks = scorecard(found), audit(found)
+
+    def told(wanted: re.Match[str]) -> str:
+        said = conclusions.paper_conclusion(card, checks, PAPERS[wanted.group(1)], up="../notebooks/")
+        return f'<div class="verdict-box"><strong>What this build says.</strong> {said}</div>'
+
+    return _SUMMARY.sub(told, source)
+
+
+def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
+    """Each result, its rebuilt table as CSV, and the notebooks: what the strip of an exhibit links to."""
+    for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
+        yield path.read_bytes(), f"_extra/results/{path.name}"
+        table = results.read(path).table
+        if table:
+            text = pd.DataFrame(table).to_csv(index=False, lineterminator="\n")
+            yield text.encode(), f"_extra/results/{path.with_suffix('.csv').name}"
+    for path in sorted(NOTEBOOKS.glob("*/*.md")):
+        yield path.read_bytes(), f"_extra/sources/{path.relative_to(NOTEBOOKS).as_posix()}"
 
 
 def pages_of(toc: Path) -> list[str]:
@@ -90,10 +168,15 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     NotebookError
         Where the table of contents names a page that neither ``book/`` nor an executed notebook gives.
     """
-    wanted: dict[str, bytes] = {"_config.yml": (ROOT / "_config.yml").read_bytes()}
+    wanted: dict[str, bytes] = {"_config.yml": settings().encode()}
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
+    for path in sorted(BOOK.glob("papers/*.md")):
+        source = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
+        wanted[path.relative_to(BOOK).as_posix()] = source.encode()
+    for content, name in _downloads(executed_dir.parent):
+        wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()

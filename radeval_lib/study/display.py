@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -100,8 +101,27 @@ def verdict_html(result: Result) -> str:
     return (
         f'<div class="verdict-box {css_class(result.outcome)}">{badge} '
         f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-        f"{escape(verdict_sentence(result))}{_differences(result)}</div>"
+        f"{escape(verdict_sentence(result))}{_differences(result)}{strip(result)}</div>"
     )
+
+
+def strip(result: Result) -> str:
+    """What a reader needs to check or rebuild a result: its command, files, data and checksums."""
+    name, up = f"{result.exhibit}.{result.evidence}", "../../"  # pages stand in notebooks/<folder>/
+    profile = next(iter(result.provenance.get("profile", {"embedded": ""})))
+    options = "" if Path(profile).stem == "embedded" else f" -p profile {Path(profile).stem}"
+    parts = [
+        f"<span>Evidence: {result.evidence}</span>",
+        f"<span>Rebuild: <code>radbook run {result.notebook}{options}</code></span>",
+        f'<a href="{up}results/{name}.csv">table (CSV)</a>' if result.table else "",
+        f'<a href="{up}results/{name}.json">results (JSON)</a>',
+        f'<a href="{up}sources/{result.notebook}.md">notebook</a>',
+    ]
+    data = result.provenance.get("data", {})
+    listed = "<br>".join(f"{escape(where)}: <code>sha256 {digest}</code>" for where, digest in data.items())
+    if listed:
+        parts.append(f"<details><summary>data and checksums</summary>{listed}</details>")
+    return f'<div class="strip">{"".join(parts)}</div>'
 
 
 def quote(exhibit_id: str) -> HTML:

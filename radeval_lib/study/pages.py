@@ -9,10 +9,10 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
+from radeval_lib.study.conclusions import CHANGES_WORDS, Finding, joined, ranked_findings
 from radeval_lib.study.display import css_class, marked, unbroken, verdict_badge
 from radeval_lib.study.verdicts import (
     EVIDENCE,
-    FAILS,
     MARKS,
     NOT_ATTEMPTED,
     OUTCOMES,
@@ -66,10 +66,6 @@ def tiles(card: pd.DataFrame) -> HTML:
     return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
 
 
-def _joined(parts: list[str]) -> str:
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-
-
 def evidence_sentence(card: pd.DataFrame) -> str:
     """How many exhibits hold, by what they rest on: one clause a kind of evidence, the strongest first."""
     clauses = []
@@ -82,7 +78,7 @@ def evidence_sentence(card: pd.DataFrame) -> str:
             with_others = (
                 " with other data or models than the paper's" if shape and evidence != "synthetic" else ""
             )
-            clauses.append(f"{rests}{with_others}, {_joined(told)}")
+            clauses.append(f"{rests}{with_others}, {joined(told)}")
     missing = int((card["outcome"] == NOT_ATTEMPTED).sum())
     if missing:
         clauses.append(f"{missing} not attempted")
@@ -154,22 +150,23 @@ def audit_table(checks: pd.DataFrame, caption: str) -> HTML:
     return HTML(table_html(frame, caption, index=False, raw=("exhibit",)))
 
 
-def _finding(group: pd.DataFrame) -> str:
-    """One explanation with its exhibit and the checks that it explains, all but the first folded."""
-    told = [
-        f"{escape(r.check)}: printed {escape(r.printed)}, follows {escape(r.follows)}"
-        for r in group.itertuples()
-    ]
-    first = group.iloc[0]
-    place = link(first["notebook"], first["anchor"], str(first["label"]).removeprefix("unnumbered, "))
+def _finding(finding: Finding) -> str:
+    """One explanation with its exhibits and the checks that it explains, all but the first folded."""
+    rows = list(finding.checks.itertuples())
+    told = [f"{escape(r.check)}: printed {escape(r.printed)}, follows {escape(r.follows)}" for r in rows]
+    places = {r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, ")) for r in rows}
     rest = "<br>".join(told[1:])
     more = f"<details><summary>{len(told) - 1} more like it</summary>{rest}</details>" if rest else ""
-    why = escape(first["explanation"]) or "Cause not known."
-    return f'<li><strong>{place}.</strong> {why}<div class="muted">{told[0]}{more}</div></li>'
+    why = escape(finding.explanation) or "Cause not known."
+    weight = f"Changes {CHANGES_WORDS[finding.changes]}. " if finding.explanation else ""
+    return (
+        f"<li><strong>{joined(list(places.values()))}.</strong> {why}"
+        f'<div class="muted">{weight}{told[0]}{more}</div></li>'
+    )
 
 
 def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
-    """The failing checks that share a cause, by paper: the explanation, then the numbers.
+    """The findings with one cause, by paper, those that change most first: the explanation, then the numbers.
 
     Parameters
     ----------
@@ -177,12 +174,14 @@ def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
     cause : one of the causes, or empty for those without a known one.
     folded : whether each paper's list opens on a click.
     """
-    chosen = checks[(checks["outcome"] == FAILS) & (checks["cause"] == cause) & ~checks["shape"]]
+    chosen = [finding for finding in ranked_findings(checks) if finding.cause == cause]
     blocks = []
-    for paper, rows in chosen.groupby("paper", sort=False):
-        items = [_finding(group) for _, group in rows.groupby(["exhibit", "explanation"], sort=False)]
+    for paper in PAPERS.values():
+        items = [_finding(finding) for finding in chosen if finding.paper == paper]
+        if not items:
+            continue
         listed = f'<ul class="findings">{"".join(items)}</ul>'
-        title = f"{escape(str(paper))}: {len(items)} {'finding' if len(items) == 1 else 'findings'}"
+        title = f"{escape(paper)}: {len(items)} {'finding' if len(items) == 1 else 'findings'}"
         blocks.append(
             f"<details><summary><strong>{title}</strong></summary>{listed}</details>"
             if folded

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlparse
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from radeval_lib.paths import BOOK
@@ -115,14 +116,54 @@ def test_search_finds_a_page(html: Path, page: Page) -> None:
     assert not _troubles(page)
 
 
-def test_folded_code_opens(html: Path, page: Page) -> None:
+def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/nlu_scores.html").as_uri())
-    folded = page.locator("details.above-input").first
-    source = folded.locator("pre").first
-    assert not source.is_visible()
-    folded.locator("summary").click()
-    assert source.is_visible()
-    assert "study.begin" in source.inner_text()
+    first = page.locator("details.above-input pre").first
+    assert not first.is_visible()
+    page.click("button.code-switch")
+    assert first.is_visible()
+    assert "study.begin" in first.inner_text()
+    page.click("button.code-switch")
+    assert not first.is_visible()
+    cell = page.locator("div.cell:has(> div.cell_output) details.above-input").first
+    cell.locator("summary").click()
+    assert cell.locator("pre").first.is_visible()
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_text_stands_out_from_its_ground(name: str, mode: str, html: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
+    opened = context.new_page()
+    opened.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    # Cut the notebooks' own folds open: what is hidden is not measured.
+    opened.evaluate("document.querySelectorAll('article details').forEach(fold => { fold.open = true; })")
+    opened.evaluate("document.documentElement.classList.add('code-shown')")
+    rule = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+    found = Axe().run(opened, context="article", options=rule).response["violations"]
+    assert opened.evaluate("document.documentElement.dataset.theme") == mode
+    context.close()
+    faint = [f"{node['target'][0]}: {node['any'][0]['message']}" for one in found for node in one["nodes"]]
+    assert not faint, "\n".join(faint[:10])
+
+
+def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:
+    address = (html / "notebooks/across/exhibits.html").as_uri()
+    context = browser.new_context(offline=True, viewport={"width": 390, "height": 800})
+    opened = context.new_page()
+    opened.goto(address, wait_until="load")
+    row = opened.locator("table.radeval.cards tbody tr").first
+    assert row.evaluate("row => getComputedStyle(row).display") == "block"
+    assert row.locator(".verdict").evaluate("e => e.getBoundingClientRect().right <= window.innerWidth")
+    context.close()
+    wide = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    opened = wide.new_page()
+    opened.goto((html / "notebooks/rales/nlu_scores.html").as_uri(), wait_until="load")
+    article = opened.locator(".bd-article").evaluate("e => e.getBoundingClientRect().right")
+    tables = opened.locator(".radeval-table.wide")
+    assert tables.count()
+    assert tables.first.evaluate("e => e.getBoundingClientRect().right") > article
+    wide.close()
 
 
 def test_math_is_typeset_without_network(html: Path, page: Page) -> None:

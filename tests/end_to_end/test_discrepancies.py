@@ -9,6 +9,7 @@ import pytest
 
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, audit, ledger, read_all
+from radeval_lib.study.conclusions import CHANGES
 from radeval_lib.study.results import CAUSES
 from radeval_lib.study.verdicts import FAILS
 
@@ -19,9 +20,10 @@ ENTRIES = [
 
 @pytest.mark.parametrize(("key", "number", "entry"), ENTRIES, ids=[f"{k}-{n}" for k, n, _ in ENTRIES])
 def test_entries_are_whole(key: str, number: int, entry: dict) -> None:
-    assert set(entry) <= {"exhibit", "checks", "cause", "explanation", "evidence"}
+    assert set(entry) <= {"exhibit", "checks", "cause", "changes", "explanation", "evidence"}
     assert entry["exhibit"] in ledger()
     assert entry["cause"] in CAUSES
+    assert entry.get("changes", "number") in CHANGES
     assert entry["explanation"].strip()
 
 

@@ -1,0 +1,73 @@
+/* What the pages do beyond being read. Each works from a folder, without a network, and the pages do without. */
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  root.classList.add("scripted");
+
+  /* One switch for all of a page's code. */
+  function codeSwitch() {
+    const folds = [...document.querySelectorAll("div.cell details.above-input")];
+    const title = document.querySelector("article h1");
+    folds.forEach((fold) => fold.querySelector("summary").setAttribute("aria-label", "Code of this cell"));
+    if (!folds.length || !title) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "code-switch d-print-none";
+    const show = (on) => {
+      root.classList.toggle("code-shown", on);
+      folds.forEach((fold) => { fold.open = on; });
+      button.setAttribute("aria-pressed", String(on));
+      button.textContent = on ? "Hide the code" : "Show the code";
+    };
+    button.addEventListener("click", () => show(!root.classList.contains("code-shown")));
+    show(false);
+    title.before(button);
+  }
+
+  /* Wide tables take the margin; on a phone, tables of sentences become cards. */
+  function fitTables() {
+    const margin = document.querySelector(".bd-sidebar-secondary");
+    const article = document.querySelector(".bd-article");
+    if (margin && article) {
+      const free = margin.getBoundingClientRect().right - article.getBoundingClientRect().right - 8;
+      root.style.setProperty("--ra-margin", `${Math.max(0, free)}px`);
+    }
+    const inMargin = new Set();
+    const watch = new IntersectionObserver((entries) => {
+      entries.forEach((e) => (e.isIntersecting ? inMargin.add(e.target) : inMargin.delete(e.target)));
+      root.classList.toggle("table-in-margin", inMargin.size > 0);
+    });
+    document.querySelectorAll(".radeval-table").forEach((box) => {
+      const table = box.querySelector("table");
+      const heads = [...table.querySelectorAll("thead tr")];
+      if (heads.length === 1) {
+        const names = [...heads[0].children].map((cell) => cell.textContent.trim());
+        const cells = [...table.querySelectorAll("tbody td")];
+        if (cells.some((cell) => cell.textContent.trim().length > 40)) {
+          table.classList.add("cards");
+          table.querySelectorAll("tbody tr").forEach((row) => {
+            [...row.children].forEach((cell, place) => { if (place && names[place]) cell.dataset.label = names[place]; });
+          });
+        }
+      }
+      const measure = () => {
+        if (!box.classList.contains("wide") && box.clientWidth && box.scrollWidth > box.clientWidth + 2) {
+          box.classList.add("wide");
+          watch.observe(box);
+        }
+      };
+      measure();
+      box.closest("details")?.addEventListener("toggle", measure);
+    });
+  }
+
+  /* Folds open on paper, code aside, and close again. */
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("article details:not([open]):not(.above-input)")];
+    opened.forEach((fold) => { fold.open = true; });
+  });
+  window.addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
+
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); fitTables(); });
+})();

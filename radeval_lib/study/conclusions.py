@@ -1,0 +1,206 @@
+"""What the study concludes, in sentences and lists computed from recorded results.
+
+Findings are ranked by what they change: a conclusion of the paper, then a result that others rely on, then a
+number, then a wording. Which of these a finding changes stands with it in the paper's ``paper.yml``; that is
+a judgement, and the only one here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib import atomic
+from radeval_lib.papers.demonstrations import Contrast
+from radeval_lib.papers.exhibits import PAPERS
+from radeval_lib.papers.printed_numbers import paper as described
+from radeval_lib.study.declarations import ALL
+from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS, IN_PART, NOT_ATTEMPTED
+
+CHANGES = ("conclusion", "result", "number", "wording")
+"""What a finding can change, the most consequential first."""
+CHANGES_WORDS = {
+    "conclusion": "a conclusion of the paper",
+    "result": "a result",
+    "number": "a number",
+    "wording": "a wording",
+}
+CONTRASTS_PAGE = "across/paper_versus_code"
+_CONTRASTS = "contrasts.json"
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One explanation of failing checks, wherever in a paper it strikes.
+
+    Attributes
+    ----------
+    paper : name of the paper.
+    explanation : why the checks fail.
+    cause : ``paper``, ``definition``, ``rounding`` or ``text``; empty where it is not known.
+    changes : one of :data:`CHANGES`.
+    checks : the failing checks, rows of :func:`radeval_lib.study.audit`.
+    """
+
+    paper: str
+    explanation: str
+    cause: str
+    changes: str
+    checks: pd.DataFrame
+
+
+def _changes() -> dict[tuple[str, str], str]:
+    """What each known discrepancy changes, by paper and explanation."""
+    return {
+        (PAPERS[key], " ".join(entry["explanation"].split())): entry.get("changes", "number")
+        for key in PAPERS
+        for entry in described(key).get("discrepancies") or []
+    }
+
+
+def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
+    """The findings of an audit, each once, the most consequential first.
+
+    Parameters
+    ----------
+    checks : see :func:`radeval_lib.study.audit`; checks of stand-ins count nothing of a paper and are left
+        out. Where nothing explains the failing checks of an exhibit, they are one finding.
+    """
+    failing = checks[(checks["outcome"] == FAILS) & ~checks["shape"]]
+    known = _changes()
+    keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
+    found = []
+    for (paper, _), rows in failing.groupby(["paper", keys], sort=False):
+        first = rows.iloc[0]
+        changes = known.get((str(paper), first["explanation"]), "number")
+        found.append(Finding(str(paper), first["explanation"], first["cause"], changes, rows))
+    return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
+
+
+def in_words(number: int) -> str:
+    """A count as running text has it: in letters up to ten."""
+    return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts of a list as running text has them: ``a, b and c``."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def counted_outcomes(outcomes: Iterable[str]) -> str:
+    """``three hold, one holds in part and two do not``: outcomes in a clause, none of them zero."""
+    listed = list(outcomes)
+    verbs = {
+        HOLDS: ("holds", "hold"),
+        IN_PART: ("holds as far as it was checked", "hold as far as they were checked"),
+        FAILS: ("does not hold", "do not hold"),
+        CANNOT_TELL: ("cannot be told", "cannot be told"),
+    }
+    return joined(
+        [
+            f"{in_words(count)} {verbs[outcome][count > 1]}"
+            for outcome in verbs
+            if (count := listed.count(outcome))
+        ]
+    )
+
+
+def _place(row: Any, up: str) -> str:
+    label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
+    return f'<a href="{up}{row.notebook}.html#{row.anchor}">{escape(label)}</a>'
+
+
+def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: str = "../") -> str:
+    """What a build says of one paper: a few sentences of HTML, computed from its results.
+
+    Parameters
+    ----------
+    card : see :func:`radeval_lib.study.scorecard`.
+    checks : see :func:`radeval_lib.study.audit`.
+    paper : one of the names of :data:`~radeval_lib.papers.exhibits.PAPERS`.
+    up : what leads from the page to the folder ``notebooks``.
+    """
+    rows = card[card["paper"] == paper]
+    done = rows[rows["outcome"] != NOT_ATTEMPTED]
+    if done.empty:
+        return "None of its exhibits was rebuilt in this build."
+    firm = done[~done["shape"]]
+    told = [f"{len(done)} of {len(rows)} exhibits {'was' if len(done) == 1 else 'were'} rebuilt."]
+    if len(firm):
+        told.append(f"From printed or released numbers, or from data: {counted_outcomes(firm['outcome'])}.")
+    if len(done) > len(firm):
+        shapes = counted_outcomes(done["outcome"][done["shape"]])
+        told.append(f"With stand-ins, which show a shape and no number: {shapes}.")
+    claims = firm[firm["kind"] == "claim"]
+    lost = [f"{escape(row.title)} ({_place(row, up)})" for row in claims.itertuples() if row.outcome == FAILS]
+    if lost:
+        more = f"; and {in_words(len(lost) - 3)} more" if len(lost) > 3 else ""
+        told.append(f"Claims that do not follow as stated: {'; '.join(lost[:3])}{more}.")
+    elif len(claims):
+        told.append("No claim that was checked fails.")
+    if top := next((one for one in ranked_findings(checks) if one.paper == paper and one.explanation), None):
+        where = next(top.checks.itertuples())
+        weight = CHANGES_WORDS[top.changes]
+        told.append(f"What changes most, {weight}: {escape(top.explanation)} ({_place(where, up)})")
+    return " ".join(told)
+
+
+def conclusions(card: pd.DataFrame, checks: pd.DataFrame) -> str:
+    """One item a paper: :func:`paper_conclusion` under its name, as an HTML list."""
+    items = [
+        f"<li><strong>{escape(paper)}.</strong> {paper_conclusion(card, checks, paper)}</li>"
+        for paper in PAPERS.values()
+    ]
+    return f'<ul class="conclusions">{"".join(items)}</ul>'
+
+
+def keep_contrasts(run: Run, contrasts: Sequence[Contrast]) -> None:
+    """Keep the contrasts between papers and code for pages that read every result."""
+    text = json.dumps([asdict(one) for one in contrasts], indent=1, sort_keys=True, ensure_ascii=False)
+    atomic.write_text(run.results_dir / _CONTRASTS, text + "\n")
+
+
+def recorded_contrasts(run: Run) -> list[Contrast]:
+    """The contrasts that :func:`keep_contrasts` kept; none where that page was not built.
+
+    Raises
+    ------
+    NotebookError
+        Where the notebook does not declare ``results: [all]``.
+    """
+    run.allow("results", ALL)
+    path = run.output_dir / "results" / CONTRASTS_PAGE / _CONTRASTS
+    if not path.is_file():
+        return []
+    return [Contrast(**fields) for fields in json.loads(path.read_text(encoding="utf-8"))]
+
+
+def largest_gaps(contrasts: Sequence[Contrast], most: int = 6) -> list[Contrast]:
+    """The contrasts that change most, as a share of the range of what they change; one a difference."""
+    largest: dict[tuple[str, str], Contrast] = {}
+    for one in contrasts:
+        held = largest.get((one.whose, one.difference))
+        if not math.isnan(one.share) and (held is None or one.share > held.share):
+            largest[one.whose, one.difference] = one
+    return sorted(largest.values(), key=lambda one: -one.share)[:most]
+
+
+def gaps_list(contrasts: Sequence[Contrast]) -> str:
+    """The largest gaps between papers and released code as an ordered HTML list."""
+    items = [
+        f"<li><strong>{escape(one.whose)}: {escape(one.difference)}.</strong> "
+        f"{escape(one.quantity[:1].upper() + one.quantity[1:])}: {one.shown(one.stated)} "
+        f"{escape(one.basis)}, {one.shown(one.released)} by the code, {one.share:.0%} of the range.</li>"
+        for one in largest_gaps(contrasts)
+    ]
+    if not items:
+        return "<p>This build does not have the page that compares papers with code.</p>"
+    return f'<ol class="gaps">{"".join(items)}</ol>'
