@@ -94,6 +94,11 @@ def with_conclusions(source: str, output_dir: Path) -> str:
     card, checks = scorecard(found), audit(found)
 
     def told(wanted: re.Match[str]) -> str:
+        if wanted.group(1) not in PAPERS:
+            raise NotebookError(
+                f"a page asks for the conclusion of no paper {wanted.group(1)!r}",
+                remedy=f"Papers: {', '.join(PAPERS)}.",
+            )
         said = conclusions.paper_conclusion(card, checks, PAPERS[wanted.group(1)], up="../notebooks/")
         return f'<div class="verdict-box"><strong>What this build says.</strong> {said}</div>'
 

@@ -1,4 +1,4 @@
-"""What the front page concludes: findings merged and ranked, each branch of its sentences, the largest gaps."""
+"""What the front page concludes: findings merged and ranked, each branch of its sentences, gaps in order."""
 
 from __future__ import annotations
 

@@ -1,0 +1,58 @@
+"""What staging adds to pages: papers below titles, conclusions, licences and the last commit."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.errors import RadevalError
+from radeval_lib.paths import BOOK
+from radeval_lib.pipeline import staging
+
+
+def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
+    told = staging.with_papers("(here)=\n# A title\n\nText.\n\n# Not a title", "facts/agreement")
+    assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
+
+
+def test_a_page_of_no_paper_stays_as_it_is() -> None:
+    assert staging.with_papers("# Audit\n", "across/audit") == "# Audit\n"
+
+
+def test_the_footer_names_licences_and_the_last_commit_and_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "last_commit", lambda: "abc1234 of 2026-01-02")
+    told = staging.settings()
+    assert "MIT" in told
+    assert "CC BY 4.0" in told
+    assert "abc1234 of 2026-01-02" in " ".join(told.split())
+    assert told == staging.settings()
+
+
+def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr(subprocess, "run", missing)
+    assert staging.last_commit() == ""
+    assert "Last commit" not in staging.settings()
+
+
+def test_a_conclusion_is_written_where_a_page_asks_for_it(tmp_path: Path) -> None:
+    told = staging.with_conclusions("Before.\n\n<!-- conclusion: green -->\n\nAfter.\n", tmp_path)
+    assert told.startswith("Before.\n\n<div")
+    assert "None of its exhibits was rebuilt" in told
+    assert told.endswith("</div>\n\nAfter.\n")
+
+
+def test_a_conclusion_of_an_unknown_paper_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(RadevalError, match="conclusion of no paper"):
+        staging.with_conclusions("<!-- conclusion: grean -->", tmp_path)
+
+
+def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper(tmp_path: Path) -> None:
+    for path in BOOK.rglob("*.md"):
+        told = staging.with_conclusions(path.read_text(encoding="utf-8"), tmp_path)
+        assert not re.search(r"<!-- conclusion", told), path
