@@ -69,5 +69,36 @@
   });
   window.addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); fitTables(); });
+  /* Search says where a word was found: the pages' texts are a script, since a folder's pages cannot fetch. */
+  function whereFound() {
+    const list = document.getElementById("search-results");
+    const words = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    if (!list || !words.length) return;
+    const script = document.createElement("script");
+    script.src = "page_texts.js";
+    script.addEventListener("load", () => {
+      const tell = () => list.querySelectorAll("li > a:not([data-told])").forEach((link) => {
+        link.dataset.told = "";
+        const page = new URL(link.href).pathname.split("/").slice(-3).join("/").replace(/\.html$/, "");
+        const name = Object.keys(window.pageTexts).find((known) => page === known || page.endsWith(`/${known}`));
+        const text = window.pageTexts[name] || "";
+        const word = words.find((one) => text.toLowerCase().includes(one));
+        if (!word) return;
+        const at = text.toLowerCase().indexOf(word);
+        const begin = text.lastIndexOf(" ", Math.max(0, at - 90)) + 1;
+        const end = text.indexOf(" ", at + word.length + 90);
+        const found = document.createElement("mark");
+        found.textContent = text.slice(at, at + word.length);
+        const told = document.createElement("span");
+        told.className = "found-where";
+        told.append(`… ${text.slice(begin, at)}`, found, `${text.slice(at + word.length, end < 0 ? undefined : end)} …`);
+        link.after(told);
+      });
+      new MutationObserver(tell).observe(list, { childList: true, subtree: true });
+      tell();
+    });
+    document.head.append(script);
+  }
+
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); fitTables(); whereFound(); });
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -117,6 +118,21 @@ def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
         yield path.read_bytes(), f"_extra/sources/{path.relative_to(NOTEBOOKS).as_posix()}"
 
 
+_MARKUP = re.compile(
+    r"<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
+    re.MULTILINE,
+)
+
+
+def searched_text(page: bytes, *, notebook: bool) -> str:
+    """The running text of a staged page, without markup: what search shows of where a word was found."""
+    source = page.decode()
+    if notebook:
+        cells = nbformat.reads(source, as_version=4).cells
+        source = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return " ".join(_MARKUP.sub(" ", source).split())
+
+
 def pages_of(toc: Path) -> list[str]:
     """Every page that a table of contents names, without endings."""
 
@@ -199,6 +215,15 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
                 shown(BOOK / "_toc.yml"),
                 "Mend the entry or run the notebook.",
             )
+    texts = {
+        page: searched_text(wanted[name], notebook=name.endswith(".ipynb"))
+        for page in pages
+        for name in (f"{page}.md", f"{page}.ipynb")
+        if name in wanted
+    }
+    listed = json.dumps(texts, ensure_ascii=False, indent=0)
+    # A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
+    wanted["_extra/page_texts.js"] = f"window.pageTexts = {listed};\n".encode()
     for path in sorted(target.rglob("*"), reverse=True):
         if path.is_file() and path.relative_to(target).as_posix() not in wanted:
             path.unlink()

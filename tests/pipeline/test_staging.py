@@ -56,3 +56,8 @@ def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper(tmp_path: P
     for path in BOOK.rglob("*.md"):
         told = staging.with_conclusions(path.read_text(encoding="utf-8"), tmp_path)
         assert not re.search(r"<!-- conclusion", told), path
+
+
+def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
+    page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
+    assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
