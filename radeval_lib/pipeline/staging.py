@@ -195,8 +195,8 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
     for path in sorted(BOOK.glob("papers/*.md")):
-        source = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
-        wanted[path.relative_to(BOOK).as_posix()] = source.encode()
+        prose = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
+        wanted[path.relative_to(BOOK).as_posix()] = prose.encode()
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")
