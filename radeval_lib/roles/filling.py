@@ -27,7 +27,7 @@ from radeval_lib.data.records import (
     ReportPair,
     Triad,
 )
-from radeval_lib.roles import generated, generated_facts
+from radeval_lib.roles import generated, generated_facts, generated_ratings
 
 SYNTHETIC = "synthetic"
 
@@ -60,10 +60,10 @@ ROLES: dict[str, Role] = {
     "graph_corpus": Role(AnnotatedSentence, generated.graph_corpus),
     "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
     "stanza_corpus": Role(AnnotatedSentence, generated.ner_corpus),
-    "rated_sentences": Role(RatedPair, generated.rated_sentences),
+    "rated_sentences": Role(RatedPair, generated_ratings.rated_sentences),
     "rated_pairs": Role(RatedPair, generated.rated_pairs),
-    "rated_errors": Role(RatedPair, generated.rated_errors),
-    "error_counts": Role(ErrorCount, generated.error_counts),
+    "rated_errors": Role(RatedPair, generated_ratings.rated_errors),
+    "error_counts": Role(ErrorCount, generated_ratings.error_counts),
     "fact_ratings": Role(FactRating, generated_facts.fact_ratings),
     "note_judgements": Role(NoteJudgement, generated_facts.note_judgements),
     "rewrites": Role(Triad, generated.rewrites),

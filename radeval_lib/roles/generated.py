@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from random import Random
 
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
     Entity,
-    ErrorCount,
     JudgedPair,
     RatedPair,
     Relation,
@@ -20,22 +18,17 @@ from radeval_lib.data.records import (
     Triad,
 )
 from radeval_lib.synthetic import (
-    CATEGORIES,
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
     AnnotatedText,
     ErrorPair,
-    Finding,
     Rating,
-    Remark,
     SyntheticError,
     SyntheticReport,
-    compare,
     error_pairs,
     generate,
     green_answer,
     green_pairs,
-    opposite,
     panel,
     rate,
     rewrite,
@@ -43,13 +36,11 @@ from radeval_lib.synthetic import (
     triad,
 )
 from radeval_lib.synthetic.export import sentence_tokens
-from radeval_lib.synthetic.generator import rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
 _SHARES = (("train", 0.8), ("dev", 0.9), ("test", 1.0))
-_RATERS = 6  # as in ReXVal
 
 
 def split_of(index: int, n: int) -> str:
@@ -198,42 +189,20 @@ def rated_pairs(n: int, seed: int) -> Iterator[RatedPair]:
     """
     for number, (pair, ratings) in enumerate(_rated(n, seed)):
         for rating in ratings:
-            yield _rated_pair(number, n, pair, rating, rating.grade, "grade")
+            yield rated_pair(number, n, pair, rating, rating.grade, "grade")
 
 
-def rated_errors(n: int, seed: int) -> Iterator[RatedPair]:
-    """Pairs of the same kind with the number of errors that each of six simulated raters noted, as ReXVal."""
-    for number, (pair, ratings) in enumerate(_rated(n, seed, _RATERS)):
-        for rating in ratings:
-            yield _rated_pair(number, n, pair, rating, rating.total, "errors")
-
-
-def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
-    """Single sentences with noted errors by possible errors, after RaTE-Eval's sentence task.
-
-    The candidate says the same in other words, the same with an error, the opposite, or something else about
-    the same examination.
-    """
-    raters = panel(2, seed)
-    for number, pair in enumerate(error_pairs(n, seed)):
-        reference, candidate = _sentences(pair, seeded(seed, number, "sentence"))
-        comparison = compare(reference, candidate)
-        for rater in raters:
-            rating = rate(comparison, rater, seed, str(number))
-            one = ErrorPair(reference, candidate, comparison)
-            yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
-
-
-def _rated(n: int, seed: int, raters: int = 2) -> Iterator[tuple[ErrorPair, list[Rating]]]:
-    people = panel(raters, seed)
+def _rated(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+    people = panel(2, seed)
     for number, pair in enumerate(error_pairs(n, seed)):
         ratings = [rate(pair.comparison, rater, seed, str(number)) for rater in people]
         kind: RewriteKind = "style" if number % 3 == 0 else "synonym"
-        candidate = _turned(partial(rewrite, kind=kind, seed=seed), pair.candidate)
+        candidate = turned(partial(rewrite, kind=kind, seed=seed), pair.candidate)
         yield replace(pair, candidate=candidate), ratings
 
 
-def _rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
+def rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
+    """The record of one rater's rating of the ``number``-th of ``n`` pairs."""
     return RatedPair(
         id=f"{pair.reference.report_id}/{number}",
         reference=pair.reference.findings.text,
@@ -246,37 +215,12 @@ def _rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: flo
     )
 
 
-def _sentences(pair: ErrorPair, rng: Random) -> tuple[SyntheticReport, SyntheticReport]:
-    """One statement of the reference, and one that a reader could take for its counterpart."""
-    theirs = {one.uid: one for one in pair.candidate.plan}
-    own = [one for one in pair.reference.plan if not isinstance(one.content, Remark)]
-    findings = [one for one in own if isinstance(one.content, Finding)]
-    wrong = [one for one in findings if one.uid in theirs and theirs[one.uid].content != one.content]
-    chosen = rng.choice(wrong if wrong and rng.random() < 0.5 else own)
-    reference = rerender(pair.reference, (chosen,))
-    others = [one for one in findings if one.uid != chosen.uid]
-    if chosen in findings and others and rng.random() < 0.25:
-        return reference, rerender(pair.reference, (rng.choice(others),))
-    source = rerender(pair.candidate, (theirs.get(chosen.uid, chosen),))
-    turn = opposite if rng.random() < 0.2 else rewrite
-    return reference, _turned(partial(turn, seed=rng.getrandbits(30)), source)
-
-
-def _turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
+def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
     """The report turned, or as it is where it cannot be: it may have no other wording, or no opposite."""
     try:
         return turn(report)
     except SyntheticError:
         return report
-
-
-def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
-    """Errors that six simulated raters counted in candidates with injected errors, as ReXVal tells them."""
-    for index, (_, ratings) in enumerate(_rated(n, seed, _RATERS)):
-        for rating in ratings:
-            for significant, counts in ((True, rating.significant), (False, rating.insignificant)):
-                for category, letter in enumerate(CATEGORIES, start=1):
-                    yield ErrorCount(index, "injected", category, rating.rater, significant, counts[letter])
 
 
 def rewrites(n: int, seed: int) -> Iterator[Triad]:

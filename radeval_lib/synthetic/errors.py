@@ -188,7 +188,7 @@ def error_pairs(
     SyntheticError : no report among many allows them.
     """
     for index in range(start, start + n):
-        kinds = _kinds(errors) if errors is not None else _random_kinds(seeded(seed, index, "pair"))
+        kinds = _kinds(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
         for attempt in range(_ATTEMPTS):
             if errors is None and attempt and attempt % _PATIENCE == 0:
                 kinds = kinds[1:]
@@ -213,6 +213,7 @@ def error_pairs(
             )
 
 
-def _random_kinds(rng: Random) -> list[ErrorKind]:
+def random_kinds(rng: Random) -> list[ErrorKind]:
+    """A mix of 0 to 6 errors, few more often than many."""
     number = int(7 * rng.random() ** 1.3)
     return [("abcdef"[int(6 * rng.random())], rng.random() < 0.6) for _ in range(number)]

@@ -1,0 +1,167 @@
+"""Simulated ratings in the shape of ReXVal (cases of four candidates) and of RaTE-Eval's sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from random import Random
+
+from radeval_lib.data.records import ErrorCount, RatedPair
+from radeval_lib.roles.generated import rated_pair, turned
+from radeval_lib.synthetic import (
+    CATEGORIES,
+    ErrorPair,
+    Finding,
+    Rating,
+    Remark,
+    SyntheticError,
+    SyntheticReport,
+    compare,
+    error_pairs,
+    generate,
+    opposite,
+    panel,
+    rate,
+    rewrite,
+)
+from radeval_lib.synthetic.errors import inject, random_kinds
+from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.pairings import token_cosine
+from radeval_lib.synthetic.raters import Rater
+from radeval_lib.synthetic.rewrites import RewriteKind
+
+CANDIDATES = 4  # of each case, as in ReXVal
+_RATERS = 6
+_POOL = 40  # reports of a subset from which a similar sentence is picked
+
+
+def rated_errors(n: int, seed: int) -> Iterator[RatedPair]:
+    """Candidates with the number of errors that each of six simulated raters noted.
+
+    As in ReXVal, four candidates share a reference, so that pairs of a case are not independent; each has its
+    own errors and its own words.
+    """
+    for number, (pair, ratings) in enumerate(_cases(n, seed)):
+        for rating in ratings:
+            yield rated_pair(number, n, pair, rating, rating.total, "errors")
+
+
+def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
+    """The same errors as ReXVal tells them: by category and significance, one record a count."""
+    for number, (_, ratings) in enumerate(_cases(n, seed)):
+        case, origin = divmod(number, CANDIDATES)
+        for rating in ratings:
+            for significant, counts in ((True, rating.significant), (False, rating.insignificant)):
+                for category, letter in enumerate(CATEGORIES, start=1):
+                    yield ErrorCount(
+                        case, f"candidate {origin + 1}", category, rating.rater, significant, counts[letter]
+                    )
+
+
+def _cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+    people = panel(_RATERS, seed)
+    references = error_pairs(-(-n // CANDIDATES), seed)
+    for case, first in enumerate(references):
+        for origin in range(min(CANDIDATES, n - case * CANDIDATES)):
+            name = f"{case}/{origin}"
+            pair = first if origin == 0 else _with_other_errors(first.reference, seed, name)
+            ratings = [rate(pair.comparison, rater, seed, name) for rater in people]
+            kind: RewriteKind = "style" if origin == 0 else "synonym"
+            candidate = turned(partial(rewrite, kind=kind, seed=seed + origin), pair.candidate)
+            yield ErrorPair(pair.reference, candidate, pair.comparison), ratings
+
+
+def _with_other_errors(reference: SyntheticReport, seed: int, name: str) -> ErrorPair:
+    """The reference with a random mix of errors, as many of them as it allows."""
+    rng = seeded(seed, name, "errors")
+    kinds = random_kinds(rng)
+    while True:
+        try:
+            return inject(reference, kinds, rng.getrandbits(30))
+        except SyntheticError:
+            kinds = kinds[1:]
+
+
+def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
+    """Single sentences with noted errors by possible errors, after RaTE-Eval's sentence task.
+
+    The candidate says the same in other words, the same with an error, or the opposite; or it is, as in
+    RaTE-Eval, the most similar sentence of other reports of the same modality and anatomy.
+    """
+    raters = panel(2, seed)
+    pools: dict[tuple[str, str], list[SyntheticReport]] = {}
+    for number, pair in enumerate(error_pairs(n, seed)):
+        rng = seeded(seed, number, "sentence")
+        reference, candidate = _sentences(pair, rng, pools, seed)
+        yield from _rated(number, n, reference, candidate, raters, seed)
+
+
+def unrelated_rating(n: int, seed: int) -> float:
+    """Mean rating (1 is free of errors) of sentences about something else, which no pair of the task is."""
+    made = (pair.reference for pair in error_pairs(n, seed))
+    sentences = [_alone(report, seeded(seed, index, "alone")) for index, report in enumerate(made)]
+    pairs = [(one, other) for one, other in pairwise(sentences) if one.anatomy != other.anatomy]
+    raters = panel(2, seed)
+    shares = [
+        record.rating
+        for number, (one, other) in enumerate(pairs)
+        for record in _rated(number, n, one, other, raters, seed)
+    ]
+    return 1 - sum(shares) / len(shares)
+
+
+def _rated(
+    number: int,
+    n: int,
+    reference: SyntheticReport,
+    candidate: SyntheticReport,
+    raters: Sequence[Rater],
+    seed: int,
+) -> Iterator[RatedPair]:
+    comparison = compare(reference, candidate)
+    for rater in raters:
+        rating = rate(comparison, rater, seed, str(number))
+        one = ErrorPair(reference, candidate, comparison)
+        yield rated_pair(number, n, one, rating, rating.normalised, "error_share")
+
+
+def _alone(report: SyntheticReport, rng: Random) -> SyntheticReport:
+    """One sentence of a report, about a finding where there is one."""
+    findings = [one for one in report.plan if isinstance(one.content, Finding)]
+    return rerender(report, (rng.choice(findings or list(report.plan)),))
+
+
+def _sentences(
+    pair: ErrorPair, rng: Random, pools: dict[tuple[str, str], list[SyntheticReport]], seed: int
+) -> tuple[SyntheticReport, SyntheticReport]:
+    """One statement of the reference, and one that a reader could take for its counterpart."""
+    theirs = {one.uid: one for one in pair.candidate.plan}
+    own = [one for one in pair.reference.plan if not isinstance(one.content, Remark)]
+    findings = [one for one in own if isinstance(one.content, Finding)]
+    wrong = [one for one in findings if one.uid in theirs and theirs[one.uid].content != one.content]
+    chosen = rng.choice(wrong if wrong and rng.random() < 0.5 else own)
+    reference = rerender(pair.reference, (chosen,))
+    if chosen in findings and rng.random() < 0.25:
+        return reference, _most_similar(reference, pools, seed)
+    source = rerender(pair.candidate, (theirs.get(chosen.uid, chosen),))
+    turn = opposite if rng.random() < 0.2 else rewrite
+    return reference, turned(partial(turn, seed=rng.getrandbits(30)), source)
+
+
+def _most_similar(
+    reference: SyntheticReport, pools: dict[tuple[str, str], list[SyntheticReport]], seed: int
+) -> SyntheticReport:
+    """The sentence of other reports of the same modality and anatomy that shares most words."""
+    subset = (reference.modality, reference.anatomy)
+    if subset not in pools:
+        others = generate(_POOL, seed + 1, modality_anatomy=subset, min_findings=1)
+        pools[subset] = [
+            rerender(other, (one,))
+            for other in others
+            for one in other.plan
+            if isinstance(one.content, Finding)
+        ]
+    pool = pools[subset]
+    similar = token_cosine([reference.findings.text], [one.findings.text for one in pool])[0]
+    return pool[int(similar.argmax())]
