@@ -44,10 +44,12 @@ lint: $(READY) ## style and types
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m radeval_lib.pipeline.notebook_style
 
 format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+	@$(BIN)/python -m radeval_lib.pipeline.notebook_style --fix
 
 lock: ## write requirements.lock anew: the newest versions that pyproject.toml allows
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock

@@ -36,6 +36,7 @@ from radeval_lib.synthetic import (
     triad,
 )
 from radeval_lib.synthetic.export import sentence_tokens
+from radeval_lib.synthetic.generator import seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
