@@ -78,9 +78,9 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     first = tiny.radbook("build")
     assert first.returncode == 0, first.stderr
     assert "build/embedded/_build/html/index.html" in first.stdout
-    assert "2 exhibits: 2 reproduced" in first.stdout
+    assert "2 exhibits: 2 consistent" in first.stdout
     page = tiny.build / "_build" / "html" / "notebooks" / "facts" / "one.html"
-    assert "Reproduced, recomputed from printed numbers" in page.read_text(encoding="utf-8")
+    assert "Consistent" in page.read_text(encoding="utf-8")
 
     before = _executed(tiny)
     rendered = page.stat().st_mtime_ns
