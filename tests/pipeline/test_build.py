@@ -96,6 +96,7 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert "edited" in page.with_name("two.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.nightly
 def test_a_label_may_move_to_another_page(tiny: TinyRepository) -> None:
     one, two = (tiny.path / "notebooks" / "facts" / f"{name}.md" for name in ("one", "two"))
     second = two.read_text(encoding="utf-8")
@@ -135,7 +136,7 @@ def test_a_failing_cell_is_named_and_the_others_still_build(tiny: TinyRepository
     assert set(_executed(tiny)) == {"one", "two"}
 
 
-@pytest.mark.parametrize("moment", ["notebook", "render"])
+@pytest.mark.parametrize("moment", ["notebook", pytest.param("render", marks=pytest.mark.nightly)])
 def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: str) -> None:
     build = _started(tiny, "build", "--cores", "1")
     watched = {
@@ -178,6 +179,7 @@ def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) 
     assert _executed(tiny)["two"] == before["two"]
 
 
+@pytest.mark.nightly
 def test_two_builds_at_once_do_not_share_a_folder(tiny: TinyRepository) -> None:
     first = _started(tiny, "build")
     _wait(lambda: any((tiny.build / "executed" / "facts").glob(".part-*")), first)
@@ -189,6 +191,7 @@ def test_two_builds_at_once_do_not_share_a_folder(tiny: TinyRepository) -> None:
         assert (tiny.build / RESULT.format(name=name, number=number)).is_file()
 
 
+@pytest.mark.nightly
 def test_what_a_killed_command_started_ends_with_it(tiny: TinyRepository) -> None:
     tiny.write("facts/one", "import time\ntime.sleep(600)")
     build = _started(tiny, "build")
@@ -249,6 +252,7 @@ def test_a_run_with_other_parameters_leaves_the_books_results_alone(tiny: TinyRe
     assert json.loads(found.read_text(encoding="utf-8"))["provenance"]["seed"] == 7
 
 
+@pytest.mark.nightly
 def test_nothing_that_a_user_names_reaches_a_shell(tiny: TinyRepository) -> None:
     root = tiny.path / "data" / "$(touch ran) `touch ran`; touch ran 'quoted' {wildcard}\nline"
     root.mkdir(parents=True)
@@ -257,6 +261,7 @@ def test_nothing_that_a_user_names_reaches_a_shell(tiny: TinyRepository) -> None
     assert not list(tiny.path.rglob("ran"))
 
 
+@pytest.mark.nightly
 def test_one_papers_pages_can_be_built_alone(tiny: TinyRepository) -> None:
     (tiny.path / "notebooks" / "green").mkdir()
     (tiny.path / "notebooks" / "facts" / "two.md").rename(tiny.path / "notebooks" / "green" / "two.md")
