@@ -69,7 +69,8 @@ def settings() -> str:
     told = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
     if commit := last_commit():
         told.append(f"Last commit of the repository: {commit}.")
-    content["html"]["extra_footer"] = f"<p>{' '.join(told)}</p>"
+    # Not under html: the options of the theme that stand under sphinx replace what is said there.
+    content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(told)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 

@@ -139,14 +139,18 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
     if len(done) > len(firm):
         shapes = counted_outcomes(done["outcome"][done["shape"]])
         told.append(f"With stand-ins, which show a shape and no number: {shapes}.")
+    ranked = [one for one in ranked_findings(checks) if one.paper == paper]
+    anchors = [str(anchor) for one in ranked for anchor in one.checks["anchor"]]
     claims = firm[firm["kind"] == "claim"]
-    lost = [f"{escape(row.title)} ({_place(row, up)})" for row in claims.itertuples() if row.outcome == FAILS]
+    failing = [row for row in claims.itertuples() if row.outcome == FAILS]
+    failing.sort(key=lambda row: anchors.index(row.anchor) if row.anchor in anchors else len(anchors))
+    lost = [f"{escape(row.title)} ({_place(row, up)})" for row in failing]
     if lost:
         more = f"; and {in_words(len(lost) - 3)} more" if len(lost) > 3 else ""
         told.append(f"Claims that do not follow as stated: {'; '.join(lost[:3])}{more}.")
     elif len(claims):
         told.append("No claim that was checked fails.")
-    if top := next((one for one in ranked_findings(checks) if one.paper == paper and one.explanation), None):
+    if top := next((one for one in ranked if one.explanation), None):
         where = next(top.checks.itertuples())
         weight = CHANGES_WORDS[top.changes]
         told.append(f"What changes most, {weight}: {escape(top.explanation)} ({_place(where, up)})")

@@ -53,6 +53,7 @@ def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Pag
     # Nothing but tables and code, which scroll by themselves, may be wider than the page.
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert "Traceback" not in page.inner_text("main")
+    assert "CC BY 4.0" in page.inner_text(".bd-footer-content")
 
 
 @pytest.mark.parametrize("name", PAGES)
