@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import BOOK
+from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import staging
 
 
@@ -61,3 +62,13 @@ def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper(tmp_path: P
 def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
     page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
     assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
+
+def test_no_two_places_of_the_book_have_the_same_label() -> None:
+    pages = [*BOOK.rglob("*.md"), *NOTEBOOKS.rglob("*.md")]
+    places = [
+        (label, path.relative_to(ROOT).as_posix())
+        for path in pages
+        for label in re.findall(r"^\(([\w-]+)\)=$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    ]
+    twice = {label for label, count in Counter(label for label, _ in places).items() if count > 1}
+    assert not [place for place in places if place[0] in twice]
