@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import RadevalError
+from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import staging
 
@@ -59,9 +60,29 @@ def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper(tmp_path: P
         assert not re.search(r"<!-- conclusion", told), path
 
 
+def test_every_papers_first_page_gives_its_conclusion_its_sources_and_its_main_figure() -> None:
+    figures = {
+        label
+        for path in NOTEBOOKS.rglob("*.md")
+        for label in re.findall(r"^ +name: (fig-[\w-]+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    asked = []
+    for path in sorted(BOOK.glob("papers/*.md")):
+        page = path.read_text(encoding="utf-8")
+        asked += re.findall(r"^<!-- conclusion: (\w+) -->$", page, re.MULTILINE)
+        told = " ".join(page.partition("**Where to find it.**")[2].partition("\n\n")[0].split())
+        assert re.search(r"Paper: \{cite\}`\w+`, .*\]\(https://", told), path
+        assert re.search(r"Code: (the repository \[.* read at commit `\w{7}`|none )", told), path
+        (figure,) = re.findall(r"Main figure: \{ref\}`[^`<]+ <([\w-]+)>`", told)
+        assert figure in figures, path
+        assert "**Read in this order.**" in page, path
+    assert sorted(asked) == sorted(PAPERS)
+
+
 def test_search_gets_the_words_of_a_page_without_its_markup() -> None:
     page = "(place)=\n# Title\n\n:::{note}\n:class: tip\nSome *words* and {ref}`a place <nb-x>`.\n:::\n"
     assert staging.searched_text(page.encode(), notebook=False) == "Title Some words and a place ."
+
 
 def test_no_two_places_of_the_book_have_the_same_label() -> None:
     pages = [*BOOK.rglob("*.md"), *NOTEBOOKS.rglob("*.md")]
