@@ -1,0 +1,76 @@
+"""The models of Table 2 and their printed NLU scores, as the pages about them share them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from radeval_lib import plots, study
+
+SPECIAL = ["Clinical", "Radiology"]
+"""Domains that the paper's text takes together."""
+
+SETTINGS = {
+    "100%": ("rales.table3", "NLU score"),
+    "10%": ("rales.table9", "Avg"),
+    "1%": ("rales.table10", "Avg"),
+    "100%, frozen": ("rales.table11", "Avg"),
+}
+"""By share of labels: the table and its column of averages."""
+
+ORDER = ["1%", "10%", "100%", "100%, frozen"]
+"""Of the shares in Figure 2."""
+
+
+def models() -> pd.DataFrame:
+    """Table 2, one row a model: ``domain``, ``family``, ``model``, and million parameters under ``value``."""
+    return study.printed("rales.table2")
+
+
+def domains() -> list[str]:
+    """Domains of pretraining in Table 2's order."""
+    return list(dict.fromkeys(models()["domain"]))
+
+
+def colours() -> dict[str, str]:
+    """A colour for each domain, the same on every page."""
+    return dict(zip(domains(), plots.PALETTE, strict=False))
+
+
+def nlu_scores() -> pd.DataFrame:
+    """The column *NLU score* of Table 3 as printed, of the models that have one, with ``domain`` and
+    ``million parameters``."""
+    described = models().set_index("model")
+    rows = study.printed("rales.table3").query("task == 'NLU score'").dropna(subset=["value"])
+    return rows.assign(
+        **{
+            "domain": rows["model"].map(described["domain"]),
+            "million parameters": rows["model"].map(described["value"]),
+        }
+    )
+
+
+def by_share() -> pd.DataFrame:
+    """The average of every model in all four settings, with ``labels`` (a key of :data:`SETTINGS`) and
+    ``domain``."""
+    domain = models().set_index("model")["domain"]
+    frames = [nlu_scores().assign(labels="100%")]
+    for labels, (table, column) in SETTINGS.items():
+        if labels != "100%":
+            rows = study.printed(table)
+            frames.append(rows[rows["task"] == column].assign(labels=labels))
+    long = pd.concat(frames)
+    return long.assign(domain=long["model"].map(domain))
+
+
+def sizes_as_plotted() -> study.Check:
+    """Whether the sizes of Table 2 are those that the repository's figure notebook plots."""
+    own = study.printed("rales.fig1")
+    plotted = own[own["quantity"] == "parameters"].set_index("model")["value"]
+    sizes = models().set_index("model")["value"]
+    same = int((plotted.reindex(sizes.index) == sizes).sum())
+    return study.check_statement(
+        "sizes, Table 2 against the repository's Figure 1",
+        f"{len(sizes)} sizes in Table 2",
+        f"{same} of {len(sizes)} are the same in the figure notebook",
+        same == len(sizes),
+    )
