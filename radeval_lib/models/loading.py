@@ -25,6 +25,12 @@ downloaded."""
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
 
+RULES = "rules"
+"""The judge of reports that needs no weights: what fills the role where no language model does."""
+
+ADDRESSES = ("http://", "https://")
+"""How the name of a model begins that a server on one's own machine has, as ``http://127.0.0.1:8000/v1#name``."""
+
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
@@ -191,8 +197,8 @@ def device_of(device: str = "auto") -> torch.device:
 @lru_cache(maxsize=64)
 def checksum(name: str | Path) -> str:
     """Names a model's weights, vocabulary and configuration: sha256 over its files, or over the text of a
-    name that the hub or the package ``radgraph`` resolves."""
-    if str(name).startswith(RADGRAPH):
+    name that the hub, the package ``radgraph`` or a server resolves, or that needs no weights."""
+    if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return hashlib.sha256(str(name).encode()).hexdigest()
     where = Path(locate(name))
     digest = hashlib.sha256(b"" if where.is_dir() else str(where).encode())

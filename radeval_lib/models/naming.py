@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.models.loading import PACKAGED, RADGRAPH
+from radeval_lib.models.loading import ADDRESSES, PACKAGED, RADGRAPH, RULES
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""
@@ -17,4 +17,8 @@ def title(name: str) -> str:
     for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
             return words.format(title(name.removeprefix(prefix)))
+    if name == RULES:
+        return "rules, no language model"
+    if name.startswith(ADDRESSES):  # the address is nobody's business
+        return name.partition("#")[2] or "a model behind an endpoint"
     return "MiniLM" if name == PACKAGED else name.removeprefix(RADGRAPH)

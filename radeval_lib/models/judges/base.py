@@ -55,13 +55,14 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
         "its errors and the findings in which both agree.\n\n"
         f"Kinds of error:\n{listed}\n\n"
         "An error is clinically significant if it could change what is done for the patient.\n\n"
-        f"Reference report:\n{_cut(reference, words)}\n\n"
-        f"Candidate report:\n{_cut(candidate, words)}\n\n"
+        f"Reference report:\n{cut(reference, words)}\n\n"
+        f"Candidate report:\n{cut(candidate, words)}\n\n"
         "Answer in this layout, errors separated by semicolons:\n\n"
         f"[Explanation]:\n<explanation>\n\n[{SIGNIFICANT}]:\n{layout}\n\n[{INSIGNIFICANT}]:\n{layout}\n\n"
         f"[{MATCHED}]:\n<count>. <findings>"
     )
 
 
-def _cut(text: str, words: int) -> str:
+def cut(text: str, words: int) -> str:
+    """The first words of a report, line breaks made blanks."""
     return " ".join(re.split(r"\s+", text.strip())[:words])

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.kept import KeptJudge
-
-RULES = "rules"
+from radeval_lib.models.loading import ADDRESSES, RULES
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
@@ -15,10 +14,11 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
 
     Parameters
     ----------
-    name : ``rules``; an address ``http://...`` of an OpenAI-compatible endpoint on this machine; or a folder
-        or hub name of a causal language model.
+    name : ``rules``; an address ``http://...`` of an OpenAI-compatible endpoint on this machine, which may
+        end in ``#`` and the name under which it has the model; or a folder or hub name of a causal language
+        model.
     cache : folder where the answers of language models are kept, or None.
-    model : of an endpoint, the name under which it has the model.
+    model : of an endpoint, the name under which it has the model, where the address does not say it.
 
     Raises
     ------
@@ -30,10 +30,11 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
 
         return RulesJudge()
     judge: Judge
-    if name.startswith(("http://", "https://")):
+    if name.startswith(ADDRESSES):
         from radeval_lib.models.judges.endpoint import EndpointJudge
 
-        judge = EndpointJudge(name, model)
+        address, _, there = name.partition("#")
+        judge = EndpointJudge(address, model or there)
     else:
         from radeval_lib.models.judges.causal_lm import CausalJudge
 

@@ -1,0 +1,169 @@
+"""Choices between two candidates, and how often a score makes them too."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.radpref import Case, Rating
+from radeval_lib.experiments.green import preferences
+from radeval_lib.experiments.green.judging import counted
+from radeval_lib.experiments.green.preferences import Choice
+from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.synthetic import PERFECT, Comparison, GoldError
+
+
+def choice(*votes: int | None, confidence: float = 5.0) -> Choice:
+    return Choice("1", "reference", "first", "second", votes, confidence)
+
+
+def truth(significant: int, insignificant: int = 0, matched: int = 2) -> Comparison:
+    errors = [
+        GoldError("a", grave, "x", "", "", None, 1)
+        for grave in [True] * significant + [False] * insignificant
+    ]
+    return Comparison(tuple(errors), tuple("ab"[:matched]), (), 9)
+
+
+@pytest.mark.parametrize(
+    ("votes", "preferred", "split"),
+    [
+        ((0, 0), 0, False),
+        ((1, 1, None), 1, False),
+        ((0, 1), None, True),
+        ((0, 0, 1), None, True),
+        ((0, None, None), None, False),
+        ((None, None), None, False),
+    ],
+)
+def test_split_votes_and_too_few_are_no_preference(votes, preferred, split):
+    assert choice(*votes).preferred == preferred
+    assert choice(*votes).split is split
+
+
+def test_a_score_is_right_where_the_preferred_candidate_scores_higher():
+    cases = [choice(0, 0), choice(1, 1), choice(1, 1)]
+    assert preferences.right(cases, [0.9, 0.2, 0.4], [0.1, 0.1, 0.4]).tolist() == [1.0, 0.0, 0.5]
+    with pytest.raises(ValueError, match="no preference"):
+        preferences.right([choice(0, 1)], [1], [0])
+    with pytest.raises(ValueError, match="cases and scores"):
+        preferences.right(cases, [1], [0])
+
+
+def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
+    table = {"one": pd.Series([1.0, 1.0, 0.5, 0.0]), "other": pd.Series([1.0, 1.0, 1.0, 1.0])}
+    found = preferences.accuracies(table, resamples=200, rng=np.random.default_rng(0))
+    assert found.loc["one", ["accuracy", "ties", "ties by a coin"]].tolist() == [0.5, 0.25, 0.625]
+    assert found.loc["other", ["accuracy", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
+    assert found.loc["one", "low"] < 0.5 < found.loc["one", "high"]
+
+
+def test_who_minds_errors_alone_prefers_fewer_and_is_surer_of_a_wide_gap():
+    near = preferences.by_errors(truth(1, 1), truth(1), PERFECT, 0, "a")
+    far = preferences.by_errors(truth(4), truth(0), PERFECT, 0, "a")
+    assert (near.choice, far.choice) == (1, 1)
+    assert near.confidence == 1 + round(9 * 0.25 / 3)
+    assert far.confidence == 10
+    coins = {preferences.by_errors(truth(1), truth(1), PERFECT, 0, str(case)).choice for case in range(20)}
+    assert coins == {0, 1}
+
+
+def test_a_perfect_counter_agrees_with_those_who_count_without_error():
+    made = preferences.simulated(
+        30, 3, lambda a, b, _, seed, case: preferences.by_errors(a, b, PERFECT, seed, case)
+    )
+    assert all(
+        one.preferred is not None
+        for one in made
+        if preferences.weighed(one.truth[0]) != preferences.weighed(one.truth[1])
+    )
+    told = [
+        one
+        for one in preferences.agreed(made)
+        if preferences.weighed(one.truth[0]) != preferences.weighed(one.truth[1])
+    ]
+    scores = [[-preferences.weighed(one.truth[place]) for one in told] for place in (0, 1)]
+    assert preferences.right(told, *scores).tolist() == [1.0] * len(told)
+    assert len(told) > 10
+
+
+def test_simulated_cases_are_the_same_again_and_differ_by_what_radiologists_mind():
+    one, again, other = (
+        preferences.simulated(40, 1, preferences.RADIOLOGISTS[kind])
+        for kind in ("errors alone", "errors alone", "errors against what is right")
+    )
+    assert one == again
+    assert [case.reference for case in one] == [case.reference for case in other]
+    assert [case.votes for case in one] != [case.votes for case in other]
+
+
+def test_scores_of_a_judge_and_of_one_who_knows():
+    made = preferences.simulated(25, 2, preferences.by_errors)
+    judged, known = preferences.judged_scores(made, RulesJudge()), preferences.known_scores(made)
+    assert list(judged) == list(known)
+    for name in judged:
+        for one, other in zip(judged[name], known[name], strict=True):
+            assert len(one) == len(other) == 25
+            assert np.corrcoef(one, other)[0, 1] > 0.7
+
+
+def test_green_of_exact_differences_by_hand():
+    assert preferences.green_of(truth(2)) == 2 / 4
+    assert preferences.green_of(truth(0, 5)) == 1.0
+    assert preferences.green_of(truth(1, matched=0)) == 0.0
+
+
+def test_grades_become_votes():
+    findings = {"C1": ("a",), "C2": ("a",)}
+    case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"}, "", "", "")
+    grades = {"1": (2, 5), "2": (3, 3), "3": (4, 5)}
+    ratings = [
+        Rating("7", candidate, rater, grade, ())
+        for rater, pair in grades.items()
+        for candidate, grade in zip(("C1", "C2"), pair, strict=True)
+    ]
+    (found,) = preferences.graded([case], ratings)
+    assert found.votes == (1, None, 1)
+    assert found.preferred == 1
+    assert found.confidence == pytest.approx(4 / 3)
+
+
+def test_levels_and_sure_cases():
+    cases = [choice(0, 0, confidence=value) for value in (1, 2, 3, 4, 5, 6, 7, 8)]
+    assert preferences.levels(cases).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert preferences.sure(cases).tolist() == [False] * 4 + [True] * 4
+
+
+def test_gain_with_confidence_by_hand():
+    rng = np.random.default_rng(0)
+    values, known = pd.Series([1.0, 1, 0, 1, 0, 0, 1, 0]), pd.Series([True] * 4 + [False] * 4)
+    found = preferences.gain(values, known, resamples=300, rng=rng)
+    assert found.value == pytest.approx(0.75 - 0.25)
+    assert found.low < found.value < found.high
+    with pytest.raises(ValueError, match="nothing to compare"):
+        preferences.gain(values, pd.Series([True] * 8), resamples=10, rng=rng)
+
+
+@pytest.mark.parametrize(
+    ("ends", "closing"),
+    [
+        ([(0.1, 0.2), (0.1, 0.3)], "GREEN leads for all"),
+        ([(-0.2, -0.1), (-0.3, -0.1)], "The error count leads for all"),
+        ([(-0.1, 0.1), (-0.2, 0.1)], "do not tell the two apart"),
+        ([(0.1, 0.2), (-0.1, 0.1)], "can be told apart, GREEN leads"),
+        ([(-0.2, -0.1), (-0.1, 0.1)], "can be told apart, the error count leads"),
+        ([(0.1, 0.2), (-0.3, -0.1)], "depends on whose choices"),
+    ],
+)
+def test_every_closing_sentence(ends, closing):
+    found = {str(place): (0.6, 0.5, Estimate(sum(pair) / 2, *pair)) for place, pair in enumerate(ends)}
+    assert closing in preferences.conclusion(found)
+
+
+def test_counts_of_analyses_with_their_faults():
+    (good,) = RulesJudge().judge([("No effusion.", "Small right pleural effusion. Cardiomegaly.")])
+    found = counted([good, "I think that they agree."])
+    assert found["significant errors"].tolist() == [found.loc[0, "significant a"], 0]
+    assert found.loc[0, "significant a"] >= 1
+    assert found["well formed"].tolist() == [True, False]
+    assert found.loc[1, "GREEN"] == 0

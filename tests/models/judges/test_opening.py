@@ -1,0 +1,31 @@
+"""Which judge a name opens, and what a page calls it."""
+
+import pytest
+
+from radeval_lib.models import naming
+from radeval_lib.models.judges.endpoint import EndpointJudge
+from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.models.loading import checksum
+
+
+def test_rules_need_no_model():
+    assert isinstance(open_judge("rules"), RulesJudge)
+    assert len(checksum("rules")) == 64
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "there"),
+    [("http://127.0.0.1:8000/v1#green", "", "green"), ("http://127.0.0.1:8000/v1", "mine", "mine")],
+)
+def test_an_address_may_say_the_models_name(name, model, there):
+    judge = open_judge(name, model=model)
+    assert isinstance(judge, EndpointJudge)
+    assert (judge.url, judge.model) == ("http://127.0.0.1:8000/v1", there)
+    assert checksum(name) != checksum("http://127.0.0.1:8000/v1#other")
+
+
+def test_no_page_shows_an_address():
+    assert naming.title("http://127.0.0.1:8000/v1#green") == "green"
+    assert naming.title("http://127.0.0.1:8000/v1") == "a model behind an endpoint"
+    assert naming.title("rules") == "rules, no language model"
