@@ -42,7 +42,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     counts = card["verdict"].value_counts()
-    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in verdicts.VERDICTS if verdict in counts)
+    listed = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts.VERDICTS if verdict in counts)
     click.echo(f"\nBook:      {shown(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")

@@ -23,6 +23,7 @@ from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS, IN_PART, NOT_ATTEMPTED
+from radeval_lib.wording import in_words, joined
 
 CHANGES = ("conclusion", "result", "number", "wording")
 """What a finding can change, the most consequential first."""
@@ -34,7 +35,6 @@ CHANGES_WORDS = {
 }
 CONTRASTS_PAGE = "across/paper_versus_code"
 _CONTRASTS = "contrasts.json"
-_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,6 @@ def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
     return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
 
 
-def in_words(number: int) -> str:
-    """A count as running text has it: in letters up to ten."""
-    return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Parts of a list as running text has them: ``a, b and c``."""
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
-
-
 def counted_outcomes(outcomes: Iterable[str]) -> str:
     """``three hold, one holds in part and two do not``: outcomes in a clause, none of them zero."""
     listed = list(outcomes)
@@ -135,10 +125,11 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
     firm = done[~done["shape"]]
     told = [f"{len(done)} of {len(rows)} exhibits {'was' if len(done) == 1 else 'were'} rebuilt."]
     if len(firm):
-        told.append(f"From printed or released numbers, or from data: {counted_outcomes(firm['outcome'])}.")
+        found = counted_outcomes(firm["outcome"])
+        told.append(f"Of those that rest on printed or released numbers, or on data, {found}.")
     if len(done) > len(firm):
         shapes = counted_outcomes(done["outcome"][done["shape"]])
-        told.append(f"With stand-ins, which show a shape and no number: {shapes}.")
+        told.append(f"Of those that rest on stand-ins, which show a shape and no number, {shapes}.")
     ranked = [one for one in ranked_findings(checks) if one.paper == paper]
     anchors = [str(anchor) for one in ranked for anchor in one.checks["anchor"]]
     claims = firm[firm["kind"] == "claim"]
@@ -146,14 +137,17 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
     failing.sort(key=lambda row: anchors.index(row.anchor) if row.anchor in anchors else len(anchors))
     lost = [f"{escape(row.title)} ({_place(row, up)})" for row in failing]
     if lost:
+        claim = "One claim does" if len(lost) == 1 else f"{in_words(len(lost)).capitalize()} claims do"
         more = f"; and {in_words(len(lost) - 3)} more" if len(lost) > 3 else ""
-        told.append(f"Claims that do not follow as stated: {'; '.join(lost[:3])}{more}.")
+        told.append(f"{claim} not follow as stated: {'; '.join(lost[:3])}{more}.")
     elif len(claims):
         told.append("No claim that was checked fails.")
     if top := next((one for one in ranked if one.explanation), None):
         where = next(top.checks.itertuples())
         weight = CHANGES_WORDS[top.changes]
-        told.append(f"What changes most, {weight}: {escape(top.explanation)} ({_place(where, up)})")
+        told.append(
+            f"The finding that weighs most ({_place(where, up)}) changes {weight}: {escape(top.explanation)}"
+        )
     return " ".join(told)
 
 
@@ -164,6 +158,32 @@ def conclusions(card: pd.DataFrame, checks: pd.DataFrame) -> str:
         for paper in PAPERS.values()
     ]
     return f'<ul class="conclusions">{"".join(items)}</ul>'
+
+
+def comparisons(checks: pd.DataFrame) -> str:
+    """How many comparisons a build made with what papers print, what they came to, and where causes lie."""
+    outcomes = list(checks["outcome"][~checks["shape"]])
+    if not outcomes:
+        return "This build made no comparison with what the papers print."
+    made = f"{len(outcomes):,} {'comparison' if len(outcomes) == 1 else 'comparisons'}"
+    told = [f"This build made {made} with what the papers print: {counted_outcomes(outcomes)}."]
+    if found := ranked_findings(checks):
+        causes = [one.cause for one in found]
+        words = {
+            "paper": "in a paper",
+            "definition": "in a convention that a paper leaves open",
+            "rounding": "in a last digit",
+            "text": "in our text copy of a paper",
+        }
+        lies = [f"{where} for {in_words(causes.count(one))}" for one, where in words.items() if one in causes]
+        unknown = f"is not known for {in_words(causes.count(''))}" if "" in causes else ""
+        findings = f"{in_words(len(found))} {'finding' if len(found) == 1 else 'findings'}"
+        told.append(
+            f"Those that fail come down to {findings}, as one cause often makes many comparisons fail."
+        )
+        where = "; it ".join(filter(None, [f"lies {joined(lies)}" if lies else "", unknown]))
+        told.append(f"The cause {where}.")
+    return " ".join(told)
 
 
 def keep_contrasts(run: Run, contrasts: Sequence[Contrast]) -> None:

@@ -34,6 +34,8 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
     """``2 of 5 checks fail``, ``the one check fails``, ``both checks fail``, ``all 5 checks fail``."""
     if part < total:
         return f"{part} of {total} checks {singular if part == 1 else plural}"
+    if singular == CANNOT_TELL and total > 1:
+        return f"{'neither check' if total == 2 else f'none of the {total} checks'} can tell"
     each = {1: "the one check", 2: "both checks"}.get(total, f"all {total} checks")
     return f"{each} {singular if total == 1 else plural}"
 
@@ -43,16 +45,16 @@ def verdict_sentence(result: Result) -> str:
     total = len(result.checks)
     counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
     fails = _counted(total, counts[FAILS], "fails", "fail")
-    untold = _counted(total, counts[CANNOT_TELL], "cannot tell", "cannot tell")
+    untold = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
     holds = _counted(total, counts[HOLDS], "holds", "hold")
     claimed = superiority_words(result.checks)
     body = f"{claimed}; " if claimed else ""
     body += {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
     if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
         body += f", and {counts[CANNOT_TELL]} cannot tell"
-    body += f"; in place of the paper's own: {result.stand_in}" if result.stand_in else ""
+    used = f" Used here: {result.stand_in}." if result.stand_in else ""
     rest = f" Not checked: {result.remaining}" if result.remaining else ""
-    return f"{result.verdict.capitalize()}, {RESTS_ON[result.evidence]}: {body}.{rest}"
+    return f"{result.verdict.capitalize()}, {RESTS_ON[result.evidence]}: {body}.{used}{rest}"
 
 
 def css_class(words: str) -> str:

@@ -9,10 +9,14 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
-from radeval_lib.study.conclusions import CHANGES_WORDS, Finding, joined, ranked_findings
+from radeval_lib.study.conclusions import CHANGES_WORDS, Finding, ranked_findings
 from radeval_lib.study.display import css_class, marked, unbroken, verdict_badge
 from radeval_lib.study.verdicts import (
+    CANNOT_TELL,
     EVIDENCE,
+    FAILS,
+    HOLDS,
+    IN_PART,
     MARKS,
     NOT_ATTEMPTED,
     OUTCOMES,
@@ -22,7 +26,13 @@ from radeval_lib.study.verdicts import (
     outcome_of,
 )
 from radeval_lib.tables import show, table_html
+from radeval_lib.wording import in_words, joined
 
+# As verdicts.RESTS_ON has it of one paper, of several.
+_RESTS_ON = RESTS_ON | {
+    "print": "from the numbers that the papers print",
+    "released": "from numbers in the authors' repositories",
+}
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
 
 
@@ -66,24 +76,43 @@ def tiles(card: pd.DataFrame) -> HTML:
     return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
 
 
-def evidence_sentence(card: pd.DataFrame) -> str:
-    """How many exhibits hold, by what they rest on: one clause a kind of evidence, the strongest first."""
-    clauses = []
+def _counted_verdicts(outcomes: pd.Series, *, shape: bool, numbers: bool) -> str:
+    """``two are consistent and one cannot be told``, ``the shape holds for two and fails for one``."""
+    counts = outcomes.value_counts()
+    if shape:
+        verbs = {HOLDS: "holds", IN_PART: "holds in part", FAILS: "fails", CANNOT_TELL: "cannot be told"}
+        found = [f"{verbs[one]} for {in_words(counts[one])}" for one in verbs if one in counts]
+        return f"the shape {joined(found)}"
+    words = {
+        HOLDS: ("{be} consistent" if numbers else "{be} reproduced"),
+        IN_PART: ("{be} consistent in part" if numbers else "{be} reproduced in part"),
+        FAILS: ("{be} inconsistent" if numbers else "differ{s}"),
+        CANNOT_TELL: "cannot be told",
+    }
+    found = []
+    for one, verb in words.items():
+        if one in counts:
+            single = counts[one] == 1
+            told = verb.format(be="is" if single else "are", s="s" if single else "")
+            found.append(f"{in_words(counts[one])} {told}")
+    return joined(found)
+
+
+def evidence_sentences(card: pd.DataFrame) -> str:
+    """How many exhibits hold, by what they rest on: one sentence a kind of evidence, the strongest first."""
+    sentences = []
     for shape, evidence in [(shape, level) for shape in (False, True) for level in STRENGTH]:
         chosen = card[(card["evidence"] == evidence) & (card["shape"] == shape)]
-        counts = chosen["verdict"].value_counts()
-        told = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts]
-        if told:
-            rests = RESTS_ON[evidence]
-            with_others = (
-                " with other data or models than the paper's" if shape and evidence != "synthetic" else ""
-            )
-            clauses.append(f"{rests}{with_others}, {joined(told)}")
-    missing = int((card["outcome"] == NOT_ATTEMPTED).sum())
-    if missing:
-        clauses.append(f"{missing} not attempted")
-    sentence = "; ".join(clauses)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
+        if chosen.empty:
+            continue
+        others = " with other data or models than the paper's" if shape and evidence != "synthetic" else ""
+        counted = _counted_verdicts(chosen["outcome"], shape=shape, numbers=evidence in ("print", "released"))
+        sentences.append(f"{_RESTS_ON[evidence].capitalize()}{others}, {counted}.")
+    if missing := int((card["outcome"] == NOT_ATTEMPTED).sum()):
+        sentences.append(
+            f"{in_words(missing).capitalize()} {'was' if missing == 1 else 'were'} not attempted."
+        )
+    return " ".join(sentences)
 
 
 def by_evidence(card: pd.DataFrame) -> pd.DataFrame:
@@ -105,9 +134,10 @@ def _muted(words: str) -> str:
 
 def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in EVIDENCE if getattr(row, level)]
-    parts = [f"{row.failing} fail" if row.failing else "", f"{row.untold} cannot tell" if row.untold else ""]
-    told = ", ".join(part for part in parts if part)
-    counted = f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', {told}' if told else ''}"
+    failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
+    parts = [failing, f"{row.untold} cannot tell" if row.untold else ""]
+    told = " and ".join(part for part in parts if part)
+    counted = f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {told}' if told else ''}"
     return verdict_badge(row.verdict, row.outcome) + _muted(
         "<br>".join([*levels, counted if row.checks else ""])
     )

@@ -129,7 +129,7 @@ def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
         found = f"lead {word[lead.sign]}: {lead.told}"
     else:
         doubtful = [f"{rival} ({lead.told})" for rival, lead in leads.items() if lead.sign < 1]
-        found = f"lead established over {signs.count(1)} of {len(signs)}"
+        found = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
         found += f"; not over {', '.join(doubtful)}" if doubtful else ""
     return Check(name, claim, found, outcome, aspect="lead")
 
@@ -166,5 +166,5 @@ def superiority_words(checks: Sequence[Check]) -> str:
         if len(set(outcomes)) == 1:
             told.append(by_outcome[outcomes[0]])
         else:
-            told.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS)} of {len(outcomes)}")
+            told.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS) or 'none'} of {len(outcomes)}")
     return "; ".join(told)

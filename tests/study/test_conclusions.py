@@ -106,8 +106,9 @@ def test_a_paper_of_which_nothing_was_rebuilt() -> None:
 def test_a_paper_whose_claims_hold() -> None:
     card = _card(("a", "claim", "holds", False), ("b", "table", "fails", True))
     assert conclusions.paper_conclusion(card, _audit(), "RaTEScore") == (
-        "2 of 2 exhibits were rebuilt. From printed or released numbers, or from data: one holds. With "
-        "stand-ins, which show a shape and no number: one does not hold. No claim that was checked fails."
+        "2 of 2 exhibits were rebuilt. Of those that rest on printed or released numbers, or on data, one "
+        "holds. Of those that rest on stand-ins, which show a shape and no number, one does not hold. No "
+        "claim that was checked fails."
     )
 
 
@@ -118,7 +119,8 @@ def test_a_paper_with_a_claim_that_fails_names_and_links_it() -> None:
     )
     assert "1 of 2 exhibits was rebuilt." in told
     assert 'what Abstract says (<a href="../n/ratescore/x.html#Abstract">Abstract</a>)' in told
-    assert "What changes most, a number: why" in told
+    assert "One claim does not follow as stated: what Abstract says" in told
+    assert '(<a href="../n/ratescore/x.html#claim">claim</a>) changes a number: why' in told
 
 
 def test_the_largest_gaps_stand_first_one_a_difference_and_counts_without_a_range_are_left_out() -> None:

@@ -124,7 +124,7 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
     assert told(NO) == "Inconsistent, from the numbers that the paper prints: the one check fails."
     assert told(UNTOLD) == "Cannot tell, from the numbers that the paper prints: the one check cannot tell."
     assert told(YES, stand_in="MiniLM, not BioLORD").startswith("Shape holds, ")
-    assert "; in place of the paper's own: MiniLM" in told(YES, stand_in="MiniLM, not BioLORD")
+    assert told(YES, stand_in="MiniLM, not BioLORD").endswith(" Used here: MiniLM, not BioLORD.")
 
 
 def test_the_box_lists_what_does_not_hold(run: Run) -> None:
@@ -195,9 +195,9 @@ def test_the_front_page_says_what_the_verdicts_rest_on(run: Run) -> None:
     record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
     card = scorecard(read_all(run.output_dir))
     missing = len(ledger()) - 2
-    assert pages.evidence_sentence(card) == (
-        "From the numbers that the paper prints, 1 inconsistent; on public data with other data or models "
-        f"than the paper's, 1 shape holds; {missing} not attempted."
+    assert pages.evidence_sentences(card) == (
+        "From the numbers that the papers print, one is inconsistent. On public data with other data or "
+        f"models than the paper's, the shape holds for one. {missing} were not attempted."
     )
     counts = pages.by_evidence(card)
     assert counts.loc[("Fact counting", "open"), "holds"] == 1

@@ -16,6 +16,7 @@ import pandas as pd
 from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.stats.reconstruction import interval_alpha
 from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
+from radeval_lib.wording import joined
 
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
@@ -194,8 +195,7 @@ def conclusion(
     """
     printed = (
         f"In the printed table every ratio agrees better ({derived.min():.2f} to {derived.max():.2f}) than "
-        "every count "
-        f"({raw.min():.2f} to {raw.max():.2f})."
+        f"every count ({raw.min():.2f} to {raw.max():.2f})."
         if raw.max() < derived.min()
         else "In the printed table some counts agree as well as some ratios."
     )
@@ -206,12 +206,7 @@ def conclusion(
     ]
     kept = [scenario.name for scenario in tried if scenario.name not in ended]
     told = [
-        f"In a simulation the divide ends once {_either(ended)}" if ended else "",
-        f"it lasts where {_either(kept)}" if kept else "",
+        f"the divide ends once {joined(ended, 'or')}" if ended else "",
+        f"{'it' if ended else 'the divide'} lasts where {joined(kept, 'or')}" if kept else "",
     ]
-    sentence = "; ".join(filter(None, told))
-    return f"{printed} {sentence[0].upper()}{sentence[1:]}."
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(names)
+    return f"{printed} In a simulation {'; '.join(filter(None, told))}."

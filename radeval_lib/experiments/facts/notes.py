@@ -11,6 +11,7 @@ from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.stats.correlations import resample
+from radeval_lib.wording import joined
 
 _METRICS = {"ROUGE-1": "rouge_1", "ROUGE-L": "rouge_l", "METEOR": "meteor", "BLEU": "bleu"}
 _RATIO, _COUNTS = "share of errors that are omissions", ("incorrect statements", "omissions")
@@ -49,25 +50,20 @@ def conclusion(agreed: pd.DataFrame, source: str) -> str:
     agreed : of :func:`radeval_lib.experiments.facts.rater_agreement.alphas` on the matrices of
         :func:`~radeval_lib.experiments.facts.rater_agreement.note_matrices`.
     """
-    counts = ", ".join(f"{name} {_shown(agreed.loc[name])}" for name in _COUNTS)
+    counts = joined([f"{_shown(agreed.loc[name])} on {name}" for name in _COUNTS])
+    first = f"On notes from {source} the clinicians agree at an alpha of {counts}."
     if _RATIO not in agreed.index:
-        return (
-            f"On {source} the clinicians agree at an alpha of: {counts}. No note has an error by all of them."
-        )
+        return f"{first} No note has an error by all of them, so that no share of errors can be compared."
     ratio = agreed.loc[_RATIO]
     best = agreed.loc[list(_COUNTS)]
     word = (
         "better than on either count"
         if ratio["low"] > best["high"].max()
-        else "less than on either count"
+        else "worse than on either count"
         if ratio["high"] < best["low"].min()
-        else "neither clearly better nor clearly less than on the counts"
+        else "neither clearly better nor clearly worse than on the counts"
     )
-    return (
-        f"On {source} the clinicians agree at an alpha of: {counts}. On the share of errors that are "
-        "omissions they "
-        f"agree at {_shown(ratio)}, {word}."
-    )
+    return f"{first} On the share of errors that are omissions they agree at {_shown(ratio)}, {word}."
 
 
 def _shown(row: pd.Series) -> str:

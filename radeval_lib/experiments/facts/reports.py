@@ -90,8 +90,7 @@ def conclusion(found: Found, printed: PrintedReport) -> str:
     """The page's first paragraph."""
     said = (
         "The description that the paper prints stands word for word in its report, and the printed sizes of "
-        "the "
-        "splits are those of a split of each specialty by itself, rounded down."
+        "the splits are those of a split of each specialty by itself, rounded down."
         if copied(printed.text, printed.description).coverage == 1
         else "The description that the paper prints does not stand word for word in its report."
     )
@@ -186,11 +185,14 @@ def about_repeats(found: Found, rng: np.random.Generator) -> str:
     both = sum(text in train for text in test)
     distinct = len({reveal(one.text) for one in parted})
     source = "MTSamples" if found.whole else "this part of MTSamples" if found.real else "the generator"
-    first = f"The {len(parted):,} reports kept of {source} are {distinct:,} different texts."
+    texts = "one text" if distinct == 1 else f"{distinct:,} different texts"
+    first = f"The {len(parted):,} reports kept of {source} are {texts}."
     if not both:
         return f"{first} In a split of this build no test report is in the training part."
+    stand = "is" if both == 1 else "are"
     return (
-        f"{first} In a split of this build {both} of {len(test)} test reports are in the training part too."
+        f"{first} In a split of this build {both} of {len(test)} test reports {stand} in the training part "
+        "too."
     )
 
 
@@ -307,14 +309,11 @@ def about_summaries(copies: pd.DataFrame, evidence: str) -> str:
     if evidence == "synthetic":
         return (
             "These summaries are the generator's, which words everything anew: what they copy says nothing "
-            "about "
-            "summarisers. In a build with MTS-Dialog real systems' summaries stand here."
+            "about summarisers. In a build with MTS-Dialog real systems' summaries stand here."
         )
     systems = copies.drop(index="reference")
     return (
         f"From {systems['mean'].min():.0%} to {systems['mean'].max():.0%} of a system's words are in copied "
-        "runs, "
-        f"against {copies.loc['reference', 'mean']:.0%} of the references' words. Dialogues leave less to "
-        "copy than "
-        "reports: a note says in the third person what a patient said in the first."
+        f"runs, against {copies.loc['reference', 'mean']:.0%} of the references' words. Dialogues leave less "
+        "to copy than reports: a note says in the third person what a patient said in the first."
     )

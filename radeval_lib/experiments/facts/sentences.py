@@ -7,7 +7,7 @@ import pandas as pd
 from radeval_lib.experiments.facts.granularity import DERIVED, RAW
 from radeval_lib.experiments.facts.metric_agreement import LENGTH, TARGETS
 from radeval_lib.experiments.facts.rates import Shared
-from radeval_lib.wording import percent
+from radeval_lib.wording import in_words, joined, percent
 
 
 def _best(found: pd.DataFrame, target: str) -> pd.Series:
@@ -46,50 +46,53 @@ def _seen(found: pd.DataFrame) -> str:
     best = _best(found, "precision")
     if not above:
         return f"No metric sees precision: the highest correlation is {best['metric']}'s, {_value(best)}."
-    return (
-        f"{above} of {len(rows)} metrics see precision beyond chance, {best['metric']} best: {_value(best)}."
-    )
+    see = f"sees precision beyond chance: {best['metric']}, at"
+    if above > 1:
+        see = f"see precision beyond chance, {best['metric']} best, at"
+    return f"{in_words(above).capitalize()} of {in_words(len(rows))} metrics {see} {_value(best)}."
 
 
 def _odd(odd: int, total: int) -> str:
     if not odd:
         return ""
-    return f" {odd} of the {total} judgements contradict themselves or rest on a convention."
+    does = "contradicts itself or rests" if odd == 1 else "contradict themselves or rest"
+    return f" {odd} of the {total} judgements {does} on a convention."
 
 
 def about_counts(behind: pd.DataFrame) -> str:
     """What the counts behind the rates give away."""
-    told = [f"The counts of {int((behind['possible'] == 1).sum())} of {len(behind)} judgements can be told."]
+    known = int((behind["possible"] == 1).sum())
+    told = [f"The counts behind {in_words(known)} of {_judgements(len(behind))} can be told."]
     if empty := int(behind["empty"].sum()):
         told.append(
             f"A precision of 1 beside a recall of 0, which no summary with facts can have, stands in "
-            f"{empty}: the expert found no fact, and nothing over nothing was printed as 1. Such a "
-            "precision counts as perfect in every average."
+            f"{_judgements(empty)}: the expert found no fact, and nothing over nothing was printed as 1. "
+            "Such a precision counts as perfect in every average."
         )
     if twice := int((behind["counted_twice"] > 0).sum()):
         told.append(
-            f"In {twice}, recall and omission rate together exceed 1: facts of the reference are both in "
-            "common "
-            "and left out."
+            f"In {_judgements(twice)}, recall and omission rate together exceed 1: facts of the reference "
+            "are both in common and left out."
         )
     if neither := int((behind["neither"] > 0).sum()):
         told.append(
-            f"In {neither} they fall short of 1: some facts of the reference are neither, as if omissions "
-            "were "
-            "noted only where they matter."
+            f"In {_judgements(neither)}, they fall short of 1: some facts of the reference are neither, as "
+            "if omissions were noted only where they matter."
         )
     if no_rate := int(behind["no_rate"].sum()):
-        told.append(f"The omission rate of {no_rate} is none that counts can give.")
+        told.append(f"The omission rate of {_judgements(no_rate)} is none that counts can give.")
     return " ".join(told)
+
+
+def _judgements(number: int) -> str:
+    return f"{in_words(number)} {'judgement' if number == 1 else 'judgements'}"
 
 
 def about_shared(shared: Shared) -> str:
     """Whether one number of facts fits all judgements of a reference."""
-    first = (
-        f"One number fits all judgements of {shared.fit} of {shared.cases} references; for {shared.told} of "
-        "them "
-        "it can be told."
-    )
+    first = f"One number fits all judgements of {shared.fit} of {shared.cases} references."
+    if shared.told:
+        first = f"{first[:-1]}; for {shared.told} of them it can be told."
     chance = (
         f"If each system's judgements were dealt to the references at random, a number would fit "
         f"{percent(shared.by_chance)} of the time"
@@ -113,13 +116,20 @@ def about_length(found: pd.DataFrame) -> str:
     told = []
     for target in ("f1", "recall"):
         rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-        above = int((rows["over_length_low"] > 0).sum())
-        below = int((rows["over_length_high"] < 0).sum())
-        told.append(
-            f"With {TARGETS[target]}, {above} of {len(rows)} metrics agree better than the lengths beyond "
-            "chance, "
-            f"and {below} worse."
-        )
+        sides = {
+            "better": int((rows["over_length_low"] > 0).sum()),
+            "worse": int((rows["over_length_high"] < 0).sum()),
+        }
+        parts = [
+            f"{in_words(count)} {'agrees' if count == 1 else 'agree'} {side}"
+            for side, count in sides.items()
+            if count
+        ]
+        if parts:
+            said = f"of {in_words(len(rows))} metrics {joined(parts)} than the lengths beyond chance"
+        else:
+            said = f"none of {in_words(len(rows))} metrics differs from the lengths beyond chance"
+        told.append(f"With {TARGETS[target]}, {said}.")
     return " ".join(told)
 
 
@@ -135,6 +145,5 @@ def about_sizes(average: pd.DataFrame) -> str:
     counts, ratios = ([first[name] for name in names if name in first] for names in (RAW, DERIVED))
     return (
         f"Without a misjudged fact the counts agree at an alpha of {min(counts):.2f} to {max(counts):.2f}, "
-        "the ratios at "
-        f"{min(ratios):.2f} to {max(ratios):.2f}."
+        f"and the ratios at {min(ratios):.2f} to {max(ratios):.2f}."
     )

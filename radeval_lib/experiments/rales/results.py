@@ -32,7 +32,7 @@ def joined(kept: Sequence[Kept], name: str, settings: Settings) -> pd.DataFrame:
 
 def verdict_of(lead: dict[str, float], first: str, second: str) -> str:
     """A sentence on a difference in points with its interval."""
-    told = f"{lead['value']:+.1f} points, 95 % interval {lead['low']:+.1f} to {lead['high']:+.1f}"
+    told = f"{lead['value']:+.1f} points, 95% interval {lead['low']:+.1f} to {lead['high']:+.1f}"
     if lead["low"] > 0:
         return f"{first} scores higher than {second} ({told})."
     if lead["high"] < 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from radeval_lib.wording import in_words
+
 
 def mixture_sentence(gains: int, comparisons: int, equal_gains: int, equal_comparisons: int) -> str:
     """What is due to more sentences, and what to the mixture.
@@ -12,12 +14,15 @@ def mixture_sentence(gains: int, comparisons: int, equal_gains: int, equal_compa
     equal_gains, equal_comparisons : the same with as many sentences as one source; 0 where not trained.
     """
     whole = (
-        f"With twice the sentences, both sources together have an established lead over one in {gains} of "
-        f"{comparisons} comparisons."
+        "With twice the sentences, both sources together have an established lead over one in "
+        f"{in_words(gains)} of {in_words(comparisons)} comparisons."
     )
     if not equal_comparisons:
         return whole
-    equal = f"{whole} With as many sentences they have one in {equal_gains} of {equal_comparisons}"
+    equal = (
+        f"{whole} With as many sentences they have one in {in_words(equal_gains)} of "
+        f"{in_words(equal_comparisons)}"
+    )
     if equal_gains == equal_comparisons:
         return f"{equal}: the mixture itself adds something."
     if equal_gains:

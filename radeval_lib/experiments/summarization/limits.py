@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from radeval_lib import plots
 from radeval_lib.experiments.summarization.phenomena import FAIR
 from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.wording import joined
 
 
 def _side(row: pd.Series) -> int:
@@ -57,9 +58,9 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
 def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
     """The page's conclusion: what a metric prefers, by phenomenon."""
     told = {
-        -1: "prefers the error to",
-        0: "tells no better than chance from an error",
-        1: "prefers to the error",
+        -1: "prefers the error to {}",
+        0: "cannot tell {} from an error better than chance",
+        1: "prefers {} to the error",
     }
     sides = {
         phenomenon: _side(fair.loc[(phenomenon, metric)])
@@ -67,13 +68,13 @@ def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
         if (phenomenon, metric) in fair.index
     }
     parts = [
-        f"it {told[side]} *{'*, *'.join(name for name in sides if sides[name] == side)}*"
+        told[side].format(joined([f"*{name}*" for name in sides if sides[name] == side]))
         for side in (-1, 0, 1)
         if side in sides.values()
     ]
     return Markdown(
         f"**In short.** Between a candidate that means the same as the reference and one with a significant "
-        f"error, {metric} is not always on the right side: {'; '.join(parts)}."
+        f"error, {metric} is not always on the right side: it {joined(parts)}."
         if set(sides.values()) != {1}
         else f"**In short.** {metric} prefers a candidate that means the same to one with a significant "
         "error, whatever makes the two differ."

@@ -84,7 +84,7 @@ def observation_words(outside: float, chest: float, p: float) -> Markdown:
     outside, chest : share of summaries in other words that get a perfect score.
     p : of their difference.
     """
-    told = "which cannot be told apart"
+    told = "two shares that cannot be told apart"
     if p < 0.05:
         told = "as the paper objects" if outside > chest else "the opposite of what the paper objects"
     return Markdown(

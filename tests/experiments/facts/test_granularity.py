@@ -87,5 +87,5 @@ def test_conclusion_in_every_branch() -> None:
     )
     assert "some counts agree as well" in conclusion(high, low, [first], [ends])
     assert conclusion(low, high, [first], [lasts]).endswith(
-        "It lasts where shared passages are cut anew in the second text."
+        "In a simulation the divide lasts where shared passages are cut anew in the second text."
     )

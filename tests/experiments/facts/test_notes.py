@@ -23,14 +23,14 @@ def _agreed(ratio: tuple[float, float, float] | None) -> pd.DataFrame:
     ("ratio", "words"),
     [
         ((0.9, 0.8, 0.95), "agree at 0.90 [0.80, 0.95], better than on either count."),
-        ((0.1, 0.0, 0.2), "less than on either count."),
-        ((0.55, 0.4, 0.8), "neither clearly better nor clearly less than on the counts."),
-        (None, "No note has an error by all of them."),
+        ((0.1, 0.0, 0.2), "worse than on either count."),
+        ((0.55, 0.4, 0.8), "neither clearly better nor clearly worse than on the counts."),
+        (None, "No note has an error by all of them, so that no share of errors can be compared."),
     ],
 )
 def test_conclusion_in_every_branch(ratio: tuple[float, float, float] | None, words: str) -> None:
     said = notes.conclusion(_agreed(ratio), "PriMock57")
-    assert said.startswith("On PriMock57 the clinicians agree at an alpha of: incorrect statements 0.40")
+    assert said.startswith("On notes from PriMock57 the clinicians agree at an alpha of 0.40")
     assert said.endswith(words)
 
 

@@ -107,7 +107,7 @@ def test_conclusion(lead: tuple[float, float], words: str) -> None:
         "On MTS-Dialog, METEOR agrees best with F1 of facts, at a correlation of 0.45 [0.30, 0.60];"
     )
     assert words in said
-    assert "1 of 2 metrics see precision beyond chance, METEOR best: 0.45 [0.30, 0.60]." in said
+    assert "One of two metrics sees precision beyond chance: METEOR, at 0.45 [0.30, 0.60]." in said
     assert said.endswith("3 of the 5 judgements contradict themselves or rest on a convention.")
 
 
@@ -122,7 +122,7 @@ def test_conclusion_without_oddities_and_without_sight_of_precision() -> None:
 def test_about_length_and_metrics() -> None:
     found = _found(METEOR=(0.6, 0.5, 0.7, 0.01, 0.2), BLEU=(0.1, -0.1, 0.2, -0.5, -0.1), length=LENGTH_ROW)
     assert sentences.about_length(found).startswith(
-        "With F1, 1 of 2 metrics agree better than the lengths beyond chance, and 1 worse. With recall, 1"
+        "With F1, of two metrics one agrees better and one agrees worse than the lengths beyond chance. With"
     )
     assert sentences.about_metrics(found).startswith(
         "METEOR agrees best with F1, at 0.60 [0.50, 0.70]. METEOR"
@@ -131,11 +131,11 @@ def test_about_length_and_metrics() -> None:
 
 def test_about_counts_in_every_branch() -> None:
     said = sentences.about_counts(rates.counts(RATINGS))
-    assert said.startswith("The counts of 1 of 5 judgements can be told. A precision of 1 beside")
-    for part in ("together exceed 1", "fall short of 1", "The omission rate of 1 is none"):
+    assert said.startswith("The counts behind one of five judgements can be told. A precision of 1 beside")
+    for part in ("together exceed 1", "fall short of 1", "The omission rate of one judgement is none"):
         assert part in said
     alone = sentences.about_counts(rates.counts(RATINGS[:1]))
-    assert alone == "The counts of 1 of 1 judgements can be told."
+    assert alone == "The counts behind one of one judgement can be told."
 
 
 def test_about_shared_in_both_branches() -> None:
@@ -160,5 +160,6 @@ def test_about_sizes() -> None:
         {"R facts": [0.7, 0], "G facts": [0.8, 0], "Precision": [0.9, 0], "Recall": [0.85, 0]}
     )
     assert sentences.about_sizes(average) == (
-        "Without a misjudged fact the counts agree at an alpha of 0.70 to 0.80, the ratios at 0.85 to 0.90."
+        "Without a misjudged fact the counts agree at an alpha of 0.70 to 0.80, and the ratios at 0.85 to "
+        "0.90."
     )

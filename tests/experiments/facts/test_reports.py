@@ -61,7 +61,7 @@ def test_sentences_in_every_branch() -> None:
     assert reports.about_file(NONE).endswith("so nothing was counted.")
     # One Diets report trains and the same text tests; Surgery's only report tests.
     repeats = reports.about_repeats(SOME, np.random.default_rng(0))
-    assert repeats.startswith("The 3 reports kept of this part of MTSamples are 1 different texts.")
+    assert repeats.startswith("The 3 reports kept of this part of MTSamples are one text.")
     assert repeats.endswith("2 of 2 test reports are in the training part too.")
     alone = Found(PART[2:], real=True, whole=False)
     assert reports.about_repeats(alone, np.random.default_rng(0)).endswith(
