@@ -19,7 +19,8 @@ from radeval_lib.experiments.facts import sentences as facts
 from radeval_lib.experiments.facts.metric_agreement import LENGTH
 from radeval_lib.experiments.facts.rates import Shared
 from radeval_lib.experiments.radgraph import open_sentences
-from radeval_lib.experiments.rales.results import verdict_of
+from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
+from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class, verdict_of
 from radeval_lib.experiments.ratescore.mixture import mixture_sentence
 from radeval_lib.experiments.summarization import sentences as summaries
 from radeval_lib.experiments.summarization.limits import limits_words
@@ -339,6 +340,31 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
+def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
+    rng = np.random.default_rng(0)
+
+    def scored(**means: float) -> Scores:
+        draws = np.stack([value + rng.uniform(-1, 1, 200) for value in means.values()])
+        return Scores(tuple(means), pd.DataFrame({SCORE: means}), {SCORE: draws})
+
+    yield (
+        "experiments.rales.results.about_first",
+        {
+            "surely first": about_first(scored(BERT=80.0, ELECTRA=60.0)),
+            "ahead of some": about_first(scored(BERT=80.0, ELECTRA=79.9, RoBERTa=60.0)),
+            "open": about_first(scored(BERT=80.0, ELECTRA=79.9)),
+        },
+    )
+    accuracy = pd.DataFrame({"all labels": {"BERT": 70.0, "ELECTRA": 25.0}})
+    yield (
+        "experiments.rales.results.no_better_than_one_class",
+        {
+            "one did": no_better_than_one_class(accuracy, 26.0),
+            "none did": no_better_than_one_class(accuracy, 20.0),
+        },
+    )
+
+
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     lead = {"value": 1.0, "low": 0.5, "high": 1.5}
@@ -366,6 +392,7 @@ def made() -> dict[str, dict[str, str]]:
             "none": open_sentences.told([]),
             "ten": open_sentences.told([open_sentences.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
         },
+        **dict(_encoders()),
         "experiments.rales.results.verdict_of": {
             name: verdict_of(one, "BERT", "ELECTRA") for name, one in sides.items()
         },

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib import wording
 from radeval_lib.experiments.rales.encoders import title
+from radeval_lib.experiments.rales.leaderboard import Scores
 from radeval_lib.experiments.rales.settings import Settings
 from radeval_lib.study.cells import Kept
 
@@ -38,6 +40,43 @@ def verdict_of(lead: dict[str, float], first: str, second: str) -> str:
     if lead["high"] < 0:
         return f"{first} scores lower than {second} ({told})."
     return f"Whether {first} or {second} is better cannot be told ({told})."
+
+
+def about_first(whole: Scores) -> str:
+    """A sentence on who is first, and how sure that is."""
+    ranks = whole.ranks()
+    first = str(ranks["score"].idxmax())
+    others = [name for name in whole.encoders if name != first]
+    below = [name for name in others if whole.lead(first, name)["low"] > 0]
+    told = f"First by the NLU score is {first}, in {wording.percent(ranks.loc[first, 'first'])} of resamples"
+    if len(below) == len(others):
+        return f"{told}, and its lead over every other encoder has an interval that excludes zero."
+    if not below:
+        return f"{told}; no interval of its lead over another excludes zero, so the order is open."
+    near = [name for name in others if name not in below]
+    return (
+        f"{told}; it is surely ahead of {wording.joined(below)}, but {wording.joined(near)} may be as good."
+    )
+
+
+def no_better_than_one_class(accuracy: pd.DataFrame, share: float) -> str:
+    """A sentence on classifiers that are right no more often than the most frequent class is.
+
+    Parameters
+    ----------
+    accuracy : in percent, encoders by regimes.
+    share : of the most frequent class among the test documents, in percent.
+    """
+    rule = f"One class makes up {share:.1f}% of the test documents, so naming it always scores as much"
+    found = [
+        f"{encoder} ({regime}, {value:.1f})"
+        for encoder, row in accuracy.iterrows()
+        for regime, value in row.items()
+        if value <= share
+    ]
+    if not found:
+        return f"{rule}; every classifier scores more."
+    return f"{rule}. No better than that, and so no evidence of anything learned: {wording.joined(found)}."
 
 
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:

@@ -1,0 +1,30 @@
+"""Sentences about the fitted encoders, in each of their branches."""
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
+from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class
+
+
+def made(**means: float) -> Scores:
+    """Encoders whose resampled scores lie within a point of a mean."""
+    names = tuple(means)
+    rng = np.random.default_rng(0)
+    draws = np.stack([means[name] + rng.uniform(-1, 1, 200) for name in names])
+    return Scores(names, pd.DataFrame({SCORE: means}), {SCORE: draws})
+
+
+def test_a_leader_is_sure_of_all_of_some_or_of_none() -> None:
+    assert "every other encoder has an interval that excludes zero" in about_first(
+        made(a=80.0, b=60.0, c=50.0)
+    )
+    assert about_first(made(a=80.0, b=79.9, c=50.0)).endswith("surely ahead of c, but b may be as good.")
+    assert about_first(made(a=80.0, b=79.9)).endswith("so the order is open.")
+
+
+def test_what_learned_only_the_largest_class_is_named() -> None:
+    accuracy = pd.DataFrame({"all labels": {"a": 70.0, "b": 25.0}, "1 % of labels": {"a": 26.0, "b": 10.0}})
+    told = no_better_than_one_class(accuracy, 26.0)
+    assert told.endswith("a (1 % of labels, 26.0), b (all labels, 25.0) and b (1 % of labels, 10.0).")
+    assert no_better_than_one_class(accuracy, 5.0).endswith("every classifier scores more.")
