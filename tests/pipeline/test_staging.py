@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.papers.exhibits import PAPERS
+from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import staging
 
@@ -93,3 +93,9 @@ def test_no_two_places_of_the_book_have_the_same_label() -> None:
     ]
     twice = {label for label, count in Counter(label for label, _ in places).items() if count > 1}
     assert not [place for place in places if place[0] in twice]
+
+
+@pytest.mark.parametrize("notebook", sorted({entry.notebook for entry in ledger().values()}))
+def test_every_exhibit_has_its_place_on_its_page(notebook: str) -> None:
+    lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").splitlines()
+    assert [entry.anchor for entry in of_notebook(notebook) if f"({entry.anchor})=" not in lines] == []
