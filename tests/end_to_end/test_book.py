@@ -160,7 +160,7 @@ def test_code_stands_out_from_its_ground(mode: str, html: Path, browser: Browser
     opened = context.new_page()
     opened.goto((html / "notebooks/facts/fact_counting.html").as_uri(), wait_until="load")
     assert opened.evaluate("document.documentElement.dataset.theme") == mode
-    opened.evaluate("document.documentElement.classList.add('code-shown')")
+    opened.click("button.code-switch")
     assert opened.locator("article .highlight").first.is_visible()
     faint = _faint(opened, mode)
     context.close()
