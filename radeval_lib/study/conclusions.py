@@ -60,7 +60,7 @@ class Finding:
 def _changes() -> dict[tuple[str, str], str]:
     """What each known discrepancy changes, by paper and explanation."""
     return {
-        (PAPERS[key], " ".join(entry["explanation"].split())): entry.get("changes", "number")
+        (PAPERS[key], " ".join(entry["explanation"].split())): entry["changes"]
         for key in PAPERS
         for entry in described(key).get("discrepancies") or []
     }

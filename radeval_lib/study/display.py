@@ -139,8 +139,7 @@ def quote(exhibit_id: str) -> HTML:
 def said(exhibit_id: str) -> HTML:
     """Show the paper's words about an exhibit, the pieces from one place joined.
 
-    Our texts of two-column papers interleave the columns, so that long quotations come in pieces; an
-    ellipsis stands between pieces.
+    An ellipsis stands between pieces.
     """
     name = PAPERS[exhibit(exhibit_id).paper]
     places: dict[str, list[str]] = {}

@@ -38,6 +38,6 @@ def test_unknown_text_is_one_clear_line() -> None:
 
 
 def test_pieces_of_one_place_are_one_quotation() -> None:
-    shown = said("ratescore.claim_data").data
+    shown = said("ratescore.claim_encoder").data
     assert shown.count("<blockquote>") == 1
-    assert "with an increase of 0.030 in F1 … and 0.010 in ACC." in shown
+    assert "BioLORD outperforms MedCPT with … 0.02 in Pearson Consistency." in shown
