@@ -17,6 +17,7 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, shown
+from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import conclusions, results
 from radeval_lib.study.scorecards import audit, scorecard
 
@@ -28,7 +29,8 @@ _SUMMARY = re.compile(r"^<!-- conclusion: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title.
+    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
+    words of the glossary linked.
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
@@ -37,7 +39,10 @@ def for_readers(executed: Path) -> str:
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     if first is not None:
         first.source = with_papers(first.source, f"{executed.parent.name}/{executed.stem}")
+    glossary = Linker()
     for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = glossary.linked(cell.source)
         if cell.cell_type != "code":
             continue
         tags = set(cell.metadata.get("tags", []))
@@ -195,9 +200,10 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
-    for path in sorted(BOOK.glob("papers/*.md")):
-        prose = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
-        wanted[path.relative_to(BOOK).as_posix()] = prose.encode()
+    for path in sorted(BOOK.rglob("*.md")):
+        if path.stem != "glossary":
+            prose = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
+            wanted[path.relative_to(BOOK).as_posix()] = Linker().linked(prose).encode()
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")

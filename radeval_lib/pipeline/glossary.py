@@ -1,0 +1,89 @@
+"""Links from pages to the glossary: the first use of each of its words in a page's running text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from radeval_lib.paths import BOOK
+
+EVERYDAY = {
+    "candidate",
+    "case",
+    "check",
+    "credentialed",
+    "exhibit",
+    "fold",
+    "not legible",
+    "profile",
+    "provenance",
+    "reference",
+    "released",
+    "span",
+    "verdict",
+}
+"""Words of the glossary that prose uses in their everyday sense too; pages link these by hand."""
+
+# What is no running text: code, roles, links, formulas, tags, headings, places, options of directives.
+_NOT_PROSE = re.compile(
+    r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$"
+    r"|^:{3,}[^\n]*$|^#+ [^\n]*$|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|^%[^\n]*$"
+    r"|\{[\w:-]+\}`[^`]*`|``[^\n]*?``|`[^`]*`"
+    r"|!?\[[^\]]*\]\([^)]*\)|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|<[^>\n]+>|https?://\S+",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@cache
+def entries() -> tuple[tuple[str, ...], ...]:
+    """The glossary's entries, each as the words that it explains."""
+    page = (BOOK / "glossary.md").read_text(encoding="utf-8")
+    listed = page.partition("```{glossary}\n")[2].partition("\n```")[0]
+    found: list[list[str]] = []
+    above = ""
+    for line in listed.splitlines():
+        if line and not line.startswith(" "):
+            if above and not above.startswith(" "):
+                found[-1].append(line)
+            else:
+                found.append([line])
+        above = line
+    return tuple(map(tuple, found))
+
+
+class Linker:
+    """Links words to the glossary, each entry once; one linker a page.
+
+    Where a page is cut into cells, :meth:`linked` is called for each in turn.
+    """
+
+    def __init__(self) -> None:
+        self._left = [entry for entry in entries() if entry[0] not in EVERYDAY]
+
+    def linked(self, source: str) -> str:
+        """Markdown with the first use of each entry in running text as a ``{term}`` role."""
+        return "".join(self._link(part) if prose else part for prose, part in _parts(source))
+
+    def _link(self, prose: str) -> str:
+        starts: list[tuple[int, int]] = []
+        for entry in list(self._left):
+            words = "|".join(re.escape(word) for word in sorted(entry, key=len, reverse=True))
+            found = re.search(rf"(?<![\w-])(?:{words})(?![\w-])", prose)
+            # A word that stands within another entry's waits for a use of its own.
+            if found and not any(found.start() < end and start < found.end() for start, end in starts):
+                starts.append(found.span())
+                self._left.remove(entry)
+        for start, end in sorted(starts, reverse=True):
+            prose = f"{prose[:start]}{{term}}`{prose[start:end]}`{prose[end:]}"
+        return prose
+
+
+def _parts(source: str) -> Iterator[tuple[bool, str]]:
+    """Stretches of a page, with whether each is running text."""
+    at = 0
+    for found in _NOT_PROSE.finditer(source):
+        yield True, source[at : found.start()]
+        yield False, found.group()
+        at = found.end()
+    yield True, source[at:]
