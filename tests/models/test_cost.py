@@ -1,0 +1,45 @@
+"""Operations of transformers against numbers that are published or counted by torch."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from radeval_lib.models.cost import Size, encoding_operations, least_reading_operations
+
+
+def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:
+    config = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
+    assert Size.of(config).weights == 84_934_656
+
+
+def test_operations_are_those_that_torch_counts() -> None:
+    torch = pytest.importorskip("torch")
+    from torch.utils.flop_counter import FlopCounterMode
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(
+        vocab_size=50,
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=96,
+        attn_implementation="eager",  # of a fused kernel torch does not count the operations
+    )
+    model = BertModel(config, add_pooling_layer=False).eval()
+    tokens = 11
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(input_ids=torch.ones((1, tokens), dtype=torch.long))
+    assert encoding_operations(Size.of(config), [tokens]) == counter.get_total_flops()
+
+
+def test_texts_are_added_and_a_long_one_costs_more_than_two_halves() -> None:
+    size = Size(2, 8, 16)
+    assert encoding_operations(size, []) == 0
+    assert encoding_operations(size, [3, 4]) == encoding_operations(size, [3]) + encoding_operations(
+        size, [4]
+    )
+    assert encoding_operations(size, [8]) > 2 * encoding_operations(size, [4])
+
+
+def test_reading_takes_two_operations_a_weight_and_token() -> None:
+    assert least_reading_operations(2.7e9, 100) == 5.4e11
