@@ -6,10 +6,23 @@ from collections.abc import Sequence
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
 
 def in_words(number: int) -> str:
     """A count as running text has it: in letters up to ten, ``none`` for nothing."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
+
+
+def ordinal(number: int) -> str:
+    """A place in a ranking, in letters up to the tenth."""
+    last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
+    return _PLACES[number - 1] if 0 < number <= len(_PLACES) else f"{number}{last}"
+
+
+def with_interval(value: float, low: float, high: float, form: str = ".3f", ends: str = "") -> str:
+    """A number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval where it differs."""
+    return f"{value:{form}} [{low:{ends or form}}, {high:{ends or form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

@@ -22,6 +22,7 @@ from radeval_lib.experiments.radgraph import open_sentences
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
 from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class, verdict_of
 from radeval_lib.experiments.ratescore.mixture import mixture_sentence
+from radeval_lib.experiments.ratescore.sentences import standing
 from radeval_lib.experiments.summarization import sentences as summaries
 from radeval_lib.experiments.summarization.limits import limits_words
 from radeval_lib.experiments.summarization.phenomena import FAIR
@@ -402,6 +403,12 @@ def made() -> dict[str, dict[str, str]]:
             "sentences add": mixture_sentence(4, 4, 0, 4),
             "nothing": mixture_sentence(0, 4, 0, 4),
             "not trained": mixture_sentence(3, 4, 0, 0),
+        },
+        "experiments.ratescore.sentences.standing": {
+            "level": standing(2, 7, "Pearson's correlation", [], []),
+            "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
+            "behind one": standing(3, 7, "Pearson's correlation", [], ["METEOR"]),
+            "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
         },
         **dict(_summaries()),
     }

@@ -1,0 +1,24 @@
+"""Numbers in words."""
+
+import pytest
+
+from radeval_lib.wording import in_words, joined, ordinal, with_interval
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "first"), (10, "tenth"), (11, "11th"), (12, "12th"), (21, "21st"), (102, "102nd"), (113, "113th")],
+)
+def test_places_are_in_letters_up_to_the_tenth(number: int, words: str) -> None:
+    assert ordinal(number) == words
+
+
+def test_an_interval_may_have_other_digits_than_its_value() -> None:
+    assert with_interval(0.12345, 0.1, 0.2) == "0.123 [0.100, 0.200]"
+    assert with_interval(0.12345, -0.1, 0.2, "+.3f", "+.2f") == "+0.123 [-0.10, +0.20]"
+    assert with_interval(0.5, 0.25, 0.75, ".0%") == "50% [25%, 75%]"
+
+
+def test_counts_and_lists() -> None:
+    assert [in_words(number) for number in (0, 10, 11)] == ["none", "ten", "11"]
+    assert [joined(list(names)) for names in ("", "a", "ab", "abc")] == ["", "a", "a and b", "a, b and c"]
