@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from html import escape
@@ -72,9 +73,17 @@ def show(
         rule = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
         write = rule.format if isinstance(rule, str) else (rule or str)
         shown.isetitem(
-            position, [missing if pd.isna(value) else write(value) for value in frame.iloc[:, position]]
+            position,
+            [missing if pd.isna(value) else _finite(value, write) for value in frame.iloc[:, position]],
         )
     return HTML(table_html(shown, caption, index=index, raw=raw))
+
+
+def _finite(value: Any, write: Callable[[Any], str]) -> str:
+    """A value as ``write`` has it, or the sign of infinity."""
+    if isinstance(value, float) and math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    return write(value)
 
 
 def folded(table: HTML) -> HTML:

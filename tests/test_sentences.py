@@ -19,8 +19,8 @@ from radeval_lib.experiments.facts import sentences as facts
 from radeval_lib.experiments.facts.metric_agreement import LENGTH
 from radeval_lib.experiments.facts.rates import Shared
 from radeval_lib.experiments.radgraph import open_sentences
+from radeval_lib.experiments.rales import results as rales
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
-from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class, verdict_of
 from radeval_lib.experiments.ratescore.mixture import mixture_sentence
 from radeval_lib.experiments.ratescore.sentences import standing
 from radeval_lib.experiments.summarization import sentences as summaries
@@ -351,18 +351,34 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
     yield (
         "experiments.rales.results.about_first",
         {
-            "surely first": about_first(scored(BERT=80.0, ELECTRA=60.0)),
-            "ahead of some": about_first(scored(BERT=80.0, ELECTRA=79.9, RoBERTa=60.0)),
-            "open": about_first(scored(BERT=80.0, ELECTRA=79.9)),
+            "surely first": rales.about_first(scored(BERT=80.0, ELECTRA=60.0)),
+            "ahead of some": rales.about_first(scored(BERT=80.0, ELECTRA=79.9, RoBERTa=60.0)),
+            "open": rales.about_first(scored(BERT=80.0, ELECTRA=79.9)),
         },
     )
     accuracy = pd.DataFrame({"all labels": {"BERT": 70.0, "ELECTRA": 25.0}})
     yield (
         "experiments.rales.results.no_better_than_one_class",
         {
-            "one did": no_better_than_one_class(accuracy, 26.0),
-            "none did": no_better_than_one_class(accuracy, 20.0),
+            "one did": rales.no_better_than_one_class(accuracy, 26.0),
+            "none did": rales.no_better_than_one_class(accuracy, 20.0),
         },
+    )
+    change = pd.DataFrame(
+        {"low": [-0.2, 0.1, -0.1], "high": [-0.1, 0.2, 0.1]}, index=["BERT", "ELECTRA", "RoBERTa"]
+    )
+    yield (
+        "experiments.rales.results.about_scaling",
+        {
+            "all three": rales.about_scaling(change),
+            "lowers": rales.about_scaling(change.loc[["BERT"]]),
+            "raises": rales.about_scaling(change.loc[["ELECTRA"]]),
+            "open": rales.about_scaling(change.loc[["RoBERTa"]]),
+        },
+    )
+    yield (
+        "experiments.rales.results.about_infinite",
+        {"two": rales.about_infinite(["BERT", "ELECTRA"])},
     )
 
 
@@ -395,7 +411,7 @@ def made() -> dict[str, dict[str, str]]:
         },
         **dict(_encoders()),
         "experiments.rales.results.verdict_of": {
-            name: verdict_of(one, "BERT", "ELECTRA") for name, one in sides.items()
+            name: rales.verdict_of(one, "BERT", "ELECTRA") for name, one in sides.items()
         },
         "experiments.ratescore.mixture.mixture_sentence": {
             "mixture adds": mixture_sentence(4, 4, 4, 4),

@@ -34,3 +34,14 @@ def test_rows_and_columns_with_levels_keep_them() -> None:
     shown = tables.show(pd.DataFrame({"n": range(4)}, index=rows), "Counts").data
     assert shown.count('rowspan="2"') == 2
     assert "first" in shown
+
+
+def test_infinite_numbers_have_their_sign_and_missing_ones_a_dash() -> None:
+    frame = pd.DataFrame({"NLL": [1.25, float("inf"), float("-inf"), float("nan")]})
+    shown = tables.show(frame, formats="{:.1f}", index=False).data
+    assert [cell for cell in ("1.2", "∞", "−∞", "–") if f"<td>{cell}</td>" in shown] == [
+        "1.2",
+        "∞",
+        "−∞",
+        "–",
+    ]

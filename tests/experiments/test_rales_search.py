@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.rales.search import SearchError, Tables, Trial, best, search
+from radeval_lib.experiments.rales.search import SearchError, Tables, Trial, best, search, trials_before_tpe
 from radeval_lib.experiments.rales.settings import Dimension
 
 SPACE = {
@@ -106,3 +106,7 @@ def test_nothing_to_search_is_one_line(tmp_path: Path) -> None:
 def test_a_dimension_is_a_range_or_choices(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"low|choices"):
         Dimension(**given)
+
+
+def test_what_optuna_does_before_it_learns_is_read_from_it() -> None:
+    assert trials_before_tpe() == 10

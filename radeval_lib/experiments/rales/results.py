@@ -79,6 +79,37 @@ def no_better_than_one_class(accuracy: pd.DataFrame, share: float) -> str:
     return f"{rule}. No better than that, and so no evidence of anything learned: {wording.joined(found)}."
 
 
+def about_scaling(change: pd.DataFrame) -> str:
+    """Sentences on whether temperature scaling lowers ECE on documents that it was not fitted on.
+
+    Parameters
+    ----------
+    change : one row a classifier: ``low`` and ``high``, the 95 % interval of ECE after less before.
+    """
+    lower = change.index[change["high"] < 0].tolist()
+    higher = change.index[change["low"] > 0].tolist()
+    told = [
+        f"On held-out documents temperature scaling {does} ECE, with an interval that excludes zero, for: "
+        f"{'; '.join(names)}."
+        for does, names in (("lowers", lower), ("raises", higher))
+        if names
+    ]
+    rest = [name for name in change.index if name not in lower + higher]
+    if rest:
+        told.append(f"Whether scaling lowers or raises ECE cannot be told for: {'; '.join(rest)}.")
+    return " ".join(told)
+
+
+def about_infinite(classifiers: Sequence[str]) -> str:
+    """A sentence on classifiers whose negative log-likelihood is infinite; empty where there is none."""
+    if not classifiers:
+        return ""
+    return (
+        "The NLL is infinite (∞) where a classifier gives the true class of a test document the probability "
+        f"zero: {'; '.join(classifiers)}. No temperature mends that."
+    )
+
+
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
     """Scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]

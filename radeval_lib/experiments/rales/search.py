@@ -10,9 +10,12 @@ Source: RaLEs, Appendix C; Akiba et al. 2019 (Optuna).
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import shutil
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,10 +95,11 @@ def search(
     SearchError
         Where the space is empty, or the study's files are damaged.
     """
-    from optuna.trial import TrialState
-
     if not space:
         raise SearchError("nothing to search", shown(folder), "Name at least one setting and its range.")
+    _import_optuna()
+    from optuna.trial import TrialState
+
     study = _opened(folder, {**what, "space": {key: one.model_dump() for key, one in space.items()}})
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
@@ -112,6 +116,21 @@ def search(
         study.tell(tried, value)
     finished = study.get_trials(states=(TrialState.COMPLETE,))[:trials]
     return [_read(folder, number, trial) for number, trial in enumerate(finished)]
+
+
+def trials_before_tpe() -> int:
+    """Trials that Optuna's TPE draws at random, unless told otherwise, before it uses what it has seen."""
+    _import_optuna()
+    from optuna.samplers import TPESampler
+
+    return int(inspect.signature(TPESampler.__init__).parameters["n_startup_trials"].default)
+
+
+def _import_optuna() -> None:
+    """Import it without the complaint that there are no widgets, which would stand on a page."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        importlib.import_module("optuna")
 
 
 def _opened(folder: Path, what: dict[str, Any]) -> optuna.Study:
