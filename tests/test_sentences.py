@@ -18,6 +18,8 @@ from radeval_lib.experiments.facts import granularity, notes, reports
 from radeval_lib.experiments.facts import sentences as facts
 from radeval_lib.experiments.facts.metric_agreement import LENGTH
 from radeval_lib.experiments.facts.rates import Shared
+from radeval_lib.experiments.green.other_modalities import modification_prompt
+from radeval_lib.experiments.green.preferences import conclusion as preferred
 from radeval_lib.experiments.radgraph import open_sentences
 from radeval_lib.experiments.rales import results as rales
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
@@ -382,6 +384,30 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
+def _green() -> Iterator[tuple[str, dict[str, str]]]:
+    def of(*gaps: Estimate) -> str:
+        return preferred({f"group {number}": (0.6, 0.5, gap) for number, gap in enumerate(gaps, 1)})
+
+    yield (
+        "experiments.green.preferences.conclusion",
+        {
+            "GREEN leads": of(AHEAD, AHEAD),
+            "the count leads": of(BEHIND, BEHIND),
+            "neither": of(LEVEL, LEVEL),
+            "GREEN, where it can be told": of(AHEAD, LEVEL),
+            "the count, where it can be told": of(LEVEL, BEHIND),
+            "each once": of(AHEAD, BEHIND),
+        },
+    )
+    yield (
+        "experiments.green.other_modalities.modification_prompt",
+        {
+            "errors": modification_prompt("The liver is normal.", "ad"),
+            "none": modification_prompt("The liver is normal.", ""),
+        },
+    )
+
+
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     lead = {"value": 1.0, "low": 0.5, "high": 1.5}
@@ -427,6 +453,7 @@ def made() -> dict[str, dict[str, str]]:
             "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
         },
         **dict(_summaries()),
+        **dict(_green()),
     }
 
 
