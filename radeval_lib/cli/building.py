@@ -21,7 +21,9 @@ from radeval_lib.paths import BUILD, shown
     help="Notebooks run at once; 0: the machine's cores, as far as its memory allows.",
 )
 @click.option("--only", multiple=True, metavar="FOLDER", help="Build only the pages of notebooks/FOLDER.")
-@click.option("--dry-run", is_flag=True, help="Say what would run and how long it would take, and stop.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say what is here, what is missing, what would run and how long; stop."
+)
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
@@ -31,14 +33,14 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 
     root = engine.root_of(data.data_root(data_root or None))
     graph = steps.graph(profile, only, root)
+    if dry_run:
+        engine.dry_run(graph, cores or engine.default_cores(), click.echo)
+        return
     if graph.settings.needs_data_root and root is None:
         raise ParameterError(
             f"profile {profile!r} needs data files", "--data-root", "Name their folder in RADEVAL_DATA_ROOT."
         )
     started, cores = time.monotonic(), cores or engine.default_cores()
-    if dry_run:
-        engine.dry_run(graph, cores, click.echo)
-        return
     engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     counts = card["verdict"].value_counts()

@@ -14,7 +14,7 @@ from pathlib import Path
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.paths import ROOT, shown
-from radeval_lib.pipeline import processes, steps
+from radeval_lib.pipeline import outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
 
 _JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
@@ -54,8 +54,7 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
             if not (waiting := planned(graph, unsound)):
                 break
             if attempt == 0:
-                total = sum(steps.expected_seconds(graph.output_dir, name) for name in waiting)
-                say(f"{len(waiting)} steps, about {_duration(total / min(cores, len(waiting)))}")
+                say(_total(graph, waiting, cores))
             _run(graph, cores, say, waiting, unsound, environment)
         if bad := graph.unsound():
             raise ResultError(f"the results of {', '.join(bad)} are not whole", shown(graph.output_dir))
@@ -155,15 +154,25 @@ def _duration(seconds: float) -> str:
 
 
 def dry_run(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
-    """Say which steps a build would run, with the time that each took last, and how long all would take."""
+    """Say what the profile asks for, which steps a build would run, with the time that each took last, and
+    how long all would take."""
+    for line in outlook.outlook(graph):
+        say(line)
     waiting = planned(graph, graph.unsound())
-    seconds = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
     for name in waiting:
-        say(f"{seconds[name]:7.0f} s  {name}")
-    if not waiting:
-        say("Everything is up to date.")
-        return
-    say(f"{len(waiting)} steps, about {_duration(sum(seconds.values()) / min(cores, len(waiting)))}")
+        known = steps.has_expected_seconds(graph, name)
+        seconds = f"{steps.expected_seconds(graph.output_dir, name):.0f}" if known else "?"
+        say(f"{seconds:>7} s  {name}")
+    say(_total(graph, waiting, cores) if waiting else "Everything is up to date.")
+
+
+def _total(graph: Graph, waiting: Sequence[str], cores: int) -> str:
+    """How many steps wait, and how long they take as far as that is known."""
+    known = [name for name in waiting if steps.has_expected_seconds(graph, name)]
+    seconds = sum(steps.expected_seconds(graph.output_dir, name) for name in known)
+    told = f"{len(waiting)} steps, about {_duration(seconds / min(cores, len(waiting)))}"
+    unknown = len(waiting) - len(known)
+    return told + (f" and what {unknown} cells take that were not measured here" if unknown else "")
 
 
 def root_of(path: Path | None) -> Path | None:

@@ -5,8 +5,9 @@ Registered under papermill's ``papermill.io`` entry point for paths that begin w
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
+import click
 import jupytext
 import nbformat
 from papermill.iorw import LocalHandler
@@ -24,9 +25,22 @@ class JupytextHandler(LocalHandler):
     """papermill's handler of local files, which turns a ``.md`` source into a notebook on reading."""
 
     def read(self, path: str) -> str:
-        if path.endswith(".md"):
-            return str(nbformat.writes(read_source(Path(path))))
-        return str(super().read(path))
+        """The notebook as JSON.
+
+        Raises
+        ------
+        ClickException
+            Where the source is not there, as from another folder; papermill's command shows it as one line.
+        """
+        if not path.endswith(".md"):
+            return str(super().read(path))
+        if not Path(path).is_file():
+            name = "/".join(PurePath(path).with_suffix("").parts[-2:])
+            raise click.ClickException(
+                f"there is no {path} below this folder. Call papermill from the repository's root, or "
+                f"`radbook run {name}`, which works from anywhere."
+            )
+        return str(nbformat.writes(read_source(Path(path))))
 
 
 handler = JupytextHandler()

@@ -206,6 +206,13 @@ def expected_seconds(output_dir: Path, name: str) -> float:
     return float(listed.get(name, listed.get(name.rpartition("/")[0], 15.0)))
 
 
+def has_expected_seconds(graph: Graph, name: str) -> bool:
+    """Whether :func:`expected_seconds` says something of a step: the repository's list is of the profile
+    `embedded`, whose trainings are no measure of those at the papers' settings."""
+    measured = (graph.output_dir / "seconds" / f"{name}.txt").is_file()
+    return measured or name not in graph.cells or not graph.settings.needs_data_root
+
+
 def renderer_digest() -> str:
     """Names the code that turns executed notebooks into the book."""
     modules = dependencies.closure(["radeval_lib.pipeline.book"])

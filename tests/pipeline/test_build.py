@@ -11,8 +11,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import psutil
 import pytest
+from papermill.iorw import papermill_io
 
 from tests.pipeline.conftest import RECORDS, TinyRepository
 
@@ -292,6 +294,11 @@ def test_bad_input_gets_one_clear_line(tiny: TinyRepository, arguments: list[str
     assert told.returncode == 2
     assert says in told.stderr
     assert told.stderr.count("\n") == 1
+
+
+def test_papermill_from_another_folder_gives_the_remedy() -> None:
+    with pytest.raises(click.ClickException, match="repository's root, or `radbook run a/b`"):
+        papermill_io.get_handler("notebooks/a/b.md").read("notebooks/a/b.md")
 
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:

@@ -1,0 +1,124 @@
+"""What a build of a profile asks for, told before anything runs: data, models, cells and time."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.pipeline.steps import Graph
+from radeval_lib.study import cells
+from radeval_lib.wording import in_words
+
+_HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as the profile's models and settings write it
+
+
+def outlook(graph: Graph) -> list[str]:
+    """One line each on data, models and cells, and one on the time of each notebook of cells."""
+    return [_data(graph), _models(graph), _cells(graph), *_times(graph)]
+
+
+def data_sets(graph: Graph) -> dict[str, bool]:
+    """The data sets that a profile's roles name, with whether all their files are under the data root."""
+    known = set(names())
+    wanted = {
+        part.partition("/")[0] for filler in graph.settings.roles.values() for part in filler.split("+")
+    }
+    return {name: _is_here(graph, name) for name in sorted(wanted & known)}
+
+
+def _is_here(graph: Graph, name: str) -> bool:
+    root = graph.data_root
+    files = [file for file in load_manifest(name).files if not file.partial]
+    return root is not None and all((root / file.path).is_file() for file in files)
+
+
+def hub_models(graph: Graph) -> dict[str, bool]:
+    """The models of a hub that a profile names, with whether their settings are in the hub's cache here."""
+    from huggingface_hub import try_to_load_from_cache
+
+    settings = graph.settings
+    found = {text for text in _texts([settings.models, settings.experiments]) if _HUB.fullmatch(text)}
+    return {name: isinstance(try_to_load_from_cache(name, "config.json"), str) for name in sorted(found)}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from _texts(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _texts(one)
+
+
+def _data(graph: Graph) -> str:
+    sets = data_sets(graph)
+    if not sets:
+        return "Data: the profile names no data set; every role is filled by the generator."
+    missing = [f"{name} ({load_manifest(name).access})" for name, here in sets.items() if not here]
+    where = "the data root" if graph.data_root else "a data root, but none is named"
+    return f"Data: {_counted(sets, 'data set', where)}{_listed(missing)}."
+
+
+def _models(graph: Graph) -> str:
+    found = hub_models(graph)
+    if not found:
+        return "Models: the profile names none of a hub."
+    missing = [name for name, here in found.items() if not here]
+    return f"Models: {_counted(found, 'model', 'the cache of the hub on this machine')}{_listed(missing)}."
+
+
+def _counted(found: dict[str, bool], noun: str, where: str) -> str:
+    here = in_words(sum(found.values()))
+    total = f"{in_words(len(found))} {noun}{'' if len(found) == 1 else 's'}"
+    return (
+        f"of {total} that the profile names, {here} {'is' if sum(found.values()) == 1 else 'are'} in {where}"
+    )
+
+
+def _listed(missing: list[str]) -> str:
+    return f"; missing: {', '.join(missing)}" if missing else ""
+
+
+def _waiting(graph: Graph) -> Counter[str]:
+    """How many cells of each notebook have left nothing yet."""
+    return Counter(
+        cell.notebook for cell in graph.cells.values() if not cells.folder(graph.output_dir, cell).is_dir()
+    )
+
+
+def _cells(graph: Graph) -> str:
+    total = len(graph.cells)
+    if not total:
+        return "Cells: the profile plans none."
+    done = total - _waiting(graph).total()
+    each = ", ".join(
+        f"{notebook} {count}"
+        for notebook, count in Counter(cell.notebook for cell in graph.cells.values()).most_common()
+    )
+    return (
+        f"Cells: {total:,} planned ({each}), of which {in_words(done)} {'is' if done == 1 else 'are'} done."
+    )
+
+
+def _times(graph: Graph) -> Iterator[str]:
+    """The time of the cells that wait, from those of the same notebook that were measured here."""
+    for notebook, count in _waiting(graph).items():
+        noted = (graph.output_dir / "seconds" / notebook).glob("*.txt")
+        seconds = [float(path.read_text(encoding="utf-8")) for path in noted]
+        if seconds:
+            mean = sum(seconds) / len(seconds)
+            yield (
+                f"Time: {notebook}: {count:,} cells to run, about {mean * count / 3600:,.1f} hours one after "
+                f"another, as {in_words(len(seconds))} measured here took {mean:,.0f} s on average."
+            )
+        else:
+            first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
+            yield (
+                f"Time: {notebook}: {count:,} cells to run; none was measured here. To measure one: "
+                f"{first.command} -p profile {graph.settings.name}"
+            )

@@ -1,0 +1,68 @@
+"""What a dry run tells before anything runs: data, models, cells and the time of cells like one measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.pipeline import outlook, steps
+from radeval_lib.pipeline.steps import Graph
+from radeval_lib.study import cells
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import profile
+
+
+@pytest.fixture
+def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
+    """The profile `full` with three cells of one notebook, building below a temporary folder."""
+    planned = [Cell.of("ratescore/ner_training", sentences=number) for number in (1, 2, 3)]
+    monkeypatch.setattr(cells, "planned", lambda _: planned)
+    monkeypatch.setattr(steps, "BUILD", tmp_path / "build")
+    return Graph(profile("full"), (), tmp_path / "data")
+
+
+def test_missing_data_are_named_with_their_access(full: Graph) -> None:
+    told = outlook.outlook(full)[0]
+    assert told.startswith("Data: of ")
+    assert "none are in the data root; missing: " in told
+    assert f"mimic3_rrs ({outlook.load_manifest('mimic3_rrs').access})" in told
+    nowhere = Graph(full.settings)
+    assert "none are in a data root, but none is named" in outlook.outlook(nowhere)[0]
+
+
+def test_a_data_set_whose_files_are_all_there_is_not_missing(full: Graph, tmp_path: Path) -> None:
+    for file in outlook.load_manifest("mimic3_rrs").files:
+        path = tmp_path / "data" / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert outlook.data_sets(full)["mimic3_rrs"]
+    assert "mimic3_rrs" not in outlook.outlook(full)[0]
+
+
+def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
+    found = outlook.hub_models(full)
+    assert {"google-t5/t5-small", "microsoft/deberta-v3-base", "FremyCompany/BioLORD-2023-C"} <= set(found)
+    assert not any(name.startswith("cell:") for name in found)
+    assert "google-t5/t5-small" in outlook.outlook(full)[1]
+
+
+def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Graph) -> None:
+    _, _, counted, timed = outlook.outlook(full)
+    assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
+    assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
+    assert not steps.has_expected_seconds(full, next(iter(full.cells)))
+
+
+def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
+    first = next(iter(full.cells))
+    steps.note_seconds(full.output_dir, first, 1800)
+    cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
+    _, _, counted, timed = outlook.outlook(full)
+    assert counted.endswith("of which one is done.")
+    assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
+    assert steps.has_expected_seconds(full, first)
+
+
+def test_a_profile_of_generated_data_names_none() -> None:
+    assert "every role is filled by the generator" in outlook.outlook(Graph(profile("embedded")))[0]
