@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,13 @@ downloaded."""
 
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
+
+_OF_LOADING = {
+    "config.json": {"_name_or_path", "transformers_version"},
+    "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
+    "tokenizer.json": {"padding", "truncation"},  # as of the last call; every call of ours gives its own
+}
+"""What libraries write beside a model's settings that decides no output, by file."""
 
 RULES = "rules"
 """The judge of reports that needs no weights: what fills the role where no language model does."""
@@ -194,20 +202,41 @@ def device_of(device: str = "auto") -> torch.device:
     return torch.device(device)
 
 
-@lru_cache(maxsize=64)
 def checksum(name: str | Path) -> str:
-    """Names a model's weights, vocabulary and configuration: sha256 over its files, or over the text of a
-    name that the hub, the package ``radgraph`` or a server resolves, or that needs no weights."""
+    """Names what decides a model's output, its weights, vocabulary and settings: sha256 over its files, or
+    over the text of a name that the hub, the package ``radgraph`` or a server resolves, or that needs no
+    weights. What a file says of how it was loaded or last called is left out."""
     if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return hashlib.sha256(str(name).encode()).hexdigest()
     where = Path(locate(name))
-    digest = hashlib.sha256(b"" if where.is_dir() else str(where).encode())
+    if not where.is_dir():
+        return hashlib.sha256(str(where).encode()).hexdigest()
     files = sorted(
         path for path in where.glob("*") if path.suffix in (".safetensors", ".json", ".txt", ".model")
     )
-    for path in files if where.is_dir() else []:
+    return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files))
+
+
+@lru_cache(maxsize=64)
+def _digest(files: tuple[tuple[Path, int, int], ...]) -> str:
+    """sha256 over files, each with its time and size, so that a file that changed is read again."""
+    digest = hashlib.sha256()
+    for path, _, _ in files:
         digest.update(path.name.encode())
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                digest.update(block)
+        for block in _deciding(path):
+            digest.update(block)
     return digest.hexdigest()
+
+
+def _deciding(path: Path) -> Iterator[bytes]:
+    """A file's bytes; of settings, without what says nothing of the model (:data:`_OF_LOADING`)."""
+    if path.name in _OF_LOADING:
+        with suppress(ValueError):
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(content, dict):
+                kept = {key: value for key, value in content.items() if key not in _OF_LOADING[path.name]}
+                yield json.dumps(kept, sort_keys=True).encode()
+                return
+    with path.open("rb") as stream:
+        while block := stream.read(1 << 20):
+            yield block

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -100,6 +103,51 @@ def test_what_cannot_be_had_is_named(tmp_path) -> None:
             device_of("cuda")
     assert device_of("cpu").type == "cpu"
     assert len(checksum("packaged-minilm")) == 64
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """The settings of a model's folder, and some weights."""
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "config.json").write_text('{"hidden_size": 8, "transformers_version": "5.0"}')
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true, "is_local": true}')
+    (tmp_path / "tokenizer.json").write_text('{"truncation": null, "padding": null, "model": {"a": 1}}')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("config.json", '{"transformers_version": "5.1", "hidden_size": 8}'),
+        ("tokenizer_config.json", '{"do_lower_case": true, "is_local": false, "local_files_only": true}'),
+        ("tokenizer.json", '{"truncation": {"max_length": 9}, "padding": null, "model": {"a": 1}}'),
+    ],
+)
+def test_how_a_model_was_loaded_or_called_is_not_in_its_checksum(
+    copied: Path, file: str, content: str
+) -> None:
+    before = checksum(copied)
+    (copied / file).write_text(content)
+    assert checksum(copied) == before
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("model.safetensors", "WEIGHTS"),
+        ("config.json", '{"hidden_size": 9, "transformers_version": "5.0"}'),
+        ("tokenizer_config.json", '{"do_lower_case": false, "is_local": true}'),
+        ("tokenizer.json", '{"truncation": null, "padding": null, "model": {"a": 2}}'),
+        ("tokenizer.json", "damaged"),
+        ("vocab.txt", "a"),
+    ],
+)
+def test_what_decides_a_models_output_is_in_its_checksum(copied: Path, file: str, content: str) -> None:
+    before = checksum(copied)
+    path = copied / file
+    path.write_text(content)
+    os.utime(path, ns=(0, 1))  # as a file that changed within the clock's grain would not show
+    assert checksum(copied) != before
 
 
 def test_well_formed() -> None:
