@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.checksums import of_file as sha256
+from radeval_lib import checksums
 from radeval_lib.paths import shown
 
 # Distribution names of the packages whose version can change a number, by the module that shows their use.
@@ -38,7 +38,7 @@ _models: dict[str, str] = {}
 
 def note_use(path: Path, name: str | None = None) -> None:
     """Remember that this run read ``path``, which results call ``name`` (default: its path here)."""
-    _used[name or shown(path)] = sha256(path)
+    _used[name or shown(path)] = checksums.of_file(path)
 
 
 def note_model(role: str, name: str, digest: str) -> None:

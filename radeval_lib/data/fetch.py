@@ -32,7 +32,6 @@ from radeval_lib.errors import plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
-STATES = ("verified", "recorded", "unrecorded", "missing", "mismatch")
 Say = Callable[[str], object]
 # What zipfile and tarfile raise on an archive with flipped or missing bytes, compressed in a way that they
 # do not know, or one under a password.

@@ -6,7 +6,6 @@ Source: Moramarco et al. 2021, Section 5.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,18 +68,3 @@ class FactCounts:
     def accuracy(self) -> float:
         """C / G; NaN where the generated description has no fact."""
         return self.correct / self.generated if self.generated else math.nan
-
-
-def mean_coherence(ratings: Sequence[str]) -> float:
-    """Mean of coherence ratings, coded 1 (Coherent), 0.5 (Minor Errors) and 0 (Major Errors).
-
-    Raises
-    ------
-    ValueError
-        Where there is no rating, or one that is not among the three.
-    """
-    if unknown := sorted(set(ratings) - set(COHERENCE)):
-        raise ValueError(f"unknown coherence rating {unknown[0]!r}; ratings: {', '.join(COHERENCE)}")
-    if not ratings:
-        raise ValueError("no coherence rating is given")
-    return float(np.mean([COHERENCE[rating] for rating in ratings]))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from radeval_lib import origin
+from radeval_lib import checksums, origin
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
@@ -160,9 +160,9 @@ def record(
         causes=causes_of(exhibit_id, evidence, checks),
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance={
-            "notebook": {shown(source): origin.sha256(source)},
+            "notebook": {shown(source): checksums.of_file(source)},
             "profile": {
-                shown(PROFILES / f"{run.profile.name}.yml"): origin.sha256(
+                shown(PROFILES / f"{run.profile.name}.yml"): checksums.of_file(
                     PROFILES / f"{run.profile.name}.yml"
                 )
             },

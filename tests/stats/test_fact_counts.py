@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.stats.fact_counts import FactCounts, mean_coherence
+from radeval_lib.stats.fact_counts import FactCounts
 
 
 def test_figure_3() -> None:
@@ -43,15 +43,6 @@ def test_no_common_fact_and_no_fact() -> None:
 def test_impossible_counts(counts: tuple[int, int, int, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FactCounts(*counts)
-
-
-def test_coherence_codes() -> None:
-    # Section 5: Coherent = 1.0, Minor Errors = 0.5, Major Errors = 0.0.
-    assert mean_coherence(["Coherent", "Coherent", "Minor Errors", "Major Errors"]) == 0.625
-    with pytest.raises(ValueError, match="unknown coherence rating 'Fluent'"):
-        mean_coherence(["Fluent"])
-    with pytest.raises(ValueError, match="no coherence rating"):
-        mean_coherence([])
 
 
 @st.composite

@@ -24,7 +24,6 @@ from radeval_lib.experiments.rales.subsets import first_share, stratified_order
 from radeval_lib.experiments.rales.tasks import BenchmarkTask, Parts, ProcedureBenchmark
 from radeval_lib.models.training import TrainingSettings, train
 
-DRAWS = ("regime", "draw")
 _KNOWN = {field.name for field in fields(TrainingSettings)}
 
 

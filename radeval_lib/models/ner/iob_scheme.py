@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.entity_types import TYPES
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
+from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 from radeval_lib.models.ner.agreement import WordSpan
 from radeval_lib.models.ner.iob_tagger import MAX_TOKENS
 from radeval_lib.models.ner.schemes import IGNORED
@@ -127,8 +127,3 @@ def fast_tokenizer(factory: Any, model: str | Path) -> Any:
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = pretrained(factory, model, add_prefix_space=True)
     return tokenizer
-
-
-def to_device(module: Any, device: str) -> Any:
-    """The module on the device that ``device`` names."""
-    return module.to(device_of(device))
