@@ -42,14 +42,14 @@ def rated_errors(n: int, seed: int) -> Iterator[RatedPair]:
     As in ReXVal, four candidates share a reference, so that pairs of a case are not independent; each has its
     own errors and its own words.
     """
-    for number, (pair, ratings) in enumerate(_cases(n, seed)):
+    for number, (pair, ratings) in enumerate(cases(n, seed)):
         for rating in ratings:
             yield rated_pair(number, n, pair, rating, rating.total, "errors")
 
 
 def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
     """The same errors as ReXVal tells them: by category and significance, one record a count."""
-    for number, (_, ratings) in enumerate(_cases(n, seed)):
+    for number, (_, ratings) in enumerate(cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
         for rating in ratings:
             for significant, counts in ((True, rating.significant), (False, rating.insignificant)):
@@ -59,7 +59,8 @@ def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
                     )
 
 
-def _cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+    """``n`` pairs, four of each reference, with what each of six simulated raters noted."""
     people = panel(_RATERS, seed)
     references = error_pairs(-(-n // CANDIDATES), seed)
     for case, first in enumerate(references):

@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.error_categories import CATEGORIES
+from radeval_lib.experiments.green.judging import counted
+from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs, rewrite
@@ -85,3 +87,39 @@ def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
         },
         index=pd.Index(names, name="category"),
     )
+
+
+def filed(judge: Judge, n: int, seed: int) -> pd.DataFrame:
+    """Where a judge files single planted errors in ``n`` X-rays of the chest of each kind.
+
+    Returns
+    -------
+    DataFrame
+        Index: category and significance; ``category``, the share of errors filed under their category, and
+        ``right``, the share filed so and with their significance. Nothing else may be named for either.
+    """
+    rows = {}
+    for letter in CATEGORIES:
+        for significant in (True, False):
+            made = list(error_pairs(n, seed, {(letter, significant): 1}, modality_anatomy=("X-Ray", "CHEST")))
+            said = counted(
+                judge.judge(
+                    [(one.reference.findings.text, _anew(one.candidate, seed).findings.text) for one in made]
+                )
+            )
+            kinds = ("significant", "insignificant")
+            total = said[[f"{kind} errors" for kind in kinds]].sum(axis=1)
+            both = said[[f"{kind} {letter}" for kind in kinds]].sum(axis=1)
+            own = said[f"{kinds[0 if significant else 1]} {letter}"]
+            rows[f"({letter}) {kinds[0 if significant else 1]}"] = (
+                ((both == 1) & (total == 1)).mean(),
+                ((own == 1) & (total == 1)).mean(),
+            )
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["category", "right"])
+
+
+def _anew(report: SyntheticReport, seed: int) -> SyntheticReport:
+    try:
+        return rewrite(report, "synonym", seed)
+    except SyntheticError:  # it has no other wording
+        return report

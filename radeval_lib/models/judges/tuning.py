@@ -129,3 +129,19 @@ def small_model(
         bos_token_id=None,
     )
     return LlamaForCausalLM(config), tokenizer
+
+
+def pretrained_model(name: str | Path) -> tuple[Any, Any]:
+    """A causal language model in safetensors and its tokenizer, to be fine-tuned.
+
+    Raises
+    ------
+    ModelError
+        If there is none of that name, or it is unsound.
+    """
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    tokenizer = loading.pretrained(AutoTokenizer, name)
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return loading.weights(AutoModelForCausalLM, name), tokenizer

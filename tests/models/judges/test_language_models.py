@@ -4,13 +4,15 @@ import pytest
 import torch
 
 from radeval_lib.data.records import JudgedPair
+from radeval_lib.experiments.green.settings import settings
 from radeval_lib.models.judges.base import JudgeError, prompt
 from radeval_lib.models.judges.causal_lm import CausalJudge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.judges.oracle import Oracle
-from radeval_lib.models.judges.tuning import IGNORED, JudgeTuning, small_model
+from radeval_lib.models.judges.tuning import IGNORED, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import generated
+from radeval_lib.study.profiles import profile
 from radeval_lib.synthetic import error_pairs
 
 PAIRS = list(generated.judged_pairs(12, 5))
@@ -98,3 +100,36 @@ def test_records_of_the_role_name_what_was_wrong():
     words = " ".join(one.analysis for one in generated.judged_pairs(40, 2))
     assert ". present" not in words
     assert isinstance(PAIRS[0], JudgedPair)
+
+
+def test_the_profile_full_has_the_settings_that_the_paper_states():
+    full = settings(profile("full"))
+    told = full.tuning(0, "cpu")
+    assert full.effective_batch == 2048
+    assert (told.epochs, told.learning_rate, told.warmup, told.weight_decay) == (12, 1e-4, 0.05, 0.1)
+    assert (full.longest, full.ranks) == (2048, [0])
+
+
+def test_fine_tuning_from_a_folder_as_full_does_from_phi_2(folder, tmp_path):
+    full = settings(profile("full"))
+    smaller = full.model_copy(
+        update={
+            "start": str(folder),
+            "longest": 500,
+            "training": {
+                **full.training,
+                "batch_size": 2,
+                "accumulate": 2,
+                "epochs": 1,
+                "learning_rate": 5e-3,
+            },
+        }
+    )
+    module, tokenizer = pretrained_model(smaller.start)
+    task = JudgeTuning(module, tokenizer, longest=smaller.longest, lora=smaller.ranks[0])
+    before = task.measure(PAIRS[:4])["likelihood"]
+    trained = train(task, PAIRS[4:24], PAIRS[:4], smaller.tuning(0, "cpu"))
+    assert trained.best["likelihood"] > before
+    trained.task.save(tmp_path)
+    assert (tmp_path / "model.safetensors").is_file()
+    assert len(open_judge(str(tmp_path), device="cpu").judge([("No effusion.", "Effusion.")])) == 1

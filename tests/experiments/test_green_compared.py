@@ -1,0 +1,81 @@
+"""Judges beside each other, on known labels and against radiologists' counts."""
+
+import numpy as np
+import pytest
+
+from radeval_lib.experiments.green import compared, planted, radiologists
+from radeval_lib.experiments.green.radiologists import Counted
+from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.models.judges.sentences import SilentJudge
+from radeval_lib.study import begin
+
+
+def test_abdominal_ct_is_kept_out_of_the_other_images():
+    gold = compared.abdominal_ct(6, 1)
+    assert len(gold.pairs) == len(gold.labels) == 6
+    both = compared.other_images(6, 1) + gold
+    assert len(both.pairs) == 12
+    assert both.labels[6:] == gold.labels
+
+
+def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
+    gold = compared.chest(4, 1)
+
+    class Right:
+        signature = "right"
+
+        def judge(self, pairs, keep=None):
+            return gold.labels
+
+    errors = {
+        name: compared.absolute_errors([judge], gold)
+        for name, judge in (("right", Right()), ("none", SilentJudge()))
+    }
+    assert not any(values.any() for values in errors["right"].values())
+    table = compared.mean_and_sd(errors, gold)
+    assert table.loc["labels", "significant errors"] == table.loc["none", "significant errors"]
+    assert table.loc["right", "matched findings"] == "0.00 ± 0.00"
+    assert table.loc["labels", "GREEN"] == ""
+
+
+def test_a_lead_by_hand_and_its_interval():
+    rng = np.random.default_rng(0)
+    first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
+    found = compared.fewer(first, second, resamples=400, rng=rng)
+    assert found.value == pytest.approx(1.5)
+    assert 1.0 <= found.low < found.value < found.high <= 2.0
+    same = compared.fewer(first, first, resamples=50, rng=rng)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_simulated_radiologists_and_their_pairs_belong_together():
+    gold = radiologists.load(begin("green/judge_models", profile="smoke", seed=0))
+    assert gold is not None
+    assert gold.counts["significant"].shape == (40, 6, 6)
+    found = radiologists.judged(RulesJudge(), gold.pairs)["significant"].sum(axis=1)
+    assert np.corrcoef(found, gold.means("significant").sum(axis=1))[0, 1] > 0.7
+
+
+def test_table_4_by_hand():
+    counts = np.zeros((2, 6, 3))
+    counts[0, 0] = [1, 1, 1]
+    counts[1, 1] = [0, 1, 2]
+    gold = Counted([("a", "b"), ("c", "d")], {"significant": counts, "insignificant": np.zeros((2, 6, 3))})
+    mine = np.zeros((2, 6))
+    mine[0, 0], mine[1, 2] = 1, 2
+    row = radiologists.table_of({"me": {"significant": mine, "insignificant": np.zeros((2, 6))}}, gold).loc[
+        "me"
+    ]
+    assert row["significant errors"] == "1.50 ± 1.50"
+    assert row["insignificant errors"] == "0.00 ± 0.00"
+    assert row[["(a)", "(b)", "(c)", "(d)"]].tolist() == [1.0, 0.5, 0.5, 1.0]
+    apart = radiologists.experts_differences(counts)
+    assert apart[1, 1].tolist() == [1.5, 0.0, 1.5]
+
+
+def test_single_planted_errors_are_filed_by_category_and_significance():
+    found = planted.filed(RulesJudge(), 3, 7)
+    assert len(found) == 12
+    assert (found["right"] <= found["category"]).all()
+    assert found["category"].mean() > 0.8
+    assert not planted.filed(SilentJudge(), 2, 7).to_numpy().any()
