@@ -37,8 +37,9 @@ _NOT_PROSE = re.compile(
 
 @cache
 def entries() -> tuple[tuple[str, ...], ...]:
-    """The glossary's entries, each as the words that it explains."""
-    page = (BOOK / "glossary.md").read_text(encoding="utf-8")
+    """The glossary's entries, each as the words that it explains; none where the book has no glossary."""
+    path = BOOK / "glossary.md"
+    page = path.read_text(encoding="utf-8") if path.is_file() else ""
     listed = page.partition("```{glossary}\n")[2].partition("\n```")[0]
     found: list[list[str]] = []
     above = ""

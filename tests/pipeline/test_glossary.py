@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from radeval_lib.paths import BOOK, NOTEBOOKS
+from radeval_lib.pipeline import glossary
 from radeval_lib.pipeline.glossary import EVERYDAY, Linker, entries
 
 
@@ -59,6 +61,13 @@ def test_running_text_goes_on_after_what_is_none() -> None:
     told = Linker().linked("# BLEU\n\nText.\n\n```\nBLEU\n```\n\nOf BLEU.")
     assert told.endswith("Of {term}`BLEU`.")
     assert told.count("{term}") == 1
+
+
+def test_a_book_without_a_glossary_has_no_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(glossary, "BOOK", tmp_path)
+    entries.cache_clear()
+    assert Linker().linked("Some BLEU.") == "Some BLEU."
+    entries.cache_clear()
 
 
 def test_everyday_words_are_in_the_glossary() -> None:
