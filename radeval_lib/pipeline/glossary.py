@@ -28,7 +28,7 @@ EVERYDAY = {
 # What is no running text: code, roles, links, formulas, tags, headings, places, options of directives.
 _NOT_PROSE = re.compile(
     r"^(?P<fence>`{3,}|~{3,}).*?^(?P=fence)[ \t]*$"
-    r"|^:{3,}[^\n]*$|^#+ [^\n]*$|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|^%[^\n]*$"
+    r"|^:{3,}[^\n]*$|^#+ [^\n]*$|^\([\w-]+\)=$|^:[\w-]+:[^\n]*$|^%[^\n]*$|^<[^\n]*$"
     r"|\{[\w:-]+\}`[^`]*`|``[^\n]*?``|`[^`]*`"
     r"|!?\[[^\]]*\]\([^)]*\)|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|<[^>\n]+>|https?://\S+",
     re.MULTILINE | re.DOTALL,

@@ -202,8 +202,8 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
     for path in sorted(BOOK.rglob("*.md")):
         if path.stem != "glossary":
-            prose = with_conclusions(path.read_text(encoding="utf-8"), executed_dir.parent)
-            wanted[path.relative_to(BOOK).as_posix()] = Linker().linked(prose).encode()
+            prose = Linker().linked(path.read_text(encoding="utf-8"))  # conclusions are HTML, without roles
+            wanted[path.relative_to(BOOK).as_posix()] = with_conclusions(prose, executed_dir.parent).encode()
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")

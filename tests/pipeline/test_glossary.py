@@ -48,6 +48,7 @@ def test_a_page_in_cells_links_a_word_once() -> None:
         "```python\nBLEU\n\nBLEU\n```",
         "<!-- BLEU -->",
         '<span title="BLEU">',
+        "<div>Of BLEU.</div>",
         "BLEU-4",
         "aBLEU",
         "a reference, a candidate, a case and a check",
