@@ -14,16 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from radeval_lib.paths import BUILD, ROOT
 
-HERE = Path(__file__).parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of the book go to one process, first: it builds the book while others run the rest."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.xdist_group("book"))
-    items.sort(key=lambda item: not item.path.is_relative_to(HERE))
 
 
 @pytest.fixture(scope="session")

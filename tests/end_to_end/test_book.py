@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
@@ -11,9 +12,11 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
 
+from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
-from radeval_lib.study import ledger
+from radeval_lib.study import PAPERS, audit, ledger, read_all
+from radeval_lib.study.verdicts import FAILS
 
 PAGES = pages_of(BOOK / "_toc.yml")
 
@@ -204,3 +207,20 @@ def test_each_notebook_tells_its_provenance(name: str, html: Path, page: Page) -
     assert "smoke" in told
     assert f"{name}.md" in told
     assert "injected" not in page.inner_text("main").lower()
+
+
+def test_no_explanation_is_stale(smoke: Path) -> None:
+    checks = audit(read_all(smoke))
+    failing = checks[checks["outcome"] == FAILS]
+    stale = [
+        f"{entry['exhibit']}: {pattern}"
+        for key in PAPERS
+        for entry in paper(key).get("discrepancies") or []
+        for pattern in entry["checks"]
+        if entry.get("evidence", "print") == "print"
+        and not any(
+            row.exhibit == entry["exhibit"] and fnmatchcase(row.check, pattern)
+            for row in failing.itertuples()
+        )
+    ]
+    assert not stale
