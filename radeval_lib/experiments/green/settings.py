@@ -23,6 +23,11 @@ class Settings(BaseModel):
     longest : tokens of prompt and analysis.
     answer : tokens of an answer.
     training : what differs from the defaults of :class:`~radeval_lib.models.training.TrainingSettings`.
+    teaching, judging : generated pairs of each of the five heuristics that small judges learn from, and are
+        tried on.
+    worded : pairs on which the wording of analyses is compared, because that takes an encoder.
+    summarized : pairs whose analyses become one summary.
+    permuted : pairs of the comparison of heuristics.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -35,6 +40,11 @@ class Settings(BaseModel):
     longest: Size
     answer: Size
     training: dict[str, Any]
+    teaching: Size
+    judging: Size
+    worded: Size
+    summarized: Size
+    permuted: Size
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:
         """The training's settings; the epoch is chosen by the likelihood of held-out analyses."""
