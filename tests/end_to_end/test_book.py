@@ -19,6 +19,12 @@ from radeval_lib.study import PAPERS, audit, ledger, read_all
 from radeval_lib.study.verdicts import FAILS
 
 PAGES = pages_of(BOOK / "_toc.yml")
+# Pages that between them show every kind of table, verdict, box and figure that the book has.
+OF_EVERY_KIND = {
+    *(name for name in PAGES if not name.startswith("notebooks/") or name.startswith("notebooks/across/")),
+    *("notebooks/ratescore/rated_pairs", "notebooks/rales/calibration", "notebooks/green/judge_models"),
+    *("notebooks/summarization/models", "notebooks/facts/agreement"),
+}
 
 
 @pytest.fixture
@@ -46,6 +52,16 @@ def _troubles(page: Page) -> list[str]:
     return page.troubles  # type: ignore[attr-defined, no-any-return]
 
 
+def _tells_its_provenance(page: Page, name: str) -> None:
+    box = page.locator("details.provenance")
+    assert box.count() == 1
+    box.locator("summary").click()
+    told = box.inner_text()
+    assert "smoke" in told
+    assert f"{name}.md" in told
+    assert "injected" not in page.inner_text("main").lower()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Page) -> None:
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
@@ -58,16 +74,12 @@ def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Pag
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     assert "Traceback" not in page.inner_text("main")
     assert "CC BY 4.0" in page.inner_text(".bd-footer-content")
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_page_fits_a_phone(name: str, html: Path, browser: Browser) -> None:
-    context = browser.new_context(offline=True, viewport={"width": 390, "height": 800})
-    opened = context.new_page()
-    opened.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    wide = opened.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    context.close()
-    assert wide <= 0
+    if name.startswith("notebooks/"):
+        _tells_its_provenance(page, name)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, (
+        "wider than a phone"
+    )
 
 
 def test_every_internal_link_leads_somewhere(html: Path) -> None:
@@ -149,7 +161,10 @@ def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in OF_EVERY_KIND else pytest.param(name, marks=pytest.mark.nightly) for name in PAGES],
+)
 def test_text_stands_out_from_its_ground(name: str, html: Path, page: Page) -> None:
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
     # Code has the same colours on every page, and most of a page's elements: one page is enough, below.
@@ -195,18 +210,6 @@ def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
     assert page.locator("mjx-container").count() > 0
     assert page.locator("mjx-merror").count() == 0
     assert not _troubles(page)
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("notebooks/")])
-def test_each_notebook_tells_its_provenance(name: str, html: Path, page: Page) -> None:
-    page.goto((html / f"{name}.html").as_uri())
-    box = page.locator("details.provenance")
-    assert box.count() == 1
-    box.locator("summary").click()
-    told = box.inner_text()
-    assert "smoke" in told
-    assert f"{name}.md" in told
-    assert "injected" not in page.inner_text("main").lower()
 
 
 def test_no_explanation_is_stale(smoke: Path) -> None:

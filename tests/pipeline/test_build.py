@@ -121,6 +121,7 @@ def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
     assert str(tiny.path) not in kept[0][1].decode()
 
 
+@pytest.mark.nightly
 def test_a_failing_cell_is_named_and_the_others_still_build(tiny: TinyRepository) -> None:
     tiny.write("facts/one", "raise ValueError('the 3rd cell is broken')")
     failed = tiny.radbook("build")
