@@ -34,7 +34,7 @@ full: $(READY) ## the papers' settings; needs credentials and a GPU, see the boo
 
 test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 robustness: $(READY) ## try to break it: spoiled files, planted leaks, hostile names, killed builds (an hour and more)
 	@$(BIN)/python -m tests.robustness --kills 50

@@ -21,6 +21,11 @@ def _folder(variable: str, name: str) -> Path:
     return path
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of the book come first: one process builds it while another runs the rest."""
+    items.sort(key=lambda item: "end_to_end" not in item.path.parts)
+
+
 @pytest.fixture(scope="session")
 def data_root() -> Path:
     """Folder of public data files."""

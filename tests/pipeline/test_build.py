@@ -111,6 +111,7 @@ def test_a_label_may_move_to_another_page(tiny: TinyRepository) -> None:
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.nightly
 def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
     kept = []
     for _ in range(2):
@@ -139,7 +140,8 @@ def test_a_failing_cell_is_named_and_the_others_still_build(tiny: TinyRepository
     assert set(_executed(tiny)) == {"one", "two"}
 
 
-@pytest.mark.parametrize("moment", ["notebook", pytest.param("render", marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("moment", ["notebook", "render"])
 def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: str) -> None:
     build = _started(tiny, "build", "--cores", "1")
     watched = {
@@ -239,6 +241,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     assert "is not among the cells that it declares" in undeclared.stderr
 
 
+@pytest.mark.nightly
 def test_a_run_with_other_parameters_leaves_the_books_results_alone(tiny: TinyRepository) -> None:
     assert tiny.radbook("run", "facts/one", "--quiet").returncode == 0
     result = tiny.build / RESULT.format(name="one", number=1)
