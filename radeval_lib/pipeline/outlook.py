@@ -8,16 +8,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.models import catalog
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
 from radeval_lib.wording import in_words
 
+# Single-precision weights and gradients, and the two moments that AdamW keeps of each gradient.
+BYTES_A_WEIGHT = 16
 _HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as the profile's models and settings write it
 
 
 def outlook(graph: Graph) -> list[str]:
-    """One line each on data, models and cells, and one on the time of each notebook of cells."""
-    return [_data(graph), _models(graph), _cells(graph), *_times(graph)]
+    """One line each on data, models, cells and memory, and one on the time of each notebook of cells."""
+    return [_data(graph), _models(graph), _cells(graph), *_memory(graph), *_times(graph)]
 
 
 def data_sets(graph: Graph) -> dict[str, bool]:
@@ -60,8 +63,11 @@ def _data(graph: Graph) -> str:
     if not sets:
         return "Data: the profile names no data set; every role is filled by the generator."
     missing = [f"{name} ({load_manifest(name).access})" for name, here in sets.items() if not here]
-    where = "the data root" if graph.data_root else "a data root, but none is named"
-    return f"Data: {_counted(sets, 'data set', where)}{_listed(missing)}."
+    if not graph.data_root:
+        return (
+            f"Data: no data root is named, so no data set that the profile names is here{_listed(missing)}."
+        )
+    return f"Data: {_counted(sets, 'data set', 'the data root')}{_listed(missing)}."
 
 
 def _models(graph: Graph) -> str:
@@ -105,6 +111,21 @@ def _cells(graph: Graph) -> str:
     )
 
 
+def _memory(graph: Graph) -> Iterator[str]:
+    """What the largest encoder to be trained takes, from its size: a bound from below, no measurement."""
+    wanted = hub_models(graph)
+    described = [card for card in catalog.cards() if card.hub in wanted]
+    if described:
+        largest = max(described, key=lambda card: card.parameters_millions)
+        millions = largest.parameters_millions
+        gigabytes = BYTES_A_WEIGHT * millions / 1000
+        yield (
+            f"GPU memory: at least {gigabytes:.1f} GB to fine-tune {largest.title}, the largest encoder "
+            f"described here: {millions:,} million weights at {BYTES_A_WEIGHT} bytes each with AdamW. "
+            "Activations come on top, by the size of a batch."
+        )
+
+
 def _times(graph: Graph) -> Iterator[str]:
     """The time of the cells that wait, from those of the same notebook that were measured here."""
     for notebook, count in _waiting(graph).items():
@@ -113,12 +134,16 @@ def _times(graph: Graph) -> Iterator[str]:
         if seconds:
             mean = sum(seconds) / len(seconds)
             yield (
-                f"Time: {notebook}: {count:,} cells to run, about {mean * count / 3600:,.1f} hours one after "
+                f"Time: {notebook}: {_cells_to_run(count)}, about {mean * count / 3600:,.1f} hours one after "
                 f"another, as {in_words(len(seconds))} measured here took {mean:,.0f} s on average."
             )
         else:
             first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
             yield (
-                f"Time: {notebook}: {count:,} cells to run; none was measured here. To measure one: "
+                f"Time: {notebook}: {_cells_to_run(count)}; none was measured here. To measure one: "
                 f"{first.command} -p profile {graph.settings.name}"
             )
+
+
+def _cells_to_run(count: int) -> str:
+    return f"{count:,} {'cell' if count == 1 else 'cells'} to run"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib.models import catalog
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
@@ -28,7 +29,7 @@ def test_missing_data_are_named_with_their_access(full: Graph) -> None:
     assert "none are in the data root; missing: " in told
     assert f"mimic3_rrs ({outlook.load_manifest('mimic3_rrs').access})" in told
     nowhere = Graph(full.settings)
-    assert "none are in a data root, but none is named" in outlook.outlook(nowhere)[0]
+    assert outlook.outlook(nowhere)[0].startswith("Data: no data root is named, so no data set")
 
 
 def test_a_data_set_whose_files_are_all_there_is_not_missing(full: Graph, tmp_path: Path) -> None:
@@ -48,7 +49,7 @@ def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
 
 
 def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Graph) -> None:
-    _, _, counted, timed = outlook.outlook(full)
+    _, _, counted, _, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
     assert not steps.has_expected_seconds(full, next(iter(full.cells)))
@@ -58,10 +59,17 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     first = next(iter(full.cells))
     steps.note_seconds(full.output_dir, first, 1800)
     cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
-    _, _, counted, timed = outlook.outlook(full)
+    _, _, counted, _, timed = outlook.outlook(full)
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
     assert steps.has_expected_seconds(full, first)
+
+
+def test_the_largest_encoder_tells_the_least_memory(full: Graph) -> None:
+    largest = max(
+        card.parameters_millions for card in catalog.cards() if card.hub in outlook.hub_models(full)
+    )
+    assert f"at least {16 * largest / 1000:.1f} GB" in outlook.outlook(full)[3]
 
 
 def test_a_profile_of_generated_data_names_none() -> None:
