@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, register
@@ -117,5 +116,7 @@ def bleu2(reference: str, candidate: str) -> float:
     left, right = ([word for word in side if word] for side in words)
     if not left or not set(left) & set(right):
         return 0.0
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
     smoothed = SmoothingFunction(epsilon=0.1).method1
     return float(sentence_bleu([left], right, weights=(0.5, 0.5), smoothing_function=smoothed))

@@ -55,7 +55,7 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{name.name}" for name in node.names)
-        else:
+        elif not isinstance(node, ast.expr):  # which holds no statement
             yield from imports_of(node)
 
 
@@ -158,13 +158,13 @@ def digest(paths: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files of the repository."""
     summed = hashlib.sha256()
     for path in sorted(paths):
-        summed.update(f"{shown(path)} {_sum(path, path.stat().st_mtime_ns)}\n".encode())
+        summed.update(_named_sum(path, path.stat().st_mtime_ns))
     return summed.hexdigest()
 
 
 @lru_cache(maxsize=4096)
-def _sum(path: Path, _modified: int) -> str:
-    return checksums.of_file(path)
+def _named_sum(path: Path, _modified: int) -> bytes:
+    return f"{shown(path)} {checksums.of_file(path)}\n".encode()
 
 
 def code_digest(notebook: str) -> str:
