@@ -20,7 +20,8 @@ _HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as the profile's models and
 
 def outlook(graph: Graph) -> list[str]:
     """One line each on data, models, cells and memory, and one on the time of each notebook of cells."""
-    return [_data(graph), _models(graph), _cells(graph), *_memory(graph), *_times(graph)]
+    models = hub_models(graph)
+    return [_data(graph), _models(models), _cells(graph), *_memory(models), *_times(graph)]
 
 
 def data_sets(graph: Graph) -> dict[str, bool]:
@@ -70,8 +71,7 @@ def _data(graph: Graph) -> str:
     return f"Data: {_counted(sets, 'data set', 'the data root')}{_listed(missing)}."
 
 
-def _models(graph: Graph) -> str:
-    found = hub_models(graph)
+def _models(found: dict[str, bool]) -> str:
     if not found:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in found.items() if not here]
@@ -111,10 +111,9 @@ def _cells(graph: Graph) -> str:
     )
 
 
-def _memory(graph: Graph) -> Iterator[str]:
+def _memory(models: dict[str, bool]) -> Iterator[str]:
     """What the largest encoder to be trained takes, from its size: a bound from below, no measurement."""
-    wanted = hub_models(graph)
-    described = [card for card in catalog.cards() if card.hub in wanted]
+    described = [card for card in catalog.cards() if card.hub in models]
     if described:
         largest = max(described, key=lambda card: card.parameters_millions)
         millions = largest.parameters_millions
