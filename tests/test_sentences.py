@@ -20,6 +20,7 @@ from radeval_lib.experiments.facts.metric_agreement import LENGTH
 from radeval_lib.experiments.facts.rates import Shared
 from radeval_lib.experiments.green.other_modalities import modification_prompt
 from radeval_lib.experiments.green.preferences import conclusion as preferred
+from radeval_lib.experiments.green.synonyms import Recognition, synonym_words
 from radeval_lib.experiments.radgraph import open_sentences
 from radeval_lib.experiments.rales import results as rales
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
@@ -397,6 +398,16 @@ def _green() -> Iterator[tuple[str, dict[str, str]]]:
             "GREEN, where it can be told": of(AHEAD, LEVEL),
             "the count, where it can be told": of(LEVEL, BEHIND),
             "each once": of(AHEAD, BEHIND),
+        },
+    )
+    known = Recognition(threshold=0.78, mistaken=0.001, recognised=0.27, synonyms=756, area=0.93)
+    yield (
+        "experiments.green.synonyms.synonym_words",
+        {
+            "no link": synonym_words(known, (0.0, 0.0, 0.0), 0),
+            "one link, better": synonym_words(known, (0.02, 0.01, 0.03), 1),
+            "links, worse": synonym_words(known, (-0.02, -0.03, -0.01), 12),
+            "links, no clear difference": synonym_words(known, (0.001, -0.01, 0.01), 3),
         },
     )
     yield (

@@ -9,8 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from radeval_lib import own_yaml
 from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
 from radeval_lib.findings.words import tokens
@@ -259,7 +258,7 @@ def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """The vocabulary, compiled once."""
-    raw = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    raw = own_yaml.read(_FILE)
     lexicon = load_lexicon()
     concepts = lexicon.concepts
     ours = [(name, Sense(IGNORED, HOME)) for name in raw["ignored"]]

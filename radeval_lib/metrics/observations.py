@@ -15,8 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from radeval_lib import own_yaml
 from radeval_lib.metrics.base import Metric, MetricError, register
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
@@ -46,7 +45,7 @@ def _either(expressions: Sequence[str]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
-    raw = yaml.safe_load(_RULES.read_text(encoding="utf-8"))
+    raw = own_yaml.read(_RULES)
     words = {key: [rf"\b(?:{one})\b" for one in raw[key]] for key in raw if key != "observations"}
     kinds = raw["observations"]
     return _Rules(

@@ -10,8 +10,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
+from radeval_lib import own_yaml
 from radeval_lib.errors import LedgerError
 from radeval_lib.paths import LEDGER, shown
 
@@ -73,7 +72,7 @@ class Exhibit:
 
 
 def _read(path: Path) -> dict[str, Exhibit]:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content = own_yaml.read(path)
     exhibits: dict[str, Exhibit] = {}
     for number, row in enumerate(content["exhibits"], start=1):
         where = f"{shown(path)}, exhibit {number} ({row.get('id', 'no id')})"

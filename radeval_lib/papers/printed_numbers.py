@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
+from radeval_lib import own_yaml
 from radeval_lib.errors import PrintedError
 from radeval_lib.origin import note_use
 from radeval_lib.papers.exhibits import exhibit
@@ -83,7 +83,7 @@ def paper(key: str) -> dict[str, Any]:
         raise PrintedError(
             f"no printed numbers for paper {key!r}", shown(path), f"Papers: {', '.join(known)}."
         )
-    content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    content: dict[str, Any] = own_yaml.read(path)
     return content
 
 

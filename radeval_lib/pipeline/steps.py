@@ -6,13 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from radeval_lib import atomic, checksums
+from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import dependencies
@@ -202,8 +200,14 @@ def expected_seconds(output_dir: Path, name: str) -> float:
     """How long a step took last here, or else on the machine that the repository's list is from."""
     with suppress(OSError, ValueError):
         return float((output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
-    listed: dict[str, float] = yaml.safe_load(_EXPECTED.read_text(encoding="utf-8"))
+    listed = _listed_seconds()
     return float(listed.get(name, listed.get(name.rpartition("/")[0], 15.0)))
+
+
+@lru_cache(maxsize=1)
+def _listed_seconds() -> dict[str, float]:
+    listed: dict[str, float] = own_yaml.read(_EXPECTED)
+    return listed
 
 
 def has_expected_seconds(graph: Graph, name: str) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from radeval_lib import own_yaml
 from radeval_lib.synthetic.entries import (
     Concept,
     Lexicon,
@@ -192,9 +193,8 @@ def _compiled(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase
 
 
 def _read(path: Path) -> dict[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
+        content = own_yaml.read(path)
     except yaml.YAMLError as error:
         raise SyntheticError(f"not valid YAML: {error}", f"lexicon/{path.name}") from error
     if not isinstance(content, dict):

@@ -1,14 +1,19 @@
 """Ceilings, planted errors, reading labels, summary and freeze of GREEN's pages."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import NDArray
 
 from radeval_lib.data.radpref import Case, FindingError, Rating
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.experiments.green import ceilings, faulty, planted, reading, summary
+from radeval_lib.experiments.green import ceilings, faulty, planted, reading, summary, synonyms
 from radeval_lib.experiments.green.freeze import Freeze, behaviour, freeze
 from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.models.judges.rules.items import names_of
+from radeval_lib.synthetic.vocabulary import load_lexicon
 
 
 def case(number: int) -> Case:
@@ -129,3 +134,31 @@ def test_the_freeze_tells_whether_the_judge_has_changed():
     assert freeze().scored >= 1
     assert Freeze("", behaviour(), 1, "").holds
     assert not Freeze("", "0" * 64, 1, "").holds
+
+
+def test_gain_is_the_difference_on_the_same_pairs():
+    table = pd.DataFrame(
+        [(0, "a", 2, 2, 1), (0, "b", 0, 0, 0), (1, "a", 1, 1, 1), (1, "b", 1, 1, 1)],
+        columns=["pair", "category", "planted", "found", "hit"],
+    )
+    assert planted.gain(table, table, resamples=50, seed=0) == (0, 0, 0)
+    better = table.assign(hit=table["planted"])
+    value, low, high = planted.gain(table, better, resamples=200, seed=0)
+    assert value == pytest.approx(1 - 2 * 3 / 8)
+    assert 0 <= low <= value <= high
+
+
+def test_an_encoder_that_knows_every_name_and_one_that_knows_none():
+    finding = {text: names_of(one)[0] for one in load_lexicon().concepts.values() for text in names_of(one)}
+    order = sorted(set(finding.values()))
+
+    def knows(texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.eye(len(order), dtype=np.float32)[[order.index(finding[text]) for text in texts]]
+
+    known = synonyms.recognise(knows)
+    assert known.recognised == 1
+    assert known.area == 1
+    rng = np.random.default_rng(0)
+    unknown = synonyms.recognise(lambda texts: rng.normal(size=(len(texts), 40)).astype(np.float32))
+    assert unknown.area == pytest.approx(0.5, abs=0.05)
+    assert unknown.recognised < 0.02

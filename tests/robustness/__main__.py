@@ -39,7 +39,7 @@ def attacks(folder: Path, killed: int) -> Iterator[tuple[str, str, str]]:
         yield attack, "build without a leak" if kind == "no leak" else f"leak: {kind}", "" if held else kind
     for _, fault in names.tries(folder / "names"):
         yield "hostile", f"{len(names.NAMES)} names, wherever a command takes one", fault
-    for kind, fault in kills.tries(folder / "kills", killed, (killed + 4) // 5) if killed else ():
+    for kind, fault in kills.side_by_side(folder / "kills", killed, (killed + 4) // 5) if killed else ():
         yield "killed", kind, fault
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -86,14 +87,27 @@ def tries(folder: Path, kills: int = 50, pairs: int = 10, seed: int = 0) -> Iter
         _change(tiny, number)
         what = f"kill -9 of {victims[number % len(victims)]}" if number < kills else "two builds at once"
         one = _start(tiny)
+        found = True
         if number < kills:
-            _kill_one(one, VICTIMS[victims[number % len(victims)]], LONGEST_BUILD, rng)
+            found = _kill_one(one, VICTIMS[victims[number % len(victims)]], LONGEST_BUILD, rng)
         else:
             time.sleep(rng.random() * 8)
             other = _start(tiny)
             other.wait(LONGEST_BUILD)
         one.wait(LONGEST_BUILD)
-        yield what, _fault(tiny)
+        yield what, _fault(tiny) if found else "there was nothing to kill"
+
+
+def side_by_side(folder: Path, kills: int, pairs: int, lanes: int = 2) -> Iterator[tuple[str, str]]:
+    """The tries of :func:`tries`, dealt to repositories that are attacked at the same time."""
+
+    def lane(number: int) -> list[tuple[str, str]]:
+        share = [(total + number) // lanes for total in (kills, pairs)]
+        return list(tries(folder / str(number), *share, seed=number))
+
+    with ThreadPoolExecutor(lanes) as pool:
+        for done in pool.map(lane, range(lanes)):
+            yield from done
 
 
 def _fault(tiny: TinyRepository) -> str:

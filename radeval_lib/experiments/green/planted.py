@@ -12,7 +12,8 @@ from radeval_lib.data.error_categories import CATEGORIES
 from radeval_lib.experiments.green.judging import counted
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.models.judges.rules.alignment import Synonyms
+from radeval_lib.stats.resampling import FloatArray, drawn_counts
 from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs, rewrite
 from radeval_lib.synthetic.generator import Pair
 from radeval_lib.synthetic.records import SyntheticError
@@ -35,9 +36,9 @@ def planted_pairs(n: int, seed: int, anatomy: Pair | None) -> list[Planted]:
     return pairs
 
 
-def judged(pairs: Sequence[Planted]) -> list[Judgement]:
-    """What the rules judge says of each pair."""
-    return [judge_pair(pair.reference.findings.text, said.findings.text) for pair, said in pairs]
+def judged(pairs: Sequence[Planted], synonyms: Synonyms | None = None) -> list[Judgement]:
+    """What the rules judge says of each pair, with the lexicon alone or with synonyms beside it."""
+    return [judge_pair(pair.reference.findings.text, said.findings.text, synonyms) for pair, said in pairs]
 
 
 def counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) -> pd.DataFrame:
@@ -65,28 +66,57 @@ def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     DataFrame
         Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
     """
-    wide = table.pivot(index="pair", columns="category", values=["planted", "found", "hit"])
-    stacked = np.stack([wide[name].to_numpy(float) for name in ("hit", "planted", "found")])
-    stacked = np.concatenate([stacked, stacked.sum(axis=2, keepdims=True)], axis=2)
-    names = [*wide["hit"].columns, "all"]
-    draws = []
-    for weights in drawn_counts(stacked.shape[1], resamples, rng, stacked.shape[1]):
-        draws.append(np.einsum("rp,kpc->krc", weights, stacked))
-    hit, planted, found = np.concatenate(draws, axis=1)
-    with np.errstate(invalid="ignore"):
-        values = 2 * hit / (planted + found)
+    names, stacked, values = _resampled(table, resamples, rng)
     low, high = np.nanquantile(values, ENDS, axis=0)
     total = stacked.sum(axis=1)
     return pd.DataFrame(
         {
             "planted": total[1].astype(int),
             "found": total[2].astype(int),
-            "value": 2 * total[0] / (total[1] + total[2]),
+            "value": _f1(*total),
             "low": low,
             "high": high,
         },
         index=pd.Index(names, name="category"),
     )
+
+
+def gain(
+    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, seed: int
+) -> tuple[float, float, float]:
+    """By how much micro-F1 over all categories rises from one judge to another on the same pairs, with the
+    ends of its 95 % interval from drawing pairs.
+
+    Parameters
+    ----------
+    before, after : see :func:`counts`, of the same pairs.
+    seed : both are drawn alike with it.
+    """
+    (_, first, old), (_, second, new) = (
+        _resampled(table, resamples, np.random.default_rng(seed)) for table in (before, after)
+    )
+    values = [_f1(*part.sum(axis=1)[:, -1]) for part in (first, second)]
+    low, high = np.quantile(new[:, -1] - old[:, -1], ENDS)
+    return float(values[1] - values[0]), float(low), float(high)
+
+
+def _resampled(
+    table: pd.DataFrame, resamples: int, rng: np.random.Generator
+) -> tuple[list[str], FloatArray, FloatArray]:
+    """Categories with "all" as the last; hits, planted and found, shape (3, pairs, categories); micro-F1 of
+    each resample, shape (resamples, categories)."""
+    wide = table.pivot(index="pair", columns="category", values=["planted", "found", "hit"])
+    stacked = np.stack([wide[name].to_numpy(float) for name in ("hit", "planted", "found")])
+    stacked = np.concatenate([stacked, stacked.sum(axis=2, keepdims=True)], axis=2)
+    draws = []
+    for weights in drawn_counts(stacked.shape[1], resamples, rng, stacked.shape[1]):
+        draws.append(np.einsum("rp,kpc->krc", weights, stacked))
+    return [*wide["hit"].columns, "all"], stacked, _f1(*np.concatenate(draws, axis=1))
+
+
+def _f1(hit: FloatArray, planted: FloatArray, found: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        return 2 * hit / (planted + found)
 
 
 def filed(judge: Judge, n: int, seed: int) -> pd.DataFrame:

@@ -28,6 +28,7 @@ class Settings(BaseModel):
     trials, folds : tries of the search for weights, and into how many folds the pairs are divided for it.
     single_error_references : references of which every kind of single error is made.
     matched_rewrites : reports whose entities are matched with those of a rewrite.
+    scored_rewrites : rewrites that every metric scores in every situation; 0: all.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -41,6 +42,7 @@ class Settings(BaseModel):
     folds: Size
     single_error_references: Size
     matched_rewrites: Size
+    scored_rewrites: Size
 
 
 def settings(profile: Profile) -> Settings:

@@ -1,21 +1,25 @@
 """Which finding of the candidate speaks of which finding of the reference.
 
 Pairs are taken greedily, the likeliest first: the same observation before a diagnosis that the other calls by
-its sign, that before a near relative of the lexicon's hierarchy (``families`` of ``findings/reading.yml``);
-among equals the same place before another one. Ties fall to the order of the reports.
+its sign, that before a near relative of the lexicon's hierarchy (``families`` of ``findings/reading.yml``),
+and that before a synonym by an encoder, where one is asked; among equals the same place before another one.
+Ties fall to the order of the reports.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.models.judges.rules.items import Item
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
-SAME, MEANT, KIN = "same finding", "sign and diagnosis", "near relative"
-_BASE = {SAME: 10.0, MEANT: 7.0, KIN: 4.0}
+SAME, MEANT, KIN, SYNONYM = "same finding", "sign and diagnosis", "near relative", "synonym by encoder"
+_BASE = {SAME: 10.0, MEANT: 7.0, KIN: 4.0, SYNONYM: 1.0}
+
+Synonyms = Callable[[str, str], bool]
+"""Whether two observations, keys of the lexicon, are the same in other words."""
 
 
 class Link(NamedTuple):
@@ -26,7 +30,7 @@ class Link(NamedTuple):
     relation: str
 
 
-def relation(one: Item, other: Item) -> str | None:
+def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | None:
     """How two findings are related, if they are."""
     if one.observation == other.observation:
         return SAME
@@ -36,6 +40,8 @@ def relation(one: Item, other: Item) -> str | None:
     kin = vocabulary().kin
     if any(frozenset((a, b)) in kin for a in mine for b in theirs):
         return KIN
+    if synonyms is not None and synonyms(one.observation, other.observation):
+        return SYNONYM
     return None
 
 
@@ -58,8 +64,8 @@ def near(one: Item, other: Item) -> bool | None:
     )
 
 
-def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
-    how = relation(one, other)
+def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float, str] | None:
+    how = relation(one, other, synonyms)
     if how is None:
         return None
     conflict = sides_conflict(one, other)
@@ -67,7 +73,7 @@ def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
     if opposite and how != SAME:
         return None
     closeness = near(one, other)
-    if how == KIN and closeness is False:
+    if how in (KIN, SYNONYM) and closeness is False:
         return None
     value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
     if closeness is not None:
@@ -77,12 +83,14 @@ def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
     return value, how
 
 
-def align(reference: Sequence[Item], candidate: Sequence[Item]) -> list[Link]:
+def align(
+    reference: Sequence[Item], candidate: Sequence[Item], synonyms: Synonyms | None = None
+) -> list[Link]:
     """One-to-one links, in the order of the reference."""
     options = []
     for left, one in enumerate(reference):
         for right, other in enumerate(candidate):
-            if (likeness := _likeness(one, other)) is not None:
+            if (likeness := _likeness(one, other, synonyms)) is not None:
                 options.append((-likeness[0], left, right, likeness[1]))
     links: dict[int, Link] = {}
     taken: set[int] = set()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from radeval_lib.findings import Finding, Location, Reading, read
+from radeval_lib.synthetic.entries import Concept
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left"}
@@ -140,10 +141,13 @@ def _compatible(old: Item, new: Item) -> bool:
 def name(observation: str) -> str:
     """An observation in words."""
     concept = load_lexicon().concepts.get(observation)
-    if concept is not None and concept.names:
-        first = concept.names[0]
-        return f"{first.lead.text} {first.one.text}" if first.lead else first.one.text
-    return observation.replace("_", " ")
+    names = names_of(concept) if concept is not None else ()
+    return names[0] if names else observation.replace("_", " ")
+
+
+def names_of(concept: Concept) -> tuple[str, ...]:
+    """Every name of a concept in words, the first the one that the judge uses."""
+    return tuple(f"{one.lead.text} {one.one.text}" if one.lead else one.one.text for one in concept.names)
 
 
 def where(places: Iterable[str], side: str | None) -> str:

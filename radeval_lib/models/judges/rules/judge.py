@@ -13,7 +13,15 @@ from radeval_lib.data import green_analysis
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.models.judges.base import Keep, Pair
-from radeval_lib.models.judges.rules.alignment import KIN, Link, align, near, sides_conflict
+from radeval_lib.models.judges.rules.alignment import (
+    KIN,
+    SYNONYM,
+    Link,
+    Synonyms,
+    align,
+    near,
+    sides_conflict,
+)
 from radeval_lib.models.judges.rules.items import Item, Said, degree, describe, name, said, where
 from radeval_lib.models.judges.rules.significance import factor, significance
 from radeval_lib.synthetic.vocabulary import load_lexicon
@@ -100,15 +108,16 @@ class RulesJudge:
         return answers
 
 
-def judge_pair(reference: str, candidate: str) -> Judgement:
+def judge_pair(reference: str, candidate: str, synonyms: Synonyms | None = None) -> Judgement:
     """Judge a candidate report against its reference.
 
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
+    synonyms : what else relates two observations; None: the lexicon alone.
     """
     ours, theirs = said(reference), said(candidate)
-    links = align(ours.stated, theirs.stated)
+    links = align(ours.stated, theirs.stated, synonyms)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
     errors: list[JudgedError] = []
     matched: list[str] = []
@@ -219,7 +228,7 @@ def _slight(link: Link) -> float:
     """What differences count for that none of the six categories names."""
     one, other = link.reference, link.candidate
     weight = max(_weight(one), _weight(other))
-    kin = factor("kin") if link.relation == KIN else 0.0
+    kin = factor("kin") if link.relation in (KIN, SYNONYM) else 0.0
     doubt = factor("certainty") if one.uncertain != other.uncertain else 0.0
     return weight * (kin + doubt)
 
