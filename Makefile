@@ -14,12 +14,13 @@ ONLY ?=
 help: ## say what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-# An environment whose installation was interrupted has no $(READY) and is made anew.
+# An environment whose installation was interrupted has no $(READY) and is made anew. Python compiles what is imported
+# when it first is; to compile every module of every package takes longer than all else.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else \
 	  "Python 3.11 or 3.12 is needed, this is %d.%d: run make PYTHON=/path/to/python3.11" % v)'
 	@test -f $@ || { echo "Setting up $(VENV) (a few minutes, once)"; $(PYTHON) -m venv --clear $(VENV); }
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off --requirement requirements.lock
+	$(BIN)/python -m pip install --no-compile --disable-pip-version-check --progress-bar off --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -34,7 +35,7 @@ full: $(READY) ## the papers' settings; needs credentials and a GPU, see the boo
 
 test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
 
 robustness: $(READY) ## try to break it: spoiled files, planted leaks, hostile names, killed builds (an hour and more)
 	@$(BIN)/python -m tests.robustness --kills 50

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlparse
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from radeval_lib.paths import BUILD, ROOT
 
@@ -18,8 +20,23 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
-def smoke() -> Path:
-    """Output folder of the profile ``smoke``, its book rendered without any data root."""
+def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Output folder of the profile ``smoke``, its book rendered without any data root.
+
+    Of several processes that run the tests, the first builds it and the others wait.
+    """
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (shared / "smoke").open("a+") as built:
+        fcntl.flock(built, fcntl.LOCK_EX)
+        built.seek(0)
+        if not built.read():
+            _build_smoke()
+            built.write("built")
+    return BUILD / "smoke"
+
+
+def _build_smoke() -> None:
     environment = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
     done = subprocess.run(
         [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
@@ -30,7 +47,6 @@ def smoke() -> Path:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return BUILD / "smoke"
 
 
 @pytest.fixture(scope="session")
@@ -56,3 +72,24 @@ def browser() -> Iterator[Browser]:
         started = playwright.chromium.launch(executable_path=executable, args=quiet)
         yield started
         started.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page without network that remembers what went wrong on it, as ``page.troubles``."""
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    opened = context.new_page()
+    troubles: list[str] = []
+    opened.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: troubles.append(str(error)))
+    opened.on(
+        "request",
+        lambda request: (
+            troubles.append(f"asks for {request.url}")
+            if urlparse(request.url).scheme not in ("file", "data", "blob")
+            else None
+        ),
+    )
+    opened.troubles = troubles  # type: ignore[attr-defined]
+    yield opened
+    context.close()

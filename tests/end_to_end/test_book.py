@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page
 
@@ -19,33 +17,6 @@ from radeval_lib.study import PAPERS, audit, ledger, read_all
 from radeval_lib.study.verdicts import FAILS
 
 PAGES = pages_of(BOOK / "_toc.yml")
-# Pages that between them show every kind of table, verdict, box and figure that the book has.
-OF_EVERY_KIND = {
-    *(name for name in PAGES if not name.startswith("notebooks/") or name.startswith("notebooks/across/")),
-    *("notebooks/ratescore/rated_pairs", "notebooks/rales/calibration", "notebooks/green/judge_models"),
-    *("notebooks/summarization/models", "notebooks/facts/agreement"),
-}
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page without network that remembers what went wrong on it, as ``page.troubles``."""
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
-    opened = context.new_page()
-    troubles: list[str] = []
-    opened.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: troubles.append(str(error)))
-    opened.on(
-        "request",
-        lambda request: (
-            troubles.append(f"asks for {request.url}")
-            if urlparse(request.url).scheme not in ("file", "data", "blob")
-            else None
-        ),
-    )
-    opened.troubles = troubles  # type: ignore[attr-defined]
-    yield opened
-    context.close()
 
 
 def _troubles(page: Page) -> list[str]:
@@ -146,43 +117,6 @@ def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path
     cell = page.locator("div.cell:has(> div.cell_output) details.above-input").first
     cell.locator("summary").click()
     assert cell.locator("pre").first.is_visible()
-
-
-def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
-    """What axe finds too faint in the article of an open page, in one mode, all folds open."""
-    page.evaluate("mode => { document.documentElement.dataset.theme = mode; }", mode)
-    # Cut the notebooks' own folds open: what is hidden is not measured.
-    page.evaluate("document.querySelectorAll('article details').forEach(fold => { fold.open = true; })")
-    rule = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
-    context = {"include": [["article"]], "exclude": [[without]] if without else []}
-    found = Axe().run(page, context=context, options=rule).response["violations"]
-    return [
-        f"{mode}, {node['target'][0]}: {node['any'][0]['message']}" for one in found for node in one["nodes"]
-    ]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name if name in OF_EVERY_KIND else pytest.param(name, marks=pytest.mark.nightly) for name in PAGES],
-)
-def test_text_stands_out_from_its_ground(name: str, html: Path, page: Page) -> None:
-    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    # Code has the same colours on every page, and most of a page's elements: one page is enough, below.
-    faint = [one for mode in ("light", "dark") for one in _faint(page, mode, without=".highlight")]
-    assert not faint, "\n".join(faint[:10])
-
-
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_code_stands_out_from_its_ground(mode: str, html: Path, browser: Browser) -> None:
-    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
-    opened = context.new_page()
-    opened.goto((html / "notebooks/facts/fact_counting.html").as_uri(), wait_until="load")
-    assert opened.evaluate("document.documentElement.dataset.theme") == mode
-    opened.click("button.code-switch")
-    assert opened.locator("article .highlight").first.is_visible()
-    faint = _faint(opened, mode)
-    context.close()
-    assert not faint, "\n".join(faint[:10])
 
 
 def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:

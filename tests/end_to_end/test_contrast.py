@@ -1,0 +1,60 @@
+"""The colours of the rendered book, measured by axe-core in light and dark.
+
+A file of its own, so that another process measures while the first reads the pages.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from radeval_lib.paths import BOOK
+from radeval_lib.pipeline.staging import pages_of
+
+PAGES = pages_of(BOOK / "_toc.yml")
+# Pages that between them show every kind of table, verdict, box and figure that the book has.
+OF_EVERY_KIND = {
+    *(name for name in PAGES if not name.startswith("notebooks/") or name.startswith("notebooks/across/")),
+    *("notebooks/ratescore/rated_pairs", "notebooks/rales/calibration", "notebooks/green/judge_models"),
+    *("notebooks/summarization/models", "notebooks/facts/agreement"),
+}
+
+
+def _faint(page: Page, mode: str, *, without: str | None = None) -> list[str]:
+    """What axe finds too faint in the article of an open page, in one mode, all folds open."""
+    page.evaluate("mode => { document.documentElement.dataset.theme = mode; }", mode)
+    # Cut the notebooks' own folds open: what is hidden is not measured.
+    page.evaluate("document.querySelectorAll('article details').forEach(fold => { fold.open = true; })")
+    rule = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
+    context = {"include": [["article"]], "exclude": [[without]] if without else []}
+    found = Axe().run(page, context=context, options=rule).response["violations"]
+    return [
+        f"{mode}, {node['target'][0]}: {node['any'][0]['message']}" for one in found for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in OF_EVERY_KIND else pytest.param(name, marks=pytest.mark.nightly) for name in PAGES],
+)
+def test_text_stands_out_from_its_ground(name: str, html: Path, page: Page) -> None:
+    page.goto((html / f"{name}.html").as_uri(), wait_until="load")
+    # Code has the same colours on every page, and most of a page's elements: one page is enough, below.
+    faint = [one for mode in ("light", "dark") for one in _faint(page, mode, without=".highlight")]
+    assert not faint, "\n".join(faint[:10])
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_code_stands_out_from_its_ground(mode: str, html: Path, browser: Browser) -> None:
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
+    opened = context.new_page()
+    opened.goto((html / "notebooks/facts/fact_counting.html").as_uri(), wait_until="load")
+    assert opened.evaluate("document.documentElement.dataset.theme") == mode
+    opened.click("button.code-switch")
+    assert opened.locator("article .highlight").first.is_visible()
+    faint = _faint(opened, mode)
+    context.close()
+    assert not faint, "\n".join(faint[:10])
