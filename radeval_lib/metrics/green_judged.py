@@ -28,6 +28,7 @@ class Green(Metric):
     """
 
     name = "green"
+    title = "GREEN"
     citation = "ostmeier2024green"
     needs = ("judge",)
 

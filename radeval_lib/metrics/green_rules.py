@@ -25,6 +25,7 @@ class GreenRules(Metric):
     """
 
     name = "green_rules"
+    title = "GREEN by rules"
     citation = "ostmeier2024green"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
@@ -42,6 +43,7 @@ class GreenRulesErrors(Metric):
     """
 
     name = "green_rules_errors"
+    title = "weighted errors by rules"
     range = (0.0, math.inf)
     higher_is_better = False
     citation = "ostmeier2024green"

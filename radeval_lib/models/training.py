@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import shutil
 import tempfile
 import time
@@ -226,12 +227,11 @@ def _run(
         warmup_steps=int(s.warmup * steps),
         lr_scheduler_type="linear",
         eval_strategy="epoch",
-        save_strategy="epoch",
+        save_strategy="epoch" if resumable else "no",
         logging_strategy="epoch",
         save_total_limit=1,
-        save_only_model=not resumable,
         restore_callback_states_from_checkpoint=resumable,
-        load_best_model_at_end=True,
+        load_best_model_at_end=resumable,
         metric_for_best_model=f"eval_{s.measure}",
         greater_is_better=True,
         seed=s.seed,
@@ -251,6 +251,8 @@ def _run(
         callbacks=[EarlyStoppingCallback(early_stopping_patience=s.patience), _progress()],
     )
     trainer.remove_callback(PrinterCallback)
+    if not resumable:
+        trainer.add_callback(_keep_best(s.measure))
     with quiet():
         trainer.train(resume_from_checkpoint=get_last_checkpoint(str(where)) if resumable else None)
     return _history(trainer.state.log_history, s.measure)
@@ -285,6 +287,30 @@ def _progress() -> Any:
             _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, whole, shown, left)
 
     return Progress()
+
+
+def _keep_best(measure: str) -> Any:
+    """Holds the weights of the best epoch in memory and puts them back at the end.
+
+    A training that nobody can resume would otherwise write its whole model to disk after every epoch.
+    """
+    from transformers import TrainerCallback
+
+    class KeepBest(TrainerCallback):
+        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            self.value, self.weights = -math.inf, None
+
+        def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+            value = given["metrics"][f"eval_{measure}"]
+            if value > self.value:
+                held = given["model"].state_dict().items()
+                self.value, self.weights = value, {name: one.to("cpu", copy=True) for name, one in held}
+
+        def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+            if self.weights is not None:
+                given["model"].load_state_dict(self.weights)
+
+    return KeepBest()
 
 
 def _history(log: list[dict[str, float]], measure: str) -> list[dict[str, float]]:
