@@ -298,16 +298,18 @@ def _keep_best(measure: str) -> Any:
 
     class KeepBest(TrainerCallback):
         def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            self.value, self.weights = -math.inf, None
+            self.value = -math.inf
+            self.weights: dict[str, torch.Tensor] = {}
 
         def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
             value = given["metrics"][f"eval_{measure}"]
             if value > self.value:
                 held = given["model"].state_dict().items()
-                self.value, self.weights = value, {name: one.to("cpu", copy=True) for name, one in held}
+                self.value = value
+                self.weights = {name: one.to("cpu", copy=True) for name, one in held}
 
         def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            if self.weights is not None:
+            if self.weights:
                 given["model"].load_state_dict(self.weights)
 
     return KeepBest()

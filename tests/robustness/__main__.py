@@ -24,7 +24,7 @@ HELD = {
     "planted": "the build fails, and no file that held the text stays",
     "unharmed": "the build passes",
     "hostile": "nothing runs, nothing is written elsewhere, one line says what is wrong",
-    "killed": "the next build completes, with the bytes of an undisturbed one; no process outlives the build",
+    "builds:": "the next build completes with the bytes of an undisturbed one; no process outlives the build",
 }
 
 
@@ -40,7 +40,7 @@ def attacks(folder: Path, killed: int) -> Iterator[tuple[str, str, str]]:
     for _, fault in names.tries(folder / "names"):
         yield "hostile", f"{len(names.NAMES)} names, wherever a command takes one", fault
     for kind, fault in kills.side_by_side(folder / "kills", killed, (killed + 4) // 5) if killed else ():
-        yield "killed", kind, fault
+        yield "builds:", kind, fault
 
 
 def table(tried: Iterable[tuple[str, str, str]]) -> tuple[str, list[str]]:
