@@ -161,6 +161,7 @@ def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: st
     assert (tiny.build / "_build" / "html" / "notebooks" / "facts" / "two.html").is_file()
 
 
+@pytest.mark.nightly
 def test_a_result_that_is_damaged_or_deleted_is_made_anew(tiny: TinyRepository) -> None:
     assert tiny.radbook("build").returncode == 0
     result = tiny.build / RESULT.format(name="one", number=1)
