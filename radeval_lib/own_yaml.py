@@ -1,6 +1,6 @@
-"""Reads the repository's own large YAML files with libyaml, about eight times as fast as PyYAML alone.
+"""Reads the repository's own large YAML files with libyaml, about seven times as fast as PyYAML alone.
 
-libyaml ends the whole process on brackets nested some ten thousand deep, so what a user hands in is read by
+libyaml ends the whole process on brackets nested a hundred thousand deep, so what a user hands in is read by
 ``yaml.safe_load`` instead.
 """
 

@@ -400,7 +400,7 @@ def _green() -> Iterator[tuple[str, dict[str, str]]]:
             "each once": of(AHEAD, BEHIND),
         },
     )
-    known = Recognition(threshold=0.78, mistaken=0.001, recognised=0.27, synonyms=756, area=0.93)
+    known = Recognition(threshold=0.78, recognised=0.27, synonyms=756, area=0.93)
     yield (
         "experiments.green.synonyms.synonym_words",
         {

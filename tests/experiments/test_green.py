@@ -141,9 +141,9 @@ def test_gain_is_the_difference_on_the_same_pairs():
         [(0, "a", 2, 2, 1), (0, "b", 0, 0, 0), (1, "a", 1, 1, 1), (1, "b", 1, 1, 1)],
         columns=["pair", "category", "planted", "found", "hit"],
     )
-    assert planted.gain(table, table, resamples=50, seed=0) == (0, 0, 0)
+    assert planted.gain(table, table, resamples=50, rng=np.random.default_rng(0)) == (0, 0, 0)
     better = table.assign(hit=table["planted"])
-    value, low, high = planted.gain(table, better, resamples=200, seed=0)
+    value, low, high = planted.gain(table, better, resamples=200, rng=np.random.default_rng(0))
     assert value == pytest.approx(1 - 2 * 3 / 8)
     assert 0 <= low <= value <= high
 
@@ -162,3 +162,11 @@ def test_an_encoder_that_knows_every_name_and_one_that_knows_none():
     unknown = synonyms.recognise(lambda texts: rng.normal(size=(len(texts), 40)).astype(np.float32))
     assert unknown.area == pytest.approx(0.5, abs=0.05)
     assert unknown.recognised < 0.02
+
+
+def test_names_are_synonyms_from_the_threshold_on():
+    vectors = {"pneumothorax": (1.0, 0.0), "pleural effusion": (0.8, 0.6), "scoliosis": (0.0, 2.0)}
+    known = synonyms.EncodedNames(lambda texts: np.float32([vectors[text] for text in texts]), 0.8 - 1e-6)
+    assert known.likeness("pneumothorax", "pleural effusion") == pytest.approx(0.8)
+    assert known("pneumothorax", "pleural_effusion")
+    assert not known("pneumothorax", "scoliosis")

@@ -66,8 +66,10 @@ def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     DataFrame
         Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
     """
-    names, stacked, values = _resampled(table, resamples, rng)
-    low, high = np.nanquantile(values, ENDS, axis=0)
+    wide = table.pivot(index="pair", columns="category", values=["planted", "found", "hit"])
+    stacked = np.stack([wide[name].to_numpy(float) for name in ("hit", "planted", "found")])
+    stacked = np.concatenate([stacked, stacked.sum(axis=2, keepdims=True)], axis=2)
+    low, high = np.nanquantile(_resampled(stacked, resamples, rng), ENDS, axis=0)
     total = stacked.sum(axis=1)
     return pd.DataFrame(
         {
@@ -77,12 +79,12 @@ def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
             "low": low,
             "high": high,
         },
-        index=pd.Index(names, name="category"),
+        index=pd.Index([*wide["hit"].columns, "all"], name="category"),
     )
 
 
 def gain(
-    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, seed: int
+    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """By how much micro-F1 over all categories rises from one judge to another on the same pairs, with the
     ends of its 95 % interval from drawing pairs.
@@ -90,28 +92,20 @@ def gain(
     Parameters
     ----------
     before, after : see :func:`counts`, of the same pairs.
-    seed : both are drawn alike with it.
     """
-    (_, first, old), (_, second, new) = (
-        _resampled(table, resamples, np.random.default_rng(seed)) for table in (before, after)
-    )
-    values = [_f1(*part.sum(axis=1)[:, -1]) for part in (first, second)]
-    low, high = np.quantile(new[:, -1] - old[:, -1], ENDS)
-    return float(values[1] - values[0]), float(low), float(high)
+    totals = [table.groupby("pair")[["hit", "planted", "found"]].sum() for table in (before, after)]
+    stacked = np.stack([total.to_numpy(float).T for total in totals], axis=2)
+    low, high = np.quantile(np.diff(_resampled(stacked, resamples, rng)), ENDS)
+    return float(np.diff(_f1(*stacked.sum(axis=1)))[0]), float(low), float(high)
 
 
-def _resampled(
-    table: pd.DataFrame, resamples: int, rng: np.random.Generator
-) -> tuple[list[str], FloatArray, FloatArray]:
-    """Categories with "all" as the last; hits, planted and found, shape (3, pairs, categories); micro-F1 of
-    each resample, shape (resamples, categories)."""
-    wide = table.pivot(index="pair", columns="category", values=["planted", "found", "hit"])
-    stacked = np.stack([wide[name].to_numpy(float) for name in ("hit", "planted", "found")])
-    stacked = np.concatenate([stacked, stacked.sum(axis=2, keepdims=True)], axis=2)
+def _resampled(stacked: FloatArray, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Micro-F1 of each resample of the pairs, shape (resamples, columns), from hits, planted and found, shape
+    (3, pairs, columns)."""
     draws = []
     for weights in drawn_counts(stacked.shape[1], resamples, rng, stacked.shape[1]):
         draws.append(np.einsum("rp,kpc->krc", weights, stacked))
-    return [*wide["hit"].columns, "all"], stacked, _f1(*np.concatenate(draws, axis=1))
+    return _f1(*np.concatenate(draws, axis=1))
 
 
 def _f1(hit: FloatArray, planted: FloatArray, found: FloatArray) -> FloatArray:

@@ -1,38 +1,65 @@
-"""Whether an encoder knows two names of one finding from the names of two findings."""
+"""Whether an encoder knows two names of one finding from the names of two findings, and what that would add
+to the judge by rules, whose default asks none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from radeval_lib.experiments.green.summary import Encode
+from radeval_lib.metrics.ratescore.scoring import unit
 from radeval_lib.models.judges.rules import Judgement
 from radeval_lib.models.judges.rules.alignment import SYNONYM
-from radeval_lib.models.judges.rules.items import names_of
-from radeval_lib.models.judges.rules.synonyms import Encode
+from radeval_lib.models.judges.rules.items import name, names_of
 from radeval_lib.synthetic.vocabulary import load_lexicon
 from radeval_lib.wording import in_words, percent, with_interval
+
+MISTAKEN = 0.001
+"""The share of the pairs of different findings that a threshold may take for synonyms."""
+
+
+class EncodedNames:
+    """Says whether two observations are the same in other words.
+
+    Parameters
+    ----------
+    encode : an encoder's ``encode``.
+    threshold : the cosine of both names from which on they are taken for synonyms.
+    """
+
+    def __init__(self, encode: Encode, threshold: float) -> None:
+        self.threshold = threshold
+        self._vector = lru_cache(maxsize=None)(lambda text: unit(encode([text]))[0])
+
+    def likeness(self, one: str, other: str) -> float:
+        """The cosine of two names."""
+        return float(self._vector(one) @ self._vector(other))
+
+    def __call__(self, one: str, other: str) -> bool:
+        """Whether two observations (keys of the lexicon) are synonyms."""
+        return self.likeness(name(one), name(other)) >= self.threshold
 
 
 @dataclass(frozen=True)
 class Recognition:
     """How well cosines tell synonyms.
 
-    ``threshold`` is the cosine that the share ``mistaken`` of the pairs of different concepts reaches,
+    ``threshold`` is the cosine that the share :data:`MISTAKEN` of the pairs of different concepts reaches,
     ``recognised`` the share of the ``synonyms``, pairs of names of one concept, that reach it too; ``area``
     is the area under the ROC curve.
     """
 
     threshold: float
-    mistaken: float
     recognised: float
     synonyms: int
     area: float
 
 
-def recognise(encode: Encode, mistaken: float = 0.001) -> Recognition:
+def recognise(encode: Encode) -> Recognition:
     """Measure an encoder on all pairs of names in the lexicon; no report is read.
 
     Concepts of several regions with one first name, as effusions of joints, are one finding here; names that
@@ -43,16 +70,14 @@ def recognise(encode: Encode, mistaken: float = 0.001) -> Recognition:
         for text in names_of(concept):
             findings.setdefault(text, set()).add(names_of(concept)[0])
     named = [(next(iter(of)), text) for text, of in findings.items() if len(of) == 1]
-    vectors = np.asarray(encode([text for _, text in named]), dtype=np.float64)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = unit(encode([text for _, text in named]))
     above = np.triu_indices(len(named), 1)
     cosines = (vectors @ vectors.T)[above]
     keys = np.array([key for key, _ in named])
     same = keys[above[0]] == keys[above[1]]
-    threshold = float(np.quantile(cosines[~same], 1 - mistaken))
+    threshold = float(np.quantile(cosines[~same], 1 - MISTAKEN))
     return Recognition(
         threshold,
-        mistaken,
         float((cosines[same] >= threshold).mean()),
         int(same.sum()),
         float(roc_auc_score(same, cosines)),

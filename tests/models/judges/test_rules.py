@@ -1,6 +1,5 @@
 """The judge by rules: each category, its significance, matched findings, and planted errors."""
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +8,6 @@ from radeval_lib.metrics import green
 from radeval_lib.models.judges.rules import RulesJudge, judge_pair
 from radeval_lib.models.judges.rules.alignment import SYNONYM
 from radeval_lib.models.judges.rules.significance import significance
-from radeval_lib.models.judges.rules.synonyms import EncodedNames
 from radeval_lib.synthetic import error_pairs, rewrite
 from radeval_lib.synthetic.records import SyntheticError
 
@@ -134,11 +132,3 @@ def test_synonyms_relate_what_the_lexicon_does_not():
     assert related.links[0][2] == SYNONYM
     assert related.weighted_errors > 0  # a synonym by an encoder is no perfect match
     assert judge_pair(*pair, synonyms=lambda one, other: False) == judge_pair(*pair)
-
-
-def test_names_are_synonyms_from_the_threshold_on():
-    vectors = {"pneumothorax": (1.0, 0.0), "pleural effusion": (0.8, 0.6), "scoliosis": (0.0, 2.0)}
-    known = EncodedNames(lambda texts: np.float32([vectors[text] for text in texts]), 0.8 - 1e-6)
-    assert known.likeness("pneumothorax", "pleural effusion") == pytest.approx(0.8)
-    assert known("pneumothorax", "pleural_effusion")
-    assert not known("pneumothorax", "scoliosis")
