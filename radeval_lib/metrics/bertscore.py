@@ -75,7 +75,7 @@ class BertScore(Metric):
         are neither the opening nor the closing one, shape (tokens,)."""
         import torch
 
-        from radeval_lib.models.batching import buckets
+        from radeval_lib.models.batching import batch_size_for, buckets
         from radeval_lib.models.encoders import well_formed
 
         tokenizer, model = self._model()
@@ -85,7 +85,7 @@ class BertScore(Metric):
         ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)
         found = [(np.empty((0, 0), np.float32), np.empty(0, np.bool_))] * len(texts)
         with torch.inference_mode():
-            for batch in buckets([len(row) for row in ids], 4_096):
+            for batch in buckets([len(row) for row in ids], batch_size_for(model.device)):
                 inputs = tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
                 output = model(**inputs.to(model.device), output_hidden_states=True)
                 hidden = output.hidden_states[-1 if self.layer is None else self.layer].float()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.stats import tokens
 
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
 
@@ -51,7 +52,12 @@ class Meteor(Metric):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from nltk.translate.meteor_score import single_meteor_score
 
+        stemmer = tokens.porter_stemmer()
         for reference, candidate in pairs:
             ours, theirs = (_WORD.findall(text.lower()) for text in (reference, candidate))
-            value = single_meteor_score(ours, theirs, wordnet=self._synonyms) if ours and theirs else 0.0
+            value = (
+                single_meteor_score(ours, theirs, stemmer=stemmer, wordnet=self._synonyms)
+                if ours and theirs
+                else 0.0
+            )
             yield float(value), {"reference words": len(ours), "candidate words": len(theirs)}

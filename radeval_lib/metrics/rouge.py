@@ -3,10 +3,11 @@ stemmed."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, register
+from radeval_lib.stats import tokens
 
 
 class _Rouge(Metric):
@@ -22,7 +23,7 @@ class _Rouge(Metric):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer
 
-        scorer = RougeScorer([self.kind], use_stemmer=self.stem)
+        scorer = RougeScorer([self.kind], tokenizer=tokens.RougeTokenizer(self.stem))
         for reference, candidate in pairs:
             found = scorer.score(reference, candidate)[self.kind]
             yield float(found.fmeasure), {"precision": found.precision, "recall": found.recall}
@@ -57,27 +58,10 @@ class RougeL(_Rouge):
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.scoring import fmeasure
-        from rouge_score.tokenizers import DefaultTokenizer
 
-        tokenizer = DefaultTokenizer(self.stem)
+        tokenizer = tokens.RougeTokenizer(self.stem)
         for pair in pairs:
             reference, candidate = (tokenizer.tokenize(text) for text in pair)
-            common = common_subsequence(reference, candidate)
+            common = tokens.longest_common_subsequence(reference, candidate)
             recall, precision = (common / len(side) if side else 0.0 for side in (reference, candidate))
             yield float(fmeasure(precision, recall)), {"precision": precision, "recall": recall}
-
-
-def common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Length of the longest common subsequence, a row of the table at a time as the bits of one integer.
-
-    Source: Hyyroe, "Bit-parallel LCS-length computation revisited", AWOCA 2004, Figure 2.
-    """
-    places: dict[Hashable, int] = {}
-    for place, item in enumerate(first):
-        places[item] = places.get(item, 0) | 1 << place
-    every = (1 << len(first)) - 1
-    row = every  # a zero where the length grows by one
-    for item in second:
-        matches = row & places.get(item, 0)
-        row = ((row + matches) | (row - matches)) & every
-    return len(first) - row.bit_count()

@@ -3,12 +3,13 @@ graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
+from radeval_lib.models.trimmed import trimmed
 from radeval_lib.models.untrained import untrained
 
 
@@ -18,6 +19,7 @@ def prepare(
     *,
     seed: int,
     graphs: Sequence[AnnotatedSentence] = (),
+    texts: Iterable[str] = (),
     epochs: int = 2,
     device: str = "auto",
 ) -> str:
@@ -29,6 +31,7 @@ def prepare(
     folder : where a model that has to be made is written.
     seed : of random weights, and of the training on graphs.
     graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
+    texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
     epochs, device : of that training.
 
     Raises
@@ -36,11 +39,14 @@ def prepare(
     ModelError
         If the model cannot be loaded, or graphs are needed and there are none.
     """
+    where, read = Path(folder), list(texts)
+    model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
+    start = trimmed(model, read, where) if read else model
     if name.startswith(UNTRAINED):
-        return untrained(name, Path(folder), seed)
+        return untrained(start, where, seed)
     if name.startswith(AFTER_GRAPHS):
-        return _after_graphs(name.removeprefix(AFTER_GRAPHS), Path(folder), seed, graphs, epochs, device)
-    return name
+        return _after_graphs(start, where, seed, graphs, epochs, device)
+    return start
 
 
 def _after_graphs(

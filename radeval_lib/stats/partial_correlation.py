@@ -21,17 +21,32 @@ def partial_spearman(x: ArrayLike, y: ArrayLike, covariates: Sequence[ArrayLike]
     ----------
     x, y, covariates : finite, each of shape (pairs,).
     """
-    return _partial(np.array([x, y, *covariates], dtype=np.float64))
+    return _partial(_rank_correlations(np.array([x, y, *covariates], dtype=np.float64)))
 
 
-def _partial(rows: NDArray[np.float64]) -> float:
-    if (np.ptp(rows, axis=1) == 0).any():
-        return float("nan")
-    matrix = np.corrcoef(stats.rankdata(rows, axis=1))
-    if np.linalg.matrix_rank(matrix) < len(matrix):
+def _rank_correlations(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's correlations of the rows; NaN for one that does not vary."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        matrix: NDArray[np.float64] = np.corrcoef(stats.rankdata(rows, axis=1))
+    return matrix
+
+
+def _partial(matrix: NDArray[np.float64]) -> float:
+    """Of the first two rows with the others held constant, from their correlations."""
+    if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < len(matrix):
         return float("nan")
     inverse = np.linalg.inv(matrix)
     return float(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]))
+
+
+def _plain_and_partial(
+    columns: NDArray[np.float64], ratings: NDArray[np.float64], held: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Of each column with the ratings: shape (columns, 2)."""
+    matrix = _rank_correlations(np.vstack([columns, ratings, held]))
+    rating, *lengths = range(len(columns), len(matrix))
+    sets = [([n, rating], [n, rating, *lengths]) for n in range(len(columns))]
+    return np.array([[_partial(matrix[np.ix_(rows, rows)]) for rows in both] for both in sets])
 
 
 def length_held_constant(
@@ -62,26 +77,19 @@ def length_held_constant(
         Index: the metrics. ``plain``, ``partial``, and ``change``, partial minus plain, with its percentile
         interval ``low``, ``high``. Draws in which something does not vary are left out.
     """
-    y, held = np.asarray(ratings, dtype=np.float64), [np.asarray(row, dtype=np.float64) for row in lengths]
-    columns = {name: scores[name].to_numpy(dtype=np.float64) for name in scores.columns}
+    y, held = np.asarray(ratings, dtype=np.float64), np.array(lengths, dtype=np.float64)
+    columns = scores.to_numpy(dtype=np.float64).T
     place, labels = pd.factorize(np.asarray(groups))
     members = [np.flatnonzero(place == number) for number in range(len(labels))]
-    draws: list[list[float]] = []
+    draws = []
     for chunk in drawn_counts(len(labels), resamples, rng, len(y)):
         for counts in chunk.astype(int):
             chosen = np.concatenate(
                 [np.repeat(members[case], counts[case]) for case in np.flatnonzero(counts)]
             )
-            now = [row[chosen] for row in held]
-            draws.append(
-                [
-                    _partial(np.array([x[chosen], y[chosen], *now]))
-                    - _partial(np.array([x[chosen], y[chosen]]))
-                    for x in columns.values()
-                ]
-            )
+            found = _plain_and_partial(columns[:, chosen], y[chosen], held[:, chosen])
+            draws.append(found[:, 1] - found[:, 0])
     low, high = np.nanquantile(np.array(draws), [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    result = pd.DataFrame(index=scores.columns)
-    result["plain"] = [_partial(np.array([x, y])) for x in columns.values()]
-    result["partial"] = [_partial(np.array([x, y, *held])) for x in columns.values()]
-    return result.assign(change=result["partial"] - result["plain"], low=low, high=high)
+    plain, partial = _plain_and_partial(columns, y, held).T
+    result = pd.DataFrame({"plain": plain, "partial": partial}, index=scores.columns)
+    return result.assign(change=partial - plain, low=low, high=high)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from radeval_lib.metrics import create
-from radeval_lib.metrics.rouge import common_subsequence
 
 TEXTS = st.lists(st.sampled_from(["lungs", "Lung", "clear", "no", "effusions,", "5", "é"]), max_size=30).map(
     " ".join
@@ -21,11 +20,3 @@ def test_rouge_l_is_the_packages(reference: str, candidate: str, stem: bool) -> 
     found = create("rouge_l", stem=stem).score([reference], [candidate])
     assert found.values[0] == pytest.approx(wanted.fmeasure, abs=1e-15)
     assert found.details[0] == {"precision": wanted.precision, "recall": wanted.recall}
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "length"),
-    [("", "abc", 0), ("abcbdab", "bdcaba", 4), ("abc", "abc", 3), ("ab", "ba", 1)],
-)
-def test_lengths_by_hand(first: str, second: str, length: int) -> None:
-    assert common_subsequence(first, second) == common_subsequence(second, first) == length

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rouge_score.tokenizers import DefaultTokenizer
 
 from radeval_lib.stats import tokens
 
@@ -57,3 +58,22 @@ def test_rouge_l_is_symmetric_and_bounded(first: str, second: str) -> None:
     assert value == tokens.rouge_l(list(second), list(first))
     assert 0 <= value <= 1
     assert (value == 1) == (first == second != "")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "length"),
+    [("", "abc", 0), ("abcbdab", "bdcaba", 4), ("abc", "abc", 3), ("ab", "ba", 1)],
+)
+def test_lengths_of_common_subsequences_by_hand(first: str, second: str, length: int) -> None:
+    subsequence = tokens.longest_common_subsequence
+    assert subsequence(first, second) == subsequence(second, first) == length
+
+
+WORDS = st.lists(
+    st.sampled_from(["effusions", "Lungs", "are", "cardiomegaly,", "é", "opacities", "5"]), max_size=20
+)
+
+
+@given(WORDS.map(" ".join), st.booleans())
+def test_the_words_of_rouge_are_the_packages(text: str, stem: bool) -> None:
+    assert tokens.RougeTokenizer(stem).tokenize(text) == DefaultTokenizer(stem).tokenize(text)

@@ -10,18 +10,20 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from radeval_lib.experiments.rales import search as searching
 from radeval_lib.experiments.rales.probing import probe_for
 from radeval_lib.experiments.rales.search import Tables
 from radeval_lib.experiments.rales.settings import SHARES, Dimension, Settings
 from radeval_lib.experiments.rales.subsets import first_share, stratified_order
-from radeval_lib.experiments.rales.tasks import BenchmarkTask, Parts, ProcedureBenchmark
+from radeval_lib.experiments.rales.tasks import BenchmarkTask, Parts, ProcedureBenchmark, document_counts
 from radeval_lib.models.training import TrainingSettings, train
 
 _KNOWN = {field.name for field in fields(TrainingSettings)}
@@ -102,7 +104,7 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
     if plan.regime == "probe" and (kind := probe_for(plan.task)) is not None:
         probed = kind(plan.task, start, plan.parts, device=plan.device)
         value = probed.fit(parts, float(settings["penalty"]))
-        counts, logits = probed.counts(parts.test), getattr(probed, "logits", None)
+        counts, logits = probed.counts, getattr(probed, "logits", None)
     else:
         fitted = plan.task.start(start, plan.parts, plan.seed + draw)
         if plan.regime == "probe":
@@ -113,10 +115,15 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
         )
         whole = replace(chosen, epochs=int(chosen.epochs), batch_size=int(chosen.batch_size))
         value = train(fitted, plan.task.taught(parts.train), parts.dev, whole).best[plan.task.measure]
-        counts, logits = plan.task.counts(fitted, parts.test), getattr(fitted, "logits", None)
-    tables = {"counts": counts}
+        counts, logits = partial(plan.task.counts, fitted), getattr(fitted, "logits", None)
+    tables = {}
     if isinstance(plan.task, ProcedureBenchmark) and logits is not None:
-        tables["outputs"] = outputs(plan.task, plan.parts, logits, {"dev": parts.dev, "test": parts.test})
+        labels, splits = plan.task.labels(plan.parts), {"dev": parts.dev, "test": parts.test}
+        scores = {split: logits(rows) for split, rows in splits.items()}
+        tables["counts"] = document_counts(parts.test, [labels[k] for k in scores["test"].argmax(axis=1)])
+        tables["outputs"] = outputs(plan.task, plan.parts, scores, splits)
+    else:
+        tables["counts"] = counts(parts.test)
     tables["fits"] = pd.DataFrame(
         [
             {
@@ -143,22 +150,35 @@ def freeze(fitted: Any) -> None:
 
 
 def outputs(
-    task: ProcedureBenchmark, parts: Parts, logits: Callable[[Any], Any], splits: Mapping[str, Sequence[Any]]
+    task: ProcedureBenchmark,
+    parts: Parts,
+    scores: Mapping[str, NDArray[Any]],
+    splits: Mapping[str, Sequence[Any]],
 ) -> pd.DataFrame:
-    """Scores of documents: ``split``, ``case``, ``label`` (place among the classes), ``new_patient`` (whether
-    training and validation have none of that patient's), and one column ``c<class>`` a class."""
+    """Scores of documents as a table.
+
+    Parameters
+    ----------
+    scores, splits : of each split the classifier's outputs, shape (documents, classes), and the documents.
+
+    Returns
+    -------
+    DataFrame
+        ``split``, ``case``, ``label`` (place among the classes), ``new_patient`` (whether training and
+        validation have none of that patient's), and one column ``c<class>`` a class.
+    """
     labels = task.labels(parts)
     before = {row.patient for row in [*parts.train, *parts.dev]} - {""}
     frames = []
     for split, rows in splits.items():
-        scores = pd.DataFrame(np.round(logits(rows), 6), columns=[f"c{k}" for k in range(len(labels))])
+        columns = pd.DataFrame(np.round(scores[split], 6), columns=[f"c{k}" for k in range(len(labels))])
         told = {
             "split": split,
             "case": [row.id for row in rows],
             "label": [labels.index(row.label) for row in rows],
             "new_patient": [bool(row.patient) and row.patient not in before for row in rows],
         }
-        frames.append(pd.concat([pd.DataFrame(told), scores], axis=1))
+        frames.append(pd.concat([pd.DataFrame(told), columns], axis=1))
     return pd.concat(frames, ignore_index=True)
 
 

@@ -23,6 +23,8 @@ class Settings(BaseModel):
     training_seeds : how often each comparison is repeated, with other sentences and other first weights.
     initial_models : for each scheme the models that a training can start from, the study's own choice first
         (``radeval_lib/models/initial.py``).
+    trim : whether comparisons start from vocabularies without the pieces that their data do not have, which
+        changes no result.
     training : for each scheme what differs from the defaults of
         :class:`~radeval_lib.models.training.TrainingSettings`.
     trials, folds : tries of the search for weights, and into how many folds the pairs are divided for it.
@@ -37,6 +39,7 @@ class Settings(BaseModel):
     training_sentences: Size
     training_seeds: Size
     initial_models: dict[Scheme, list[str]]
+    trim: bool
     training: dict[Scheme, dict[str, Any]]
     trials: Size
     folds: Size

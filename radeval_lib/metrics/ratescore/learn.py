@@ -7,7 +7,7 @@ few array operations over all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -45,13 +45,18 @@ def prepared(
     settings : of :class:`~radeval_lib.metrics.ratescore.RaTEScore`.
     """
     metric = RaTEScore.with_models(tagger, encoder, **settings)
-    sides = [metric.entities(texts) for texts in (references, candidates)]
-    vectors = Vectors(metric)
-    vectors.learn(entity.text for side in sides for entities in side for entity in entities)
-    return [
-        PreparedPair(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T)
-        for ours, theirs in zip(*sides, strict=True)
-    ]
+    ours, theirs = (metric.entities(texts) for texts in (references, candidates))
+    return compared(encoder, zip(ours, theirs, strict=True))
+
+
+def compared(
+    encoder: Encoder, pairs: Iterable[tuple[tuple[Entity, ...], tuple[Entity, ...]]]
+) -> list[PreparedPair]:
+    """Pairs of entities, of the reference and of the candidate, with the cosines between them."""
+    read = list(pairs)
+    vectors = Vectors(encoder.encode)
+    vectors.learn(entity.text for pair in read for side in pair for entity in side)
+    return [PreparedPair(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T) for ours, theirs in read]
 
 
 class PairTable:

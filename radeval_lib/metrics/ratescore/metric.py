@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -169,7 +169,7 @@ class RaTEScore(Metric):
         return [found[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
-        vectors = Vectors(self)
+        vectors = Vectors(lambda texts: self.encoder.encode(texts))  # loaded only where an entity is found
         known: dict[str, _Reading] = {}
         remaining = iter(pairs)
         while chunk := list(islice(remaining, CHUNK)):
@@ -262,10 +262,15 @@ class _KeptReadings:
 
 
 class Vectors:
-    """Unit vectors of the entity texts met so far."""
+    """Unit vectors of the entity texts met so far.
 
-    def __init__(self, metric: RaTEScore) -> None:
-        self._metric = metric
+    Parameters
+    ----------
+    encode : texts to vectors, shape (number of texts, dimension).
+    """
+
+    def __init__(self, encode: Callable[[Sequence[str]], NDArray[Any]]) -> None:
+        self._encode = encode
         self._place: dict[str, int] = {}
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
@@ -273,7 +278,7 @@ class Vectors:
         new = sorted({text for text in texts if text not in self._place})
         if not new:
             return
-        block = unit(self._metric.encoder.encode(new))
+        block = unit(self._encode(new))
         self._matrix = np.vstack((self._matrix, block)) if len(self._matrix) else block
         self._place.update({text: len(self._place) + index for index, text in enumerate(new)})
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models.loading import ModelError
+from radeval_lib.stats import tokens
 
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
 _END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n+\s*")
@@ -73,8 +74,6 @@ def sentences(text: str) -> list[str]:
 
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric ``rouge_l``."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    words = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
-    return np.array([scorer.score(ref, cand)["rougeL"].fmeasure for ref, cand in pairs], dtype=np.float64)
+    return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)

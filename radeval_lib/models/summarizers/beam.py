@@ -13,7 +13,8 @@ Step = Callable[["torch.Tensor", Any], tuple["torch.Tensor", Any]]
 """(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
 
 Reorder = Callable[[Any, "torch.Tensor"], Any]
-"""(state, rows) -> the state of those rows, as after ``tensor[rows]``."""
+"""(state, rows) -> the state of those rows, as after ``tensor[rows]``. As many rows as before are of the same
+texts in the same order."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,22 @@ def search(
     totals[:, 0] = 0.0
     tokens = torch.full((texts * width, 1), begin)
     finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
+    active = list(range(texts))  # texts without their summary; each has `width` rows
     for length in range(1, settings.longest + 1):
         scores, state = step(tokens[:, -1], state)
         scores = scores.float().cpu()
         _bar_repeats(scores, tokens, settings.no_repeat)
         vocabulary = scores.shape[1]
-        joint = (totals.view(-1, 1) + scores).view(texts, width * vocabulary)
+        joint = (totals.view(-1, 1) + scores).view(len(active), width * vocabulary)
         best, places = joint.topk(2 * width, dim=1)
-        chosen, values = torch.zeros(texts, width, dtype=torch.long), torch.full((texts, width), -torch.inf)
-        picked = torch.full((texts, width), end)
-        for text in range(texts):
+        chosen = torch.zeros(len(active), width, dtype=torch.long)
+        values = torch.full((len(active), width), -torch.inf)
+        picked = torch.full((len(active), width), end)
+        for at, text in enumerate(active):
             kept = 0
-            candidates = zip(best[text].tolist(), places[text].tolist(), strict=True)
+            candidates = zip(best[at].tolist(), places[at].tolist(), strict=True)
             for rank, (value, place) in enumerate(candidates):
-                row, token = text * width + place // vocabulary, place % vocabulary
+                row, token = at * width + place // vocabulary, place % vocabulary
                 if value == -torch.inf:
                     break
                 if token == end:
@@ -76,19 +79,24 @@ def search(
                         ranked = value / length**settings.length_penalty
                         finished[text].append((ranked, tokens[row, 1:].tolist()))
                 elif kept < width:
-                    chosen[text, kept], values[text, kept], picked[text, kept] = row, value, token
+                    chosen[at, kept], values[at, kept], picked[at, kept] = row, value, token
                     kept += 1
-            if len(finished[text]) >= width:
-                values[text] = -torch.inf  # as transformers' early stopping: enough are finished
-        totals = values
-        rows = chosen.view(-1)
-        state = reorder(state, rows)
-        tokens = torch.cat([tokens[rows], picked.view(-1, 1)], dim=1)
-        if bool((totals == -torch.inf).all()):
+        # As transformers' early stopping: a text of which enough are finished, or none can go on, is done.
+        going = [
+            at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
+        ]
+        for at in set(range(len(active))) - set(going):
+            if not finished[active[at]]:
+                finished[active[at]].append((0.0, tokens[at * width, 1:].tolist()))
+        active = [active[at] for at in going]
+        if not active:
             break
-    for text in range(texts):
+        totals, rows = values[going], chosen[going].view(-1)
+        state = reorder(state, rows)
+        tokens = torch.cat([tokens[rows], picked[going].view(-1, 1)], dim=1)
+    for at, text in enumerate(active):
         if not finished[text]:
-            finished[text].append((0.0, tokens[text * width, 1:].tolist()))
+            finished[text].append((0.0, tokens[at * width, 1:].tolist()))
     return [max(done, key=lambda one: one[0])[1] for done in finished]
 
 
@@ -96,8 +104,7 @@ def _bar_repeats(scores: torch.Tensor, tokens: torch.Tensor, size: int) -> None:
     """Give no probability to a token that would end a group of tokens that is there already."""
     if size < 1 or tokens.shape[1] <= size:
         return
-    for row, said in enumerate(tokens[:, 1:].tolist()):
-        last = said[len(said) - size + 1 :]
-        for start in range(len(said) - size + 1):
-            if said[start : start + size - 1] == last:
-                scores[row, said[start + size - 1]] = -float("inf")
+    groups = tokens[:, 1:].unfold(1, size, 1)
+    last = tokens[:, tokens.shape[1] - size + 1 :]
+    rows, places = (groups[..., :-1] == last[:, None]).all(dim=-1).nonzero(as_tuple=True)
+    scores[rows, groups[rows, places, -1]] = -float("inf")

@@ -204,8 +204,10 @@ class PointerSummarizer:
             return scores, (kept, state)
 
         def reorder(held: Any, rows: torch.Tensor) -> Any:
+            kept, state = held
             chosen = rows.to(device)
-            return held[0].rows(chosen), held[1][:, chosen]
+            # As many rows as before are of the same texts, whose memory is the same for every beam.
+            return kept if len(rows) == len(kept.source) else kept.rows(chosen), state[:, chosen]
 
         return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)
 
