@@ -105,7 +105,7 @@ def scores(
             drawn = np.concatenate(
                 list(drawn_counts(tables[0].shape[1], resamples, cases, tables[0].shape[1]))
             )
-            observed[column.name] = np.array([_f1(table.sum(axis=1)).mean() for table in tables])
+            observed[column.name] = np.array([micro_f1(table.sum(axis=1)).mean() for table in tables])
             resampled[column.name] = np.stack(
                 [_resampled(table, drawn, one) for table, one in zip(tables, own, strict=True)]
             )
@@ -135,13 +135,13 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 
 def _resampled(table: FloatArray, drawn: FloatArray, rng: np.random.Generator) -> FloatArray:
     draws = len(table)
-    values = _f1(np.einsum("bc,sck->bsk", drawn, table, optimize=True))
+    values = micro_f1(np.einsum("bc,sck->bsk", drawn, table, optimize=True))
     times = rng.multinomial(draws, np.full(draws, 1 / draws), size=len(drawn))
     result: FloatArray = (times * values).sum(axis=1) / draws
     return result
 
 
-def _f1(sums: FloatArray) -> FloatArray:
+def micro_f1(sums: FloatArray) -> FloatArray:
     """Micro F1 in percent of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
     total = sums[..., 1] + sums[..., 2]
     result: FloatArray = 200 * np.divide(sums[..., 0], total, out=np.zeros_like(total), where=total > 0)

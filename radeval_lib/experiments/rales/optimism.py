@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib.experiments.rales.leaderboard import micro_f1
+
 FloatArray = NDArray[np.float64]
 _ENDS = (0.025, 0.975)
 
@@ -48,7 +50,7 @@ def growth(
         raise ValueError("optimism needs at least two test cases")
     if max(sizes) > most:
         raise ValueError(f"{max(sizes)} trials are asked for, a search has {most}")
-    whole = _f1(table.sum(axis=2))
+    whole = micro_f1(table.sum(axis=2))
     found: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
     for _ in range(resamples):
         drawn: list[int] = list(rng.integers(0, searches, size=(searches,)))
@@ -56,7 +58,7 @@ def growth(
         half = rng.permutation(cases)[: cases // 2]
         inside = np.zeros(cases, dtype=bool)
         inside[half] = True
-        here, there = (_f1(table[:, :, mask].sum(axis=2)) for mask in (inside, ~inside))
+        here, there = (micro_f1(table[:, :, mask].sum(axis=2)) for mask in (inside, ~inside))
         for size in sizes:
             rows = [(search, order[place, :size]) for place, search in enumerate(drawn)]
             gains = [whole[s, k].max() - whole[s, k[values[s, k].argmax()]] for s, k in rows]
@@ -81,9 +83,3 @@ def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
         raise ValueError("searches differ in their trials or in their test cases")
     counts = ordered[["matched", "predicted", "gold"]].to_numpy(np.float64).reshape(*shape, 3)
     return counts, ordered["value"].to_numpy(np.float64).reshape(shape)[:, :, 0]
-
-
-def _f1(sums: FloatArray) -> FloatArray:
-    total = sums[..., 1] + sums[..., 2]
-    result: FloatArray = 200 * np.divide(sums[..., 0], total, out=np.zeros_like(total), where=total > 0)
-    return result
