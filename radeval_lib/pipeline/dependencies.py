@@ -1,7 +1,5 @@
-"""What a step depends on: the modules that its notebook imports, through however many others, and their data.
-
-Imports are read from the syntax trees: those within functions too, those for type checkers alone not.
-"""
+"""What a step depends on: the modules that its notebook imports, through however many others, and their
+data."""
 
 from __future__ import annotations
 
@@ -14,49 +12,13 @@ from pathlib import Path
 from radeval_lib import checksums, metrics
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, shown
+from radeval_lib.pipeline.imports import code_of, imported
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
 
 PACKAGE = "radeval_lib"
 _SOURCES = ROOT / PACKAGE
 _DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
-
-
-def code_of(text: str) -> str:
-    """The code cells of a MyST notebook as one program, without their options."""
-    code: list[str] = []
-    inside, options = False, False
-    for line in text.splitlines():
-        if not inside and line.startswith("```{code-cell}"):
-            inside, options, first = True, False, True
-            continue
-        if inside and line == "```":
-            inside = False
-            continue
-        if not inside:
-            continue
-        if first and line == "---":
-            options = True
-        elif options:
-            options = line != "---"
-        elif not (first and line.startswith(":")):
-            code.append(line)
-        first = first and (line.startswith(":") or not line)
-    return "\n".join(code) + "\n"
-
-
-def imports_of(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of everything that a program may import, modules and what is in them alike."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            yield from imports_of(ast.Module(node.orelse, []))
-            continue
-        if isinstance(node, ast.Import):
-            yield from (name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{name.name}" for name in node.names)
-        elif not isinstance(node, ast.expr):  # which holds no statement
-            yield from imports_of(node)
 
 
 @cache
@@ -85,11 +47,10 @@ def _modules(names: Iterable[str]) -> Iterator[str]:
 def _direct(module: str) -> frozenset[str]:
     path = _file(module)
     assert path is not None, module
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = set(imports_of(tree))
-    return frozenset(_modules(names)) - {module}
+    return frozenset(_modules(imported(path.read_text(encoding="utf-8")))) - {module}
 
 
+@cache
 def _lazy(module: str) -> frozenset[str]:
     """Modules that a package looks names up in when they are first used (its ``_HOMES``)."""
     path = _file(module)
@@ -123,7 +84,7 @@ def modules_of(notebook: str) -> set[str]:
     """
     path = NOTEBOOKS / f"{notebook}.md"
     try:
-        names = set(imports_of(ast.parse(code_of(path.read_text(encoding="utf-8")))))
+        names = imported(code_of(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
         raise NotebookError(f"its code does not parse: {error.msg}", shown(path)) from None
     roots = set(_modules(names))
@@ -145,13 +106,16 @@ def files_of(modules: Iterable[str]) -> list[Path]:
     return sorted(sources | data)
 
 
-def _beside(folder: Path) -> Iterator[Path]:
+@cache
+def _beside(folder: Path) -> tuple[Path, ...]:
     """Data files of a package, and of folders in it that are no packages."""
+    found: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:
-            yield path
+            found.append(path)
         elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").exists():
-            yield from _beside(path)
+            found += _beside(path)
+    return tuple(found)
 
 
 def digest(paths: Iterable[Path]) -> str:

@@ -49,15 +49,16 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
         Where a step failed; every other step that could run has run.
     """
     with processes.only_build(graph.output_dir) as environment:
+        unsound = graph.unsound()
         for attempt in range(2):
-            unsound = graph.unsound()
             if not (waiting := planned(graph, unsound)):
-                break
+                return
             if attempt == 0:
                 say(_total(graph, waiting, cores))
             _run(graph, cores, say, waiting, unsound, environment)
-        if bad := graph.unsound():
-            raise ResultError(f"the results of {', '.join(bad)} are not whole", shown(graph.output_dir))
+            if not (unsound := graph.unsound()):
+                return
+        raise ResultError(f"the results of {', '.join(unsound)} are not whole", shown(graph.output_dir))
 
 
 def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:

@@ -1,0 +1,73 @@
+"""What a program imports, read from its syntax tree: within functions too, for type checkers alone not.
+
+To parse every module takes longer than all else that a build does where nothing has changed, so what was
+read is kept under the digest of the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from radeval_lib import atomic, checksums
+from radeval_lib.paths import BUILD
+
+# Another version of this file may read otherwise.
+_KEPT = BUILD / "imports" / checksums.of_file(Path(__file__))[:12]
+
+
+def code_of(text: str) -> str:
+    """The code cells of a MyST notebook as one program, without their options."""
+    code: list[str] = []
+    inside, options = False, False
+    for line in text.splitlines():
+        if not inside and line.startswith("```{code-cell}"):
+            inside, options, first = True, False, True
+            continue
+        if inside and line == "```":
+            inside = False
+            continue
+        if not inside:
+            continue
+        if first and line == "---":
+            options = True
+        elif options:
+            options = line != "---"
+        elif not (first and line.startswith(":")):
+            code.append(line)
+        first = first and (line.startswith(":") or not line)
+    return "\n".join(code) + "\n"
+
+
+def imports_of(tree: ast.AST) -> Iterator[str]:
+    """Dotted names of everything that a program may import, modules and what is in them alike."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            yield from imports_of(ast.Module(node.orelse, []))
+            continue
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+        elif not isinstance(node, ast.expr):  # which holds no statement
+            yield from imports_of(node)
+
+
+def imported(source: str) -> frozenset[str]:
+    """Dotted names that a program may import, see :func:`imports_of`.
+
+    Raises
+    ------
+    SyntaxError
+        Where it does not parse.
+    """
+    kept = _KEPT / f"{checksums.of_text(source)}.json"
+    try:
+        return frozenset(json.loads(kept.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        names = sorted(set(imports_of(ast.parse(source))))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write_text(kept, json.dumps(names))
+        return frozenset(names)
