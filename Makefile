@@ -8,6 +8,9 @@ CORES ?= 0
 # A folder of notebooks, such as green: build its pages alone.
 ONLY ?=
 
+# Sixty notebooks load the same modules, which are compiled once where Python may keep what it compiled.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help book test robustness open full lint format lock clean
 .DELETE_ON_ERROR:
 
