@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
@@ -51,6 +52,12 @@ def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Pag
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, (
         "wider than a phone"
     )
+
+
+def test_no_role_is_left_as_text(html: Path) -> None:
+    """What code displays is plain Markdown, in which ``{ref}`...``` stays as it is."""
+    left = re.compile(rb"\{[a-z:]+\}(?:<code|`)")
+    assert not [name for name in PAGES if left.search((html / f"{name}.html").read_bytes())]
 
 
 def test_every_internal_link_leads_somewhere(html: Path) -> None:
