@@ -8,13 +8,13 @@ settings behind it changed, and forgets the outputs of a step that was killed.
 import sys
 from pathlib import Path
 
-from radeval_lib.pipeline import steps
+from radeval_lib.pipeline import forkserver, steps
 
 ROOT_OF_DATA = config.get("data_root") or ""
 ONLY = config.get("only") or []
 GRAPH = steps.graph(config.get("profile", "embedded"), ONLY, Path(ROOT_OF_DATA) if ROOT_OF_DATA else None)
 OUT = f"build/{GRAPH.settings.name}"
-RADBOOK = [sys.executable, "-m", "radeval_lib.cli"]
+RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"], models=False)
 
 
 def one_of(names):

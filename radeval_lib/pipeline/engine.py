@@ -14,7 +14,7 @@ from pathlib import Path
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.paths import ROOT, shown
-from radeval_lib.pipeline import outlook, processes, steps
+from radeval_lib.pipeline import forkserver, outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
 
 _JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
@@ -110,11 +110,12 @@ def _run(
     left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
     started: dict[str, float] = {}
     with (
+        forkserver.serving() as served,
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
             _command(graph, cores, again),
             cwd=ROOT,
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment},
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment, **served},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -18,18 +18,21 @@ from typing import Any
 import nbformat
 import papermill as pm
 import yaml
+from jupyter_client.manager import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
+from traitlets import Bool
 from traitlets.config import Config
 
 from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
-from radeval_lib.pipeline import steps
+from radeval_lib.pipeline import forkserver, steps
 from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
+from radeval_lib.study.declarations import declared
 
 COMMON = ("profile", "seed", "output_dir", "data_root")
 """Parameters that every notebook has; what a notebook has beyond them makes it a cell."""
@@ -139,6 +142,21 @@ def _sockets() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="radbook-")
 
 
+class ForkedKernelManager(AsyncKernelManager):
+    """Starts a kernel as :mod:`radeval_lib.pipeline.forkserver` does where a build has one, else afresh.
+
+    Attributes
+    ----------
+    models : whether the notebook trains or uses models.
+    """
+
+    models = Bool(False, config=True)
+
+    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+        """The command of the kernel."""
+        return forkserver.through_server(super().format_kernel_cmd(extra_arguments), self.models)
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a run leaves what it makes.
@@ -218,6 +236,11 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
     with atomic.scratch(place.executed.parent) as folder, _sockets() as sockets:
         source, executed = folder / "source.ipynb", folder / "executed.ipynb"
         nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
+        manager = {
+            "transport": "ipc",
+            "ip": f"{sockets}/kernel",
+            "models": place.is_cell or declared(name).uses_models,
+        }
         with atomic.new_folder(place.left) as stage:
             os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
             try:
@@ -228,7 +251,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     progress_bar=progress,
                     cwd=ROOT,
                     kernel_name="python3",
-                    config=Config({"KernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}),
+                    kernel_manager_class=ForkedKernelManager,
+                    config=Config({"ForkedKernelManager": manager}),
                 )
             except PapermillExecutionError as error:
                 secret = bool(withholding.in_reach(data.data_root(parameters["data_root"] or None)))

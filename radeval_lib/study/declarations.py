@@ -36,6 +36,11 @@ class Declared(BaseModel):
     metrics: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
 
+    @property
+    def uses_models(self) -> bool:
+        """Whether it has to do with models: its own, those of cells, or those of metrics."""
+        return bool(self.cells or self.models or self.metrics)
+
 
 def front_matter(text: str) -> dict[str, object]:
     """The YAML between the two ``---`` at the top of a source; empty where there is none."""

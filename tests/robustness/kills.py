@@ -21,6 +21,7 @@ VICTIMS = {
     "the command": ("radeval_lib.cli", "build"),
     "the engine": ("snakemake",),
     "a kernel": ("ipykernel_launcher",),
+    "the forks or their server": ("radeval_lib.pipeline.forkserver",),
     "the renderer": ("jupyter_book",),
 }
 LONGEST_BUILD = 600  # seconds

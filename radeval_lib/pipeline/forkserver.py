@@ -1,0 +1,257 @@
+"""Starts the processes of a build by forking one that has loaded the libraries already.
+
+A build starts two processes a step, one that runs papermill and the kernel, and to load their libraries takes
+them eight seconds of a processor, much of a short page's time. Here one process loads them, once a build, and
+each process that is asked of it (see :mod:`radeval_lib.pipeline.fork_client`) is a fork. It has the caller's
+arguments, environment, folder and standard streams; it ends when its caller ends, however that ends, and the
+caller ends with its exit status. Of the code that a step runs nothing is loaded before the fork, so it runs
+what stands there when it starts.
+
+Where forking is not safe or not possible, each process is started afresh; what they compute is the same.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.paths import ROOT
+from radeval_lib.pipeline import fork_client, processes
+
+LIBRARIES = (
+    "papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "IPython.display",
+    "pydantic", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn",
+)  # fmt: skip
+"""What every step loads."""
+
+MODEL_LIBRARIES = (
+    "torch", "safetensors.torch", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection",
+    "statsmodels.stats.proportion", "nltk.stem.porter", "pingouin",
+    "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
+    "transformers.PreTrainedTokenizerFast", "transformers.Trainer", "transformers.TrainingArguments",
+)  # fmt: skip
+"""What steps load that train or use models, beside the above; a name in a module that loads it when asked."""
+
+_ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
+# Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
+_OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def is_possible() -> bool:
+    """Whether processes may be forked from one that has loaded PyTorch: a driver of an accelerator does not
+    survive it, and neither do the system libraries of macOS."""
+    return (
+        sys.platform == "linux"
+        and hasattr(os, "pidfd_open")
+        and not any(Path(device).exists() for device in _ACCELERATORS)
+    )
+
+
+@contextmanager
+def serving() -> Iterator[dict[str, str]]:
+    """Have a server while a build runs; when this ends, what it has started ends too.
+
+    Yields
+    ------
+    dict
+        Environment variables by which the processes that the build starts find it; empty where there is none.
+    """
+    if not is_possible():
+        yield {}
+        return
+    # A socket's path is limited in length, so it stands in the system's temporary folder.
+    with tempfile.TemporaryDirectory(prefix="radbook-") as folder, socket.socket(socket.AF_UNIX) as listening:
+        path = f"{folder}/forks"
+        listening.bind(path)
+        listening.listen(256)  # who calls while libraries are being loaded waits
+        server = subprocess.Popen(
+            [sys.executable, "-m", "radeval_lib.pipeline.forkserver", str(listening.fileno())],
+            cwd=ROOT,
+            env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), **_OF_KERNELS},
+            pass_fds=[listening.fileno()],
+            preexec_fn=processes.die_with_parent,
+        )
+        try:
+            yield {fork_client.SERVER: path}
+        finally:
+            server.kill()
+            server.wait()
+
+
+def through_server(command: Sequence[str], models: bool) -> list[str]:
+    """A command that does what ``command`` does, by a fork where there is a server.
+
+    Parameters
+    ----------
+    command : of Python, ``[python, ..., "-m", module, ...]``.
+    models : whether it will load :data:`MODEL_LIBRARIES`.
+
+    Raises
+    ------
+    ValueError
+        Where it runs no module.
+    """
+    if "-m" not in command:
+        raise ValueError(f"a command of Python that runs a module is wanted, not {' '.join(command)}")
+    client = [command[0], "-I", "-S", fork_client.__file__]
+    return [*client, *(["--models"] if models else []), *command[1:]]
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What a client asks for: :data:`content` as it sent it, and its standard streams."""
+
+    content: dict[str, Any]
+    streams: tuple[int, ...]
+
+
+class _Server:
+    """Forks a process for each request, and tells each client how its process ended."""
+
+    def __init__(self, listening: socket.socket) -> None:
+        self.listening = listening
+        self.waiting = selectors.DefaultSelector()
+        self.waiting.register(listening, selectors.EVENT_READ)
+        self.process_of: dict[socket.socket, int] = {}
+        self.client_of: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of the process
+
+    def serve(self) -> _Request:
+        """Returns in each fork, with what it is to become; never in the server."""
+        while True:
+            for key, _ in self.waiting.select():
+                if key.fileobj is self.listening:
+                    if request := self._accept():
+                        return request
+                elif isinstance(key.fileobj, int):
+                    self._ended(key.fileobj)
+                elif isinstance(key.fileobj, socket.socket):
+                    self._told(key.fileobj)
+
+    def _accept(self) -> _Request | None:
+        client, _ = self.listening.accept()
+        request = _received(client)
+        if request is None:
+            client.close()
+            return None
+        if request.content["models"]:
+            load(MODEL_LIBRARIES)
+        own = os.getpid()
+        process = os.fork()
+        with suppress(PermissionError, ProcessLookupError):
+            os.setpgid(process, process)  # in both of them: killed with all that it starts, from now on
+        if process == 0:
+            processes.die_with_parent()
+            if os.getppid() != own:  # it died before this one asked to die with it
+                os._exit(1)
+            self._forget(client)
+            return request
+        for stream in request.streams:
+            os.close(stream)
+        descriptor = os.pidfd_open(process)
+        self.process_of[client] = process
+        self.client_of[descriptor] = process, client
+        self.waiting.register(client, selectors.EVENT_READ)
+        self.waiting.register(descriptor, selectors.EVENT_READ)
+        return None
+
+    def _forget(self, client: socket.socket) -> None:
+        """Close, in a fork, what is the server's."""
+        self.waiting.close()
+        for other in (self.listening, client, *self.process_of):
+            other.close()
+        for descriptor in self.client_of:
+            os.close(descriptor)
+
+    def _told(self, client: socket.socket) -> None:
+        """Pass on the signals that a client got; one that is gone takes its process with it."""
+        process = self.process_of.get(client)
+        if process is None:  # it ended in the same moment
+            return
+        try:
+            numbers = client.recv(16)
+        except ConnectionError:
+            numbers = b""
+        if not numbers:
+            self.waiting.unregister(client)
+        for number in numbers or [signal.SIGKILL]:
+            with suppress(ProcessLookupError):
+                os.killpg(process, number)
+
+    def _ended(self, descriptor: int) -> None:
+        process, client = self.client_of.pop(descriptor)
+        del self.process_of[client]
+        self.waiting.unregister(descriptor)
+        with suppress(KeyError):
+            self.waiting.unregister(client)
+        os.close(descriptor)
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        with suppress(OSError):
+            client.sendall(f"{status}\n".encode())
+        client.close()
+
+
+def _received(client: socket.socket) -> _Request | None:
+    """What a client asks for; None where it went before it had said it."""
+    content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
+    while not content.endswith(b"\n"):
+        if not (more := client.recv(1 << 16)):
+            for stream in streams:
+                os.close(stream)
+            return None
+        content += more
+    return _Request(json.loads(content), tuple(streams))
+
+
+def load(names: Sequence[str]) -> None:
+    """Import modules, and names from modules that load them when asked; what is not installed is left out."""
+    for name in names:
+        if name in sys.modules:
+            continue
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            home, _, last = name.rpartition(".")
+            with suppress(ModuleNotFoundError, AttributeError, ValueError):
+                getattr(importlib.import_module(home), last)
+    gc.freeze()  # else a collection in a fork would copy all of it
+
+
+def _become(request: _Request) -> None:
+    """Be, in a fork, the process that a client asks for."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, stream in enumerate(request.streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.environ.clear()
+    os.environ.update(request.content["environment"])
+    os.chdir(request.content["folder"])
+    sys.path[0] = request.content["folder"]
+    module, *arguments = request.content["command"]
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
+    listening = socket.socket(fileno=int(sys.argv[1]))
+    load(LIBRARIES)
+    _become(_Server(listening).serve())
+
+
+if __name__ == "__main__":
+    _main()

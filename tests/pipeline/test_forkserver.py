@@ -1,0 +1,192 @@
+"""Forked processes behave as fresh ones do, and none outlives its caller or the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from radeval_lib.pipeline import fork_client, forkserver
+
+# Module `told`, run by the tests: says what it was started with, then does what its first argument says.
+TOLD = """
+import json, os, signal, sys, time
+
+def name(number, _):
+    print("signal", signal.Signals(number).name, flush=True)
+    sys.exit(7)
+
+signal.signal(signal.SIGTERM, name)
+facts = {
+    "main": __name__, "arguments": sys.argv[1:], "folder": os.getcwd(), "word": os.environ.get("WORD"),
+    "stray": os.environ.get("STRAY"), "first": sys.path[0], "loaded": "seaborn" in sys.modules,
+    "models": "transformers.models.bert.modeling_bert" in sys.modules,
+    "input": sys.stdin.read(), "process": os.getpid(),
+}
+print(json.dumps(facts), flush=True)
+print("to the other stream", file=sys.stderr)
+what = sys.argv[1]
+if what == "exit":
+    sys.exit(int(sys.argv[2]))
+if what == "raise":
+    raise RuntimeError("as asked")
+if what == "die":
+    os.kill(os.getpid(), signal.SIGKILL)
+if what == "wait":
+    time.sleep(60)
+"""
+
+needs_forks = pytest.mark.skipif(
+    not forkserver.is_possible(), reason="processes are not forked on this system, or beside an accelerator"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[dict[str, str]]:
+    with forkserver.serving() as found:
+        yield found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "told.py").write_text(TOLD, encoding="utf-8")
+    return tmp_path
+
+
+def start(
+    folder: Path, server: dict[str, str], *arguments: str, models: bool = False
+) -> subprocess.Popen[str]:
+    command = forkserver.through_server([sys.executable, "-m", "told", *arguments], models)
+    return subprocess.Popen(
+        command, cwd=folder, env={**os.environ, "WORD": "häßlich", **server}, text=True, encoding="utf-8",
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def outcome(process: subprocess.Popen[str]) -> tuple[dict[str, object], str, int]:
+    out, err = process.communicate("given", timeout=120)
+    return json.loads(out.splitlines()[0]), err, process.returncode
+
+
+def ended(process: int) -> bool:
+    for _ in range(100):
+        if not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def begun(process: subprocess.Popen[str]) -> int:
+    """The number of the process that stands behind a client, once it has told what it was started with."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    return int(json.loads(process.stdout.readline())["process"])
+
+
+def test_afresh_where_there_is_no_server(folder: Path) -> None:
+    facts, err, status = outcome(start(folder, {}, "exit", "3"))
+    assert (facts["arguments"], facts["word"], status) == (["exit", "3"], "häßlich", 3)
+    assert not facts["loaded"]
+    assert "to the other stream" in err
+
+
+def test_afresh_where_the_server_is_gone(folder: Path) -> None:
+    facts, _, status = outcome(start(folder, {fork_client.SERVER: str(folder / "gone")}, "exit", "0"))
+    assert (facts["loaded"], status) == (False, 0)
+
+
+@needs_forks
+def test_fork_is_given_what_a_fresh_process_is_given(
+    folder: Path, server: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STRAY", "set after the server was started")
+    fresh, _, _ = outcome(start(folder, {}, "exit", "0", "two words"))
+    forked, err, status = outcome(start(folder, server, "exit", "0", "two words"))
+    assert status == 0
+    assert "to the other stream" in err
+    apart = {"process", "loaded", "models"}
+    assert {key: forked[key] for key in forked if key not in apart} == {
+        key: fresh[key] for key in fresh if key not in apart
+    }
+    assert forked["loaded"]
+
+
+@needs_forks
+def test_models_are_loaded_when_they_are_asked_for(folder: Path, server: dict[str, str]) -> None:
+    assert outcome(start(folder, server, "exit", "0", models=True))[0]["models"]
+
+
+@needs_forks
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [(("exit", "5"), 5, ""), (("raise",), 1, "RuntimeError: as asked"), (("die",), -signal.SIGKILL, "")],
+)
+def test_client_ends_as_its_process_ended(
+    folder: Path, server: dict[str, str], arguments: tuple[str, ...], status: int, told: str
+) -> None:
+    _, err, found = outcome(start(folder, server, *arguments))
+    assert found == status
+    assert told in err
+
+
+@needs_forks
+def test_signals_are_passed_on(folder: Path, server: dict[str, str]) -> None:
+    client = start(folder, server, "wait")
+    begun(client)
+    client.send_signal(signal.SIGTERM)
+    assert client.wait(30) == 7
+    assert client.stdout is not None
+    assert client.stdout.read() == "signal SIGTERM\n"
+
+
+@needs_forks
+def test_process_dies_with_its_client(folder: Path, server: dict[str, str]) -> None:
+    client = start(folder, server, "wait")
+    process = begun(client)
+    client.kill()
+    assert ended(process)
+    assert outcome(start(folder, server, "exit", "0"))[2] == 0, "the server goes on"
+
+
+@needs_forks
+def test_processes_die_with_the_server(folder: Path) -> None:
+    with forkserver.serving() as own:
+        client = start(folder, own, "wait")
+        process = begun(client)
+    assert ended(process)
+    assert client.wait(30) == 1
+    assert client.stderr is not None
+    assert "the process that starts a build's processes is gone" in client.stderr.read()
+
+
+def test_no_server_beside_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forkserver, "_ACCELERATORS", ("/dev/null",))
+    with forkserver.serving() as found:
+        assert found == {}
+
+
+def test_command_that_runs_no_module_is_refused() -> None:
+    with pytest.raises(ValueError, match="a command of Python that runs a module is wanted"):
+        forkserver.through_server(["python", "x.py"], models=False)
+
+
+def test_every_library_named_is_there() -> None:
+    """Else it would be left out in silence, and each process would load it for itself."""
+    code = """
+import pkgutil
+from radeval_lib.pipeline import forkserver
+for name in forkserver.LIBRARIES + forkserver.MODEL_LIBRARIES:
+    home, _, last = name.rpartition(".")
+    pkgutil.resolve_name(f"{home}:{last}" if last[0].isupper() else name)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
