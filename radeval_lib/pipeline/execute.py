@@ -28,7 +28,7 @@ from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
-from radeval_lib.pipeline import forkserver, steps
+from radeval_lib.pipeline import forkserver, processes, steps
 from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
@@ -155,6 +155,10 @@ class ForkedKernelManager(AsyncKernelManager):
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """The command of the kernel."""
         return forkserver.through_server(super().format_kernel_cmd(extra_arguments), self.models)
+
+    async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
+        """Start it, so that it ends with this process, however that ends."""
+        await super().start_kernel(preexec_fn=processes.die_with_parent, **settings)
 
 
 @dataclass(frozen=True)

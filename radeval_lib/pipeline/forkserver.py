@@ -86,6 +86,7 @@ def serving() -> Iterator[dict[str, str]]:
             pass_fds=[listening.fileno()],
             preexec_fn=processes.die_with_parent,
         )
+        listening.close()  # else callers would go on waiting for a server that was killed
         try:
             yield {fork_client.SERVER: path}
         finally:

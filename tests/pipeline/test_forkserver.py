@@ -168,6 +168,18 @@ def test_processes_die_with_the_server(folder: Path) -> None:
     assert "the process that starts a build's processes is gone" in client.stderr.read()
 
 
+@needs_forks
+def test_afresh_where_the_server_was_killed(folder: Path) -> None:
+    before = set(psutil.Process().children())
+    with forkserver.serving() as own:
+        outcome(start(folder, own, "exit", "0"))
+        (server,) = set(psutil.Process().children()) - before
+        server.kill()
+        server.wait()
+        facts, _, status = outcome(start(folder, own, "exit", "0"))
+    assert (facts["loaded"], status) == (False, 0)
+
+
 def test_no_server_beside_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forkserver, "_ACCELERATORS", ("/dev/null",))
     with forkserver.serving() as found:
