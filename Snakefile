@@ -48,7 +48,8 @@ rule book:
         OUT + "/_build/html/index.html",
     params:
         renderer=steps.renderer_digest(),
-        command=[*RADBOOK, "render", "--profile", GRAPH.settings.name]
+        # A function, since the engine reads braces in a plain text as wildcards.
+        command=lambda wildcards: [*RADBOOK, "render", "--profile", GRAPH.settings.name]
         + (["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []),
     message:
         "rendering the book"

@@ -128,15 +128,29 @@ class Graph:
         folder = "executed_cells" if name in self.cells else "executed"
         return self.output_dir / folder / f"{name}.ipynb"
 
-    def unsound(self) -> list[str]:
-        """Pages and cells that were run, but whose results are not whole or not of these parameters."""
-        return [page for page in self.pages if self._was_run(page) and not self._page_is_sound(page)] + [
-            cell for cell in self.cells if self._was_run(cell) and not self._cell_is_sound(cell)
-        ]
+    @cached_property
+    def names(self) -> list[str]:
+        """The steps of this build, rendering apart: its pages, and the cells that they need."""
+        found = dict.fromkeys(self.pages)
+        waiting = list(self.pages)
+        while waiting:
+            for name in self.cells_before(waiting.pop()):
+                if name not in found:
+                    found[name] = None
+                    waiting.append(self.cells[name].notebook)
+        return list(found)
 
-    def _was_run(self, name: str) -> bool:
-        left = cells.folder(self.output_dir, self.cells[name]) if name in self.cells else self.results(name)
-        return left.exists() or self.executed(name).exists()
+    def unsound(self) -> list[str]:
+        """Steps whose results are not here, not whole, or not of these parameters.
+
+        The engine is told of each: after a step that failed it has no results, but its digests, and the step
+        would pass for done beside a book that was rendered before.
+        """
+        return [
+            name
+            for name in self.names
+            if not (self._cell_is_sound(name) if name in self.cells else self._page_is_sound(name))
+        ]
 
     def _page_is_sound(self, page: str) -> bool:
         folder = self.results(page)

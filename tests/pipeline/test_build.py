@@ -140,6 +140,18 @@ def test_a_failing_cell_is_named_and_the_others_still_build(tiny: TinyRepository
     assert set(_executed(tiny)) == {"one", "two"}
 
 
+def test_a_page_that_failed_beside_a_finished_book_is_not_taken_for_done(tiny: TinyRepository) -> None:
+    assert tiny.radbook("build").returncode == 0
+    tiny.write("facts/one", "raise ValueError('broken')")
+    for _ in range(2):
+        failed = tiny.radbook("build")
+        assert failed.returncode != 0
+        assert "notebooks/facts/one.md: code cell 3" in failed.stdout + failed.stderr
+    tiny.write("facts/one", RECORDS.format(exhibit="facts.table1"))
+    assert tiny.radbook("build").returncode == 0
+    assert (tiny.build / RESULT.format(name="one", number=1)).is_file()
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("moment", ["notebook", "render"])
 def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: str) -> None:

@@ -49,16 +49,18 @@ def _change(tiny: TinyRepository, number: int) -> None:
 
 
 def _kill_one(build: subprocess.Popen[bytes], marks: tuple[str, ...], patience: float, rng: Random) -> bool:
-    """Kill a process of the build whose command line holds all ``marks``, a random moment after it began."""
+    """Kill a process of the build whose command line holds all ``marks``, a random moment after there was one."""
     limit = time.monotonic() + patience
+    moment = None
     while build.poll() is None and time.monotonic() < limit:
         with suppress(psutil.Error):
             family = [psutil.Process(build.pid), *psutil.Process(build.pid).children(recursive=True)]
             found = [
                 one for one in family if all(any(mark in part for part in one.cmdline()) for mark in marks)
             ]
-            if found:
-                time.sleep(rng.random() * 3)
+            if found and moment is None:
+                moment = time.monotonic() + rng.random() * 3
+            if found and moment is not None and time.monotonic() >= moment:
                 rng.choice(found).send_signal(signal.SIGKILL)
                 return True
         time.sleep(0.05)
