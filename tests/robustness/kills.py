@@ -49,7 +49,7 @@ def _change(tiny: TinyRepository, number: int) -> None:
 
 
 def _kill_one(build: subprocess.Popen[bytes], marks: tuple[str, ...], patience: float, rng: Random) -> bool:
-    """Kill a process of the build whose command line holds all ``marks``, a random moment after there was one."""
+    """Kill a process of the build whose command line holds all ``marks``, a random moment after one began."""
     limit = time.monotonic() + patience
     moment = None
     while build.poll() is None and time.monotonic() < limit:

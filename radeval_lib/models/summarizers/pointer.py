@@ -112,7 +112,9 @@ class PointerGenerator(nn.Module):
         memory, state = self.encode(input_ids)
         logits, gate, points, _ = self.decode(labels[:, :-1], memory, state)
         wanted = labels[:, 1:]
-        written = -functional.cross_entropy(logits.transpose(1, 2), wanted, reduction="none")
+        written = -functional.cross_entropy(  # of rows: three times as fast as of a transposed array
+            logits.flatten(0, 1), wanted.flatten(), reduction="none"
+        ).view_as(wanted)
         if self.copying:
             there = input_ids[:, None] == wanted[..., None]
             copied = ((there * points).sum(-1) + _LITTLE).log()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SETTINGS = "pointer_generator.json"
 _WEIGHTS = "pointer_generator.safetensors"
 _TOKENIZER = "tokenizer.json"
-_BATCH_TOKENS = 8_192
+_BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
@@ -184,7 +184,9 @@ class PointerSummarizer:
         was_training = self.module.training
         self.module.eval()
         with torch.inference_mode():
-            for batch in buckets([len(ids) for ids in sources], _BATCH_TOKENS // decoding.beams, 64):
+            for batch in buckets(
+                [len(ids) for ids in sources], _BATCH_TOKENS // decoding.beams, _BATCH_TEXTS
+            ):
                 for index, ids in zip(
                     batch, self._decoded([sources[i] for i in batch], decoding), strict=True
                 ):
