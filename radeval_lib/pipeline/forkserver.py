@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -249,6 +250,8 @@ def _become(request: _Request) -> None:
 
 def _main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
+    # Model libraries ask for a progress bar of widgets, which no page could show.
+    warnings.filterwarnings("ignore", message="IProgress not found")
     listening = socket.socket(fileno=int(sys.argv[1]))
     load(LIBRARIES)
     _become(_Server(listening).serve())

@@ -12,6 +12,7 @@ from transformers import AutoModel, AutoTokenizer
 from radeval_lib.data.records import Document
 from radeval_lib.models.classifiers.linear_probe import FrozenEncoder, fit_probe
 from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.frozen import frozen
 from radeval_lib.models.loading import PACKAGED, ModelError, packaged_minilm
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
@@ -46,6 +47,34 @@ def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None
     assert torch.allclose(hidden(cut, TEXTS[0]), states[2], atol=1e-6)
     with pytest.raises(ModelError, match="first 6 layers of a model with 6 layers"):
         shallow(PACKAGED, 6, tmp_path)
+
+
+def test_a_frozen_encoder_reads_each_text_once_and_lets_the_layers_above_learn() -> None:
+    tokenizer = AutoTokenizer.from_pretrained(packaged_minilm())
+    encoder = AutoModel.from_pretrained(packaged_minilm())
+    held = frozen(encoder)
+    model = torch.nn.Sequential(torch.nn.Linear(encoder.config.hidden_size, 2)).train()
+    held.train()
+    assert not encoder.training, "dropout stays off"
+    read = []
+    encoder.register_forward_pre_hook(
+        lambda _, __, given: read.append(len(given["input_ids"])), with_kwargs=True
+    )
+    one, other, both = (
+        tokenizer(texts, padding=True, return_tensors="pt", return_token_type_ids=False)
+        for texts in (TEXTS[:1], TEXTS[1:], TEXTS)
+    )
+    with torch.inference_mode():  # a text may be measured before it is learned from
+        held(**one)
+    states = held(**both).last_hidden_state
+    held(**other)
+    assert read == [1, 1]
+    for text, row, mask in zip(TEXTS, states, both["attention_mask"], strict=True):
+        assert torch.allclose(row[mask.bool()], hidden(str(packaged_minilm()), text)[0], atol=1e-5)
+        assert not row[~mask.bool()].any()
+    model(states).sum().backward()
+    assert model[0].weight.grad is not None
+    assert all(weight.grad is None and not weight.requires_grad for weight in encoder.parameters())
 
 
 def test_masks_are_on_words_alone_and_as_many_as_they_should_be() -> None:

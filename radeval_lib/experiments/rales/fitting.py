@@ -24,6 +24,7 @@ from radeval_lib.experiments.rales.search import Tables
 from radeval_lib.experiments.rales.settings import SHARES, Dimension, Settings
 from radeval_lib.experiments.rales.subsets import first_share, stratified_order
 from radeval_lib.experiments.rales.tasks import BenchmarkTask, Parts, ProcedureBenchmark, document_counts
+from radeval_lib.models.frozen import frozen
 from radeval_lib.models.training import TrainingSettings, train
 
 _KNOWN = {field.name for field in fields(TrainingSettings)}
@@ -108,7 +109,7 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
     else:
         fitted = plan.task.start(start, plan.parts, plan.seed + draw)
         if plan.regime == "probe":
-            freeze(fitted)
+            fitted.module.encoder = frozen(fitted.module.encoder)
         own = {key: value for key, value in settings.items() if key in _KNOWN}
         chosen = replace(
             TrainingSettings(**own), seed=plan.seed + draw, device=plan.device, measure=plan.task.measure
@@ -141,12 +142,6 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
     """What is given for the task in this regime, or else for the task."""
     return by_name.get(f"{task}/{regime}") or by_name.get(task) or {}
-
-
-def freeze(fitted: Any) -> None:
-    """Let only the new layers learn."""
-    for name, parameter in fitted.module.named_parameters():
-        parameter.requires_grad_(name.startswith(fitted.new_layers))
 
 
 def outputs(
