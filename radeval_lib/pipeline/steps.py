@@ -215,7 +215,7 @@ def expected_seconds(output_dir: Path, name: str) -> float:
     with suppress(OSError, ValueError):
         return float((output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
     listed = _listed_seconds()
-    return float(listed.get(name, listed.get(name.rpartition("/")[0], 15.0)))
+    return float(listed.get(name, listed.get(name.rpartition("/")[0], 8.0)))
 
 
 @lru_cache(maxsize=1)
