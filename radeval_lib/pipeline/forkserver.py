@@ -1,11 +1,11 @@
 """Starts the processes of a build by forking one that has loaded the libraries already.
 
-A build starts two processes a step, one that runs papermill and the kernel, and to load their libraries takes
-seconds each time, often longer than the page itself (benchmarks/page_start.py). Here one process loads them,
-once a build, and each process that is asked of it (see :mod:`radeval_lib.pipeline.fork_client`) is a fork. It has the caller's
-arguments, environment, folder and standard streams; it ends when its caller ends, however that ends, and the
-caller ends with its exit status. Of the code that a step runs nothing is loaded before the fork, so it runs
-what stands there when it starts.
+A build starts two processes a step, one that runs papermill and the kernel, and to load their libraries
+takes seconds each time, often longer than the page itself (benchmarks/page_start.py). Here one process
+loads them, once a build, and each process that is asked of it (see :mod:`radeval_lib.pipeline.fork_client`)
+is a fork. It has the caller's arguments, environment, folder and standard streams; it ends when its caller
+ends, however that ends, and the caller ends with its exit status. Of the code that a step runs nothing is
+loaded before the fork, so it runs what stands there when it starts.
 
 Where forking is not safe or not possible, each process is started afresh; what they compute is the same.
 """
