@@ -23,6 +23,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -47,6 +48,7 @@ MODEL_LIBRARIES = (
 )  # fmt: skip
 """What steps load that train or use models, beside the above; a name in a module that loads it when asked."""
 
+_GRACE = 3.0  # seconds
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
@@ -65,7 +67,8 @@ def is_possible() -> bool:
 
 @contextmanager
 def serving() -> Iterator[dict[str, str]]:
-    """Have a server while a build runs; when this ends, what it has started ends too.
+    """Have a server while a build runs; when this ends, what it has started ends too. Processes that are
+    ending, as after an interrupt from the keyboard, get a few seconds to put things in order.
 
     Yields
     ------
@@ -91,8 +94,17 @@ def serving() -> Iterator[dict[str, str]]:
         try:
             yield {fork_client.SERVER: path}
         finally:
+            limit = time.monotonic() + _GRACE
+            while _has_processes(server.pid) and time.monotonic() < limit:
+                time.sleep(0.05)
             server.kill()
             server.wait()
+
+
+def _has_processes(server: int) -> bool:
+    with suppress(OSError):
+        return bool(Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").strip())
+    return False
 
 
 def through_server(command: Sequence[str], models: bool) -> list[str]:

@@ -169,6 +169,15 @@ def test_processes_die_with_the_server(folder: Path) -> None:
 
 
 @needs_forks
+def test_processes_that_are_ending_may_finish(folder: Path) -> None:
+    with forkserver.serving() as own:
+        client = start(folder, own, "wait")
+        begun(client)
+        client.send_signal(signal.SIGTERM)
+    assert client.wait(30) == 7
+
+
+@needs_forks
 def test_afresh_where_the_server_was_killed(folder: Path) -> None:
     before = set(psutil.Process().children())
     with forkserver.serving() as own:
