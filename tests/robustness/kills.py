@@ -16,13 +16,14 @@ import psutil
 
 from tests.pipeline.conftest import TinyRepository, tiny_repository
 
-# What a process of a build is called by in its command line; of several that match, any.
+# What a process of a build is called by in its command line (of several that match, any), and how many
+# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives one.
 VICTIMS = {
-    "the command": ("radeval_lib.cli", "build"),
-    "the engine": ("snakemake",),
-    "a kernel": ("ipykernel_launcher",),
-    "the forks or their server": ("radeval_lib.pipeline.forkserver",),
-    "the renderer": ("jupyter_book",),
+    "the command": (("radeval_lib.cli", "build"), 3.0),
+    "the engine": (("snakemake",), 3.0),
+    "a kernel": (("ipykernel_launcher",), 0.7),
+    "the forks or their server": (("radeval_lib.pipeline.forkserver",), 3.0),
+    "the renderer": (("jupyter_book",), 3.0),
 }
 LONGEST_BUILD = 600  # seconds
 
@@ -48,8 +49,9 @@ def _change(tiny: TinyRepository, number: int) -> None:
         path.write_text(f"{head}\n\nVersion {number}.\n", encoding="utf-8")
 
 
-def _kill_one(build: subprocess.Popen[bytes], marks: tuple[str, ...], patience: float, rng: Random) -> bool:
-    """Kill a process of the build whose command line holds all ``marks``, a random moment after one began."""
+def _kill_one(build: subprocess.Popen[bytes], victim: str, patience: float, rng: Random) -> bool:
+    """Kill a process of the build, a random moment after the first of that name began."""
+    marks, latest = VICTIMS[victim]
     limit = time.monotonic() + patience
     moment = None
     while build.poll() is None and time.monotonic() < limit:
@@ -59,7 +61,7 @@ def _kill_one(build: subprocess.Popen[bytes], marks: tuple[str, ...], patience: 
                 one for one in family if all(any(mark in part for part in one.cmdline()) for mark in marks)
             ]
             if found and moment is None:
-                moment = time.monotonic() + rng.random() * 3
+                moment = time.monotonic() + rng.random() * latest
             if found and moment is not None and time.monotonic() >= moment:
                 rng.choice(found).send_signal(signal.SIGKILL)
                 return True
@@ -92,7 +94,7 @@ def tries(folder: Path, kills: int = 50, pairs: int = 10, seed: int = 0) -> Iter
         one = _start(tiny)
         found = True
         if number < kills:
-            found = _kill_one(one, VICTIMS[victims[number % len(victims)]], LONGEST_BUILD, rng)
+            found = _kill_one(one, victims[number % len(victims)], LONGEST_BUILD, rng)
         else:
             time.sleep(rng.random() * 8)
             other = _start(tiny)
