@@ -22,7 +22,6 @@ def frozen(encoder: Any) -> torch.nn.Module:
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder.requires_grad_(False).eval()
-            self.config = encoder.config
             self._known: dict[tuple[int, ...], torch.Tensor] = {}
 
         def train(self, mode: bool = True) -> Any:

@@ -13,9 +13,9 @@ Where forking is not safe or not possible, each process is started afresh; what 
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
+import pkgutil
 import runpy
 import selectors
 import signal
@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def through_server(command: Sequence[str], models: bool) -> list[str]:
     if "-m" not in command:
         raise ValueError(f"a command of Python that runs a module is wanted, not {' '.join(command)}")
     client = [command[0], "-I", "-S", fork_client.__file__]
-    return [*client, *(["--models"] if models else []), *command[1:]]
+    return [*client, *([fork_client.MODELS] if models else []), *command[1:]]
 
 
 @dataclass(frozen=True)
@@ -231,17 +232,15 @@ def _received(client: socket.socket) -> _Request | None:
     return _Request(json.loads(content), tuple(streams))
 
 
-def load(names: Sequence[str]) -> None:
-    """Import modules, and names from modules that load them when asked; what is not installed is left out."""
+@cache
+def load(names: tuple[str, ...]) -> None:
+    """Import modules, and names from modules that load them when asked; what is not installed is left out.
+
+    Once for the same names: it is called for every process that asks for them.
+    """
     for name in names:
-        if name in sys.modules:
-            continue
-        try:
-            importlib.import_module(name)
-        except ModuleNotFoundError:
-            home, _, last = name.rpartition(".")
-            with suppress(ModuleNotFoundError, AttributeError, ValueError):
-                getattr(importlib.import_module(home), last)
+        with suppress(ModuleNotFoundError, AttributeError):
+            pkgutil.resolve_name(name)
     gc.freeze()  # else a collection in a fork would copy all of it
 
 
