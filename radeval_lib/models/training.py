@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic
 from radeval_lib.models.loading import ModelError, device_of, quiet
+from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
     import torch
@@ -253,7 +254,7 @@ def _run(
     trainer.remove_callback(PrinterCallback)
     if not resumable:
         trainer.add_callback(_keep_best(s.measure))
-    with quiet():
+    with quiet(), unpadded(task.module):
         trainer.train(resume_from_checkpoint=get_last_checkpoint(str(where)) if resumable else None)
     return _history(trainer.state.log_history, s.measure)
 

@@ -28,6 +28,15 @@ class OneTooMany:
         return [[(1, 2, "NON-DISEASE"), (0, 1, "ANATOMY")] for _ in sentences]
 
 
+def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> None:
+    corpus = [_sentence(str(number), "", part) for part in ("train", "dev", "test") for number in range(9)]
+    drawn = recognisers.starting_graphs(corpus, 4, np.random.default_rng(0))
+    assert [row.split for row in drawn] == ["train"] * 4 + ["dev"] * 9
+    assert [row for row in corpus if row.split != "test"] == recognisers.starting_graphs(
+        corpus, 0, np.random.default_rng(0)
+    )
+
+
 @pytest.mark.parametrize("name", names())
 def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
     settings = profile(name)

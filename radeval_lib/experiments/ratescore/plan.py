@@ -21,6 +21,8 @@ class Settings(BaseModel):
     recogniser_sentences : training sentences of each source for the recogniser that the study uses; 0: all.
     training_sentences : likewise, for the comparisons of Tables 6 and 7.
     training_seeds : how often each comparison is repeated, with other sentences and other first weights.
+    starting_graphs : annotated reports that a tagger of graphs learns from where a training starts from one;
+        0: all.
     initial_models : for each scheme the models that a training can start from, the study's own choice first
         (``radeval_lib/models/initial.py``).
     trim : whether comparisons start from vocabularies without the pieces that their data do not have, which
@@ -38,6 +40,7 @@ class Settings(BaseModel):
     recogniser_sentences: Size
     training_sentences: Size
     training_seeds: Size
+    starting_graphs: Size
     initial_models: dict[Scheme, list[str]]
     trim: bool
     training: dict[Scheme, dict[str, Any]]

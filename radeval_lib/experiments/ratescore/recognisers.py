@@ -52,6 +52,21 @@ class Training:
         return asdict(self)
 
 
+def starting_graphs(
+    records: Sequence[AnnotatedSentence], reports: int, rng: np.random.Generator
+) -> list[AnnotatedSentence]:
+    """What a tagger of graphs learns from where a training starts from one.
+
+    Parameters
+    ----------
+    records : the corpus of graphs.
+    reports : annotated reports drawn from its training part, all of its dev part beside them; 0: all.
+    """
+    taught = [row for row in records if row.split == "train"]
+    order = rng.permutation(len(taught))[: reports or None]
+    return [*(taught[index] for index in sorted(order)), *(row for row in records if row.split == "dev")]
+
+
 def choose(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:

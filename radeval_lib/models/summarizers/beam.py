@@ -64,11 +64,13 @@ def search(
         vocabulary = scores.shape[1]
         joint = (totals.view(-1, 1) + scores).view(len(active), width * vocabulary)
         best, places = joint.topk(2 * width, dim=1)
-        chosen = torch.zeros(len(active), width, dtype=torch.long)
-        values = torch.full((len(active), width), -torch.inf)
-        picked = torch.full((len(active), width), end)
-        for at, text in enumerate(active):
-            kept = 0
+        # Most texts end nowhere yet and take their best candidates; the others are gone through one by one.
+        chosen = torch.arange(len(active)).unsqueeze(1) * width + places[:, :width] // vocabulary
+        values, picked = best[:, :width].clone(), places[:, :width] % vocabulary
+        special = ((places % vocabulary == end) | (best == -torch.inf)).any(dim=1).nonzero()[:, 0].tolist()
+        for at in special:
+            text, kept = active[at], 0
+            chosen[at], values[at], picked[at] = 0, -torch.inf, end
             candidates = zip(best[at].tolist(), places[at].tolist(), strict=True)
             for rank, (value, place) in enumerate(candidates):
                 row, token = at * width + place // vocabulary, place % vocabulary

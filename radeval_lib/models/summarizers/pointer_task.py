@@ -209,7 +209,8 @@ class PointerSummarizer:
             kept, state = held
             chosen = rows.to(device)
             # As many rows as before are of the same texts, whose memory is the same for every beam.
-            return kept if len(rows) == len(kept.source) else kept.rows(chosen), state[:, chosen]
+            same = kept if len(rows) == len(kept.source) else kept.rows(chosen)
+            return same, tuple(part[:, chosen] for part in state)
 
         return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)
 
