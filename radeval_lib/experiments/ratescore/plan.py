@@ -31,6 +31,7 @@ class Settings(BaseModel):
         :class:`~radeval_lib.models.training.TrainingSettings`.
     trials, folds : tries of the search for weights, and into how many folds the pairs are divided for it.
     single_error_references : references of which every kind of single error is made.
+    probed : references that are changed in one respect, pairs whose words are counted, and couples of names.
     matched_rewrites : reports whose entities are matched with those of a rewrite.
     scored_rewrites : rewrites that every metric scores in every situation; 0: all.
     """
@@ -47,6 +48,7 @@ class Settings(BaseModel):
     trials: Size
     folds: Size
     single_error_references: Size
+    probed: Size
     matched_rewrites: Size
     scored_rewrites: Size
 

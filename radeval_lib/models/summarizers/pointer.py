@@ -69,7 +69,7 @@ class PointerGenerator(nn.Module):
         size, hidden = settings.embedding, settings.hidden
         self.copying = settings.copying
         self.embedding = nn.Embedding(vocabulary, size, padding_idx=PAD)
-        # Two networks: one of both directions needs packed rows, for which PyTorch has no fast kernel on CPUs.
+        # Two networks: one for both directions needs packed rows, which have no fast kernel on CPUs.
         self.forwards = nn.LSTM(size, hidden // 2, batch_first=True)
         self.backwards = nn.LSTM(size, hidden // 2, batch_first=True)
         self.start = nn.Linear(hidden, 2 * hidden)
