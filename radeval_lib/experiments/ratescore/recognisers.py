@@ -63,8 +63,7 @@ def starting_graphs(
     reports : annotated reports drawn from its training part, all of its dev part beside them; 0: all.
     """
     taught = [row for row in records if row.split == "train"]
-    order = rng.permutation(len(taught))[: reports or None]
-    return [*(taught[index] for index in sorted(order)), *(row for row in records if row.split == "dev")]
+    return [*_drawn(taught, reports, rng), *(row for row in records if row.split == "dev")]
 
 
 def choose(
@@ -74,9 +73,13 @@ def choose(
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
         own = [row for row in sentences if row.split == "train" and row.group == source]
-        order = rng.permutation(len(own))[: training.sentences or None]
-        chosen += [own[index] for index in sorted(order)]
+        chosen += _drawn(own, training.sentences, rng)
     return chosen
+
+
+def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator) -> list[AnnotatedSentence]:
+    """So many of them, in their order; 0: all."""
+    return [rows[index] for index in sorted(rng.permutation(len(rows))[: size or None])]
 
 
 def tally(
