@@ -17,13 +17,12 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## say what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-# An environment whose installation was interrupted has no $(READY) and is made anew. Nothing is compiled ahead: most
-# modules of two hundred packages are never loaded.
+# An environment whose installation was interrupted has no $(READY) and is made anew.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else \
 	  "Python 3.11 or 3.12 is needed, this is %d.%d: run make PYTHON=/path/to/python3.11" % v)'
-	@test -f $@ || { echo "Setting up $(VENV) (a few minutes, once)"; $(PYTHON) -m venv --clear $(VENV); }
-	$(BIN)/python -m pip install --no-compile --disable-pip-version-check --progress-bar off --requirement requirements.lock
+	@test -f $@ || { echo "Setting up $(VENV) (a minute, once)"; $(PYTHON) -m venv --clear $(VENV); }
+	$(BIN)/python workflow/install.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import runpy
 import sys
 import tomllib
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +22,7 @@ LOCK = {
     for requirement in [Requirement(line)]
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+INSTALL = runpy.run_path(str(ROOT / "workflow" / "install.py"))
 WANTED = [Requirement(line) for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]]
 
 
@@ -53,8 +54,8 @@ def test_conda_and_binder_install_the_lock() -> None:
 
 
 def test_make_installs_the_lock_and_ci_calls_make() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(r"pip install .*--requirement requirements\.lock", makefile)
+    assert "python workflow/install.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert INSTALL["LOCK"] == ROOT / "requirements.lock"
     assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("\nmake test")
     assert ".ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
     assert f"{sys.version_info.major}.{sys.version_info.minor}" in {"3.11", "3.12"}
@@ -64,3 +65,22 @@ def test_the_readme_names_the_two_commands() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make book" in readme
     assert "make test" in readme
+
+
+def test_uv_is_given_what_pip_is_set_to() -> None:
+    lines = [
+        ":env:.disable-pip-version-check='1'",
+        ":env:.find-links='/wheels\\n/more'",
+        "global.extra-index-url='https://one.example/simple https://two.example/simple'",
+        "global.find-links='/elsewhere'",
+        "global.index-url='https://mirror.example/simple'",
+        "install.index-url='https://nearer.example/simple'",
+        "global.cert='/certificates.pem'",
+    ]
+    assert INSTALL["settings_of_pip"](lines) == {
+        "UV_FIND_LINKS": "/wheels,/more",
+        "UV_INDEX": "https://one.example/simple https://two.example/simple",
+        "UV_DEFAULT_INDEX": "https://nearer.example/simple",
+        "SSL_CERT_FILE": "/certificates.pem",
+    }
+    assert INSTALL["settings_of_pip"]([]) == {}

@@ -202,6 +202,9 @@ def _run(
     class TaskTrainer(Trainer):
         """Chooses the epoch by the task's own measure, which may need decoding rather than logits."""
 
+        control: Any
+        optimizer: Any
+
         def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
             found = {f"eval_{name}": float(value) for name, value in task.measure(dev).items()}
             if f"eval_{s.measure}" not in found:

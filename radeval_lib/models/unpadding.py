@@ -33,8 +33,9 @@ def unpadded(module: torch.nn.Module) -> Iterator[None]:
     """
     from transformers import BertModel
 
+    parts: Iterator[Any] = module.modules()
     with ExitStack() as stack:
-        for each in module.modules():
+        for each in parts:
             if type(each) is BertModel and not each.config.is_decoder:
                 stack.enter_context(_replaced(each))
         yield
