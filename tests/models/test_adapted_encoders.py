@@ -13,7 +13,8 @@ from radeval_lib.data.records import Document
 from radeval_lib.models.classifiers.linear_probe import FrozenEncoder, fit_probe
 from radeval_lib.models.classifiers.text_classifier import TextClassifier
 from radeval_lib.models.frozen import frozen
-from radeval_lib.models.loading import PACKAGED, ModelError, packaged_minilm
+from radeval_lib.models.loading import ModelError
+from radeval_lib.models.packaged import PACKAGED, packaged_minilm
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
 from radeval_lib.models.ner.schemes import IGNORED
@@ -36,6 +37,13 @@ def test_a_trimmed_encoder_gives_the_same_vectors(tmp_path: Path) -> None:
     for text in TEXTS:
         assert torch.equal(hidden(small, text), hidden(str(packaged_minilm()), text))
     assert trimmed(PACKAGED, TEXTS, tmp_path) == small
+
+
+def test_first_layers_of_the_packaged_encoder_are_a_shallow_cut(tmp_path: Path) -> None:
+    cut = shallow(PACKAGED, 2, tmp_path)
+    same = str(packaged_minilm(f"{PACKAGED}-2"))
+    for text in TEXTS:
+        assert torch.equal(hidden(same, text), hidden(cut, text))
 
 
 def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None:
