@@ -48,6 +48,9 @@ def use_style() -> None:
     except ImportError:  # outside a notebook there is nothing to display
         return
     set_matplotlib_formats("svg", metadata={"Date": None})
+    # Pyplot would draw every figure after its cell as pixels that nobody sees, before it is drawn as SVG.
+    plt.switch_backend(mpl.get_backend())
+    plt.uninstall_repl_displayhook()
 
 
 def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
