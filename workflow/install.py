@@ -1,7 +1,7 @@
 """Installs the versions of requirements.lock into the environment of the Python that runs this file.
 
-uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels, a
-certificate), so it is given them; where it fails all the same, pip installs.
+uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels,
+a certificate), so it is given them; where it fails all the same, pip installs.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     source,
                     executed,
                     _differing(parameters, place),
-                    request_save_on_cell_execute=False,  # else it is written twice a cell, to be moved at the end
+                    request_save_on_cell_execute=False,  # else it is written twice a cell
                     progress_bar=progress,
                     cwd=ROOT,
                     kernel_name="python3",

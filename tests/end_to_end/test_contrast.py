@@ -15,8 +15,8 @@ from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
 
 PAGES = pages_of(BOOK / "_toc.yml")
-# Pages that between them show nearly every kind of table, verdict, box and figure that the book has; the others
-# are measured at night.
+# Pages that between them show nearly every kind of table, verdict, box and figure that the book has; the
+# others are measured at night.
 OF_EVERY_KIND = {
     *(name for name in PAGES if not name.startswith("notebooks/")),
     *("notebooks/across/at_a_glance", "notebooks/ratescore/rated_pairs", "notebooks/rales/calibration"),
@@ -24,8 +24,8 @@ OF_EVERY_KIND = {
 }
 
 
-# axe measures each text by itself, and a page has thousands. Of those that look alike, with the same size, weight
-# and colours before and behind, one is enough.
+# axe measures each text by itself, and a page has thousands. Of those that look alike, with the same size,
+# weight and colours before and behind, one is enough.
 HIDE_WHAT_LOOKS_LIKE_ANOTHER = """() => {
   const ground = e => {
     if (!e) return '';

@@ -42,6 +42,12 @@ if what == "die":
     os.kill(os.getpid(), signal.SIGKILL)
 if what == "wait":
     time.sleep(60)
+if what == "names":
+    import pkgutil
+    from radeval_lib.pipeline import forkserver
+    for name in forkserver.LIBRARIES + forkserver.MODEL_LIBRARIES:
+        home, _, last = name.rpartition(".")
+        pkgutil.resolve_name(f"{home}:{last}" if last[0].isupper() else name)
 """
 
 needs_forks = pytest.mark.skipif(
@@ -126,6 +132,13 @@ def test_models_are_loaded_when_they_are_asked_for(folder: Path, server: dict[st
 
 
 @needs_forks
+def test_every_library_named_is_there(folder: Path, server: dict[str, str]) -> None:
+    """Else it would be left out in silence, and each process would load it for itself."""
+    _, told, status = outcome(start(folder, server, "names", models=True))
+    assert status == 0, told
+
+
+@needs_forks
 @pytest.mark.parametrize(
     ("arguments", "status", "told"),
     [(("exit", "5"), 5, ""), (("raise",), 1, "RuntimeError: as asked"), (("die",), -signal.SIGKILL, "")],
@@ -198,16 +211,3 @@ def test_no_server_beside_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_command_that_runs_no_module_is_refused() -> None:
     with pytest.raises(ValueError, match="a command of Python that runs a module is wanted"):
         forkserver.through_server(["python", "x.py"], models=False)
-
-
-def test_every_library_named_is_there() -> None:
-    """Else it would be left out in silence, and each process would load it for itself."""
-    code = """
-import pkgutil
-from radeval_lib.pipeline import forkserver
-for name in forkserver.LIBRARIES + forkserver.MODEL_LIBRARIES:
-    home, _, last = name.rpartition(".")
-    pkgutil.resolve_name(f"{home}:{last}" if last[0].isupper() else name)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
