@@ -79,7 +79,7 @@ def test_a_notebook_without_cells_is_told() -> None:
 
 def test_a_model_role_needs_its_cell_first(tmp_path: Path) -> None:
     run = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
-    assert run.model("encoder") == "packaged-minilm"
+    assert run.model("encoder") == "packaged-minilm-2"
     with pytest.raises(RoleError, match=r"fills no model role 'oracle'.*ner_model"):
         run.model("oracle")
 

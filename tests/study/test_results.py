@@ -74,7 +74,7 @@ def test_each_word_states_one_outcome() -> None:
 
 
 def test_what_stands_in_reproduces_nothing(run: Run) -> None:
-    words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm"})
+    words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
     assert words == "rated pairs from the generator, not RaTE-Eval"
     assert run.stand_in({"rated_pairs": "synthetic"}) == ""
     assert run.source("rated_pairs") == "the generator"
