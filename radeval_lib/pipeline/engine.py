@@ -16,6 +16,7 @@ from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.paths import ROOT, shown
 from radeval_lib.pipeline import forkserver, outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
+from radeval_lib.study.declarations import declared
 
 _JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
@@ -48,14 +49,17 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     RadevalError
         Where a step failed; every other step that could run has run.
     """
-    with processes.only_build(graph.output_dir) as environment:
+    with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
+        # While the build is planned, the server loads what its steps will need.
+        if graph.cells or any(declared(page).uses_models for page in graph.pages):
+            forkserver.load_models(served)
         unsound = graph.unsound()
         for attempt in range(2):
             if not (waiting := planned(graph, unsound)):
                 return
             if attempt == 0:
                 say(_total(graph, waiting, cores))
-            _run(graph, cores, say, waiting, unsound, environment)
+            _run(graph, cores, say, waiting, unsound, {**environment, **served})
             if not (unsound := graph.unsound()):
                 return
         raise ResultError(f"the results of {', '.join(unsound)} are not whole", shown(graph.output_dir))
@@ -110,12 +114,11 @@ def _run(
     left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
     started: dict[str, float] = {}
     with (
-        forkserver.serving() as served,
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
             _command(graph, cores, again),
             cwd=ROOT,
-            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment, **served},
+            env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -90,6 +91,7 @@ class Kept:
     model: Path | None
 
 
+@cache
 def plans() -> dict[str, Callable[[Profile], list[Cell]]]:
     """Every system's plan, by the name of its module."""
     package = import_module(_PLANS)

@@ -19,6 +19,7 @@ from pathlib import Path
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import NOTEBOOKS, shown
 
@@ -47,7 +48,7 @@ def front_matter(text: str) -> dict[str, object]:
     if not text.startswith("---\n"):
         return {}
     head, found, _ = text[4:].partition("\n---\n")
-    return (yaml.safe_load(head) or {}) if found else {}
+    return (own_yaml.parse(head) or {}) if found else {}
 
 
 def declared(notebook: str) -> Declared:
