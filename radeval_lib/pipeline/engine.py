@@ -51,7 +51,7 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     """
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what its steps will need.
-        if graph.cells or any(declared(page).uses_models for page in graph.pages):
+        if any(declared(page).uses_models for page in graph.pages):
             forkserver.load_models(served)
         unsound = graph.unsound()
         for attempt in range(2):
