@@ -16,15 +16,13 @@ from pathlib import Path
 LOCK = Path(__file__).resolve().parents[1] / "requirements.lock"
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 SETTINGS = {
-    "index-url": "UV_DEFAULT_INDEX",
-    "extra-index-url": "UV_INDEX",
-    "find-links": "UV_FIND_LINKS",
-    "trusted-host": "UV_INSECURE_HOST",
-    "cert": "SSL_CERT_FILE",
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "cert": ("SSL_CERT_FILE", " "),
 }
-"""Variables by which uv is given what pip is set to."""
-
-_LISTS_WITH_COMMAS = ("UV_FIND_LINKS",)
+"""Variables by which uv is given what pip is set to, and what stands between several values."""
 
 
 def settings_of_pip(lines: Iterable[str]) -> dict[str, str]:
@@ -36,10 +34,9 @@ def settings_of_pip(lines: Iterable[str]) -> dict[str, str]:
     # The environment's lines come first and are the strongest.
     for line in sorted(lines, key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
-        variable = SETTINGS.get(name.rpartition(".")[2])
-        if variable and value:
-            parts = str(ast.literal_eval(value)).split()
-            found[variable] = (",".join if variable in _LISTS_WITH_COMMAS else " ".join)(parts)
+        if value and (setting := SETTINGS.get(name.rpartition(".")[2])):
+            variable, between = setting
+            found[variable] = between.join(str(ast.literal_eval(value)).split())
     return found
 
 

@@ -63,7 +63,7 @@ def test_bad_arguments() -> None:
         ps.mcnemar_range(3, 1, 2)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None)
 @given(st.sampled_from(ps.METHODS), st.integers(20, 40), st.lists(st.integers(3, 17), min_size=2, max_size=3))
 def test_the_true_sample_is_among_the_possible_ones(method, n, ks) -> None:
     shares = [tuple(round(x, 2) for x in (k / n, *ps.interval(k, n, method))) for k in ks]
