@@ -40,6 +40,12 @@ def command(notebook, **parameters):
     return [*RADBOOK, "run", notebook, "--quiet", *options]
 
 
+onstart:
+    # Snakemake tells how many steps of each rule wait, but not which.
+    told = steps.told_waiting(job.message for job in workflow.dag.needrun_jobs())
+    print(told, file=sys.stderr, flush=True)
+
+
 rule book:
     input:
         executed=expand(OUT + "/executed/{page}.ipynb", page=GRAPH.pages),

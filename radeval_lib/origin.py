@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import sys
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,12 @@ def used_data() -> dict[str, str]:
 
 def package_versions() -> dict[str, str]:
     """Version of every package that is loaded and can change a number."""
-    return {name: version(name) for module, name in _PACKAGES.items() if module in sys.modules}
+    return {name: _version(name) for module, name in _PACKAGES.items() if module in sys.modules}
+
+
+@cache
+def _version(name: str) -> str:
+    return version(name)
 
 
 def device() -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 
 FloatArray = NDArray[np.float64]
 
@@ -62,6 +63,46 @@ def rounding_range(
         signs[position] = np.sign(float(function(nudged)) - centre)
     ends = sorted((float(function(values - signs * steps)), float(function(values + signs * steps)), centre))
     return Estimate(centre, ends[0], ends[-1])
+
+
+def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
+    """Pearson's correlation of two printed columns, and its range over all columns that round to them.
+
+    Parameters
+    ----------
+    first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
+        same order.
+
+    Notes
+    -----
+    Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
+    gradient: from the printed values, and from beside them, since columns on a line have no gradient.
+    """
+    values, steps = (
+        np.stack([frame[column].to_numpy(dtype=np.float64) for frame in (first, second)])
+        for column in ("value", "half_width")
+    )
+
+    def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
+        columns = values + shifts.reshape(values.shape) * steps
+        columns -= columns.mean(axis=1, keepdims=True)
+        norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
+        columns /= norms
+        found = float(columns.prod(axis=0).sum())
+        slopes = (columns[::-1] - found * columns) / norms * steps
+        return side * found, side * slopes.ravel()
+
+    printed, box = np.zeros(values.size), [(-1, 1)] * values.size
+    beside = np.resize([0.5, -0.5, -0.5], values.size)
+    low, high = (
+        side
+        * min(
+            minimize(moved, start, args=(side,), jac=True, bounds=box, method="L-BFGS-B").fun
+            for start in (printed, beside)
+        )
+        for side in (1, -1)
+    )
+    return Estimate(moved(printed, 1)[0], float(low), float(high))
 
 
 def f1(precision_recall: FloatArray) -> float:

@@ -18,7 +18,6 @@ from radeval_lib.pipeline import forkserver, outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study.declarations import declared
 
-_JOB = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)$")
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _ERROR = re.compile(r"^\w*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
@@ -54,13 +53,9 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
         if any(declared(page).uses_models for page in graph.pages):
             forkserver.load_models(served)
         unsound = graph.unsound()
-        for attempt in range(2):
-            if not (waiting := planned(graph, unsound)):
-                return
-            if attempt == 0:
-                say(_total(graph, waiting, cores))
-            _run(graph, cores, say, waiting, unsound, {**environment, **served})
-            if not (unsound := graph.unsound()):
+        for _ in range(2):
+            something = _run(graph, cores, say, unsound, {**environment, **served})
+            if not something or not (unsound := graph.unsound()):
                 return
         raise ResultError(f"the results of {', '.join(unsound)} are not whole", shown(graph.output_dir))
 
@@ -81,9 +76,14 @@ def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (told.stdout + told.stderr).splitlines()
     if told.returncode:
-        errors = [line.strip() for line in lines if _ERROR.match(line.strip())]
-        raise RadevalError(errors[0] if errors else lines[-1], "the plan of the build")
-    return [match[2] for line in lines if (match := _JOB.match(line.strip()))]
+        raise _no_plan(lines)
+    return [name for line in lines if (name := steps.named(line.strip()))]
+
+
+def _no_plan(lines: Sequence[str]) -> RadevalError:
+    """What Snakemake says in these lines of why it could not make the graph."""
+    errors = [line.strip() for line in lines if _ERROR.match(line.strip())]
+    return RadevalError(errors[0] if errors else "".join(lines[-1:]).strip(), "the plan of the build")
 
 
 def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
@@ -106,12 +106,23 @@ def _run(
     graph: Graph,
     cores: int,
     say: Callable[[str], None],
-    waiting: Sequence[str],
     again: Sequence[str],
     environment: dict[str, str],
-) -> None:
+) -> bool:
+    """Run what waits.
+
+    Returns
+    -------
+    bool
+        Whether anything did.
+
+    Raises
+    ------
+    RadevalError
+        Where the graph cannot be made, or a step failed.
+    """
     log = graph.output_dir / "build.log"
-    left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
+    left: dict[str, float] | None = None  # until the engine has said what waits
     started: dict[str, float] = {}
     with (
         log.open("w", encoding="utf-8") as kept,
@@ -131,8 +142,13 @@ def _run(
             kept.write(line)
             kept.flush()
             told = line.strip()
-            if match := _JOB.match(told):
-                started[match[2]] = time.monotonic()
+            if (waiting := steps.waiting(told)) is not None:
+                left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
+                say(_total(graph, waiting, cores))
+            elif left is None:
+                continue
+            elif name := steps.named(told):
+                started[name] = time.monotonic()
                 say(told.partition(": ")[2] or told)
             elif match := _DONE.match(told):
                 rest = sum(seconds for name, seconds in left.items() if name not in started)
@@ -143,12 +159,15 @@ def _run(
                 say(f"{match[1]} of {match[2]} steps done, about {_duration(rest / cores)} left")
             elif _SHOWN.match(told):
                 say(told)
+    if snakemake.returncode and left is None:
+        raise _no_plan(log.read_text(encoding="utf-8").splitlines())
     if snakemake.returncode:
         raise RadevalError(
             "the build did not finish",
             "radbook build",
             f"The lines above name the notebook and cell; the whole log is in {shown(log)}.",
         )
+    return left is not None
 
 
 def _duration(seconds: float) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,6 +20,8 @@ from radeval_lib.study.cells import CELL_MODEL, Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import Profile, profile
 
+_WAITING = "waiting: "
+_MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")
 RECORD = "run.json"
 """In a page's results: the parameters that it ran with, and the checksums of what it recorded."""
 _EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
@@ -203,6 +206,27 @@ def _sums(folder: Path) -> dict[str, str]:
     return {
         path.name: checksums.of_file(path) for path in sorted(folder.glob("*.json")) if path.name != RECORD
     }
+
+
+def named(message: str) -> str | None:
+    """The step that a message of a rule, or a line that repeats it, is about; None for another line."""
+    found = _MESSAGE.fullmatch(message)
+    return found[2] if found else None
+
+
+def told_waiting(messages: Iterable[str]) -> str:
+    """The line by which the engine tells, before the first step, which steps it will run.
+
+    Parameters
+    ----------
+    messages : of these steps.
+    """
+    return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
+
+
+def waiting(line: str) -> list[str] | None:
+    """The steps that :func:`told_waiting` wrote on a line; None for another line."""
+    return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 
 def note_seconds(output_dir: Path, name: str, seconds: float) -> None:

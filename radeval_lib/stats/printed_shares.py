@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
     return [k for k in sums_that_print(share, half_width, n) if k <= n]
 
 
+@cache
 def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, float]:
     """Confidence interval of the share k / n.
 

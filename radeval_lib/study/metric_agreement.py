@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.base import Metric
 from radeval_lib.papers.rounding import Estimate
@@ -15,6 +16,8 @@ from radeval_lib.stats.printed_correlation import Kind
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.study.verdicts import CANNOT_TELL
+from radeval_lib.wording import joined
 
 LEAST_CASES = 5
 """So many cases must have a score of their own for a metric to be correlated."""
@@ -69,17 +72,30 @@ class Agreement:
         """The contrasts of one kind, by rival."""
         return self.contrasts[self.contrasts["kind"] == kind].set_index("rival").drop(columns="kind")
 
+    @property
+    def left_out(self) -> list[str]:
+        """The metrics without a correlation, because they give nearly all pairs the same score."""
+        return [str(name) for name in self.scores if name not in set(self.correlations["metric"])]
+
     def superiority(
         self, name: str, claim: str, kind: Kind, first: str, others: Sequence[str] | None = None
     ) -> list[Check]:
-        """Whether a metric correlates higher than others (default: all): order, and lead by interval."""
+        """Whether a metric correlates higher than others (default: all): order, and lead by interval.
+
+        Metrics without a correlation are no rivals; where that leaves nothing to compare, it cannot be told.
+        """
         values = self.ranked(kind).set_index("metric")["value"]
+        rivals = [other for other in (values.index if others is None else others) if other != first]
+        rivals = [rival for rival in rivals if rival in values.index]
+        if first not in values.index or not rivals:
+            same = joined(self.left_out)
+            return [Check(name, claim, f"nearly the same score for all pairs: {same}", CANNOT_TELL)]
         rows = self.resampled[kind].compare(first).set_index("rival")
         leads = {
             str(rival): Lead.by_interval(Estimate(row["difference"], row["low"], row["high"]))
             for rival, row in rows.iterrows()
         }
-        return check_superiority(name, claim, values.to_dict(), first=first, others=others, leads=leads)
+        return check_superiority(name, claim, values.to_dict(), first=first, others=rivals, leads=leads)
 
 
 def agreement(
@@ -95,6 +111,11 @@ def agreement(
     ----------
     metrics : by the name that tables give them.
     first : the metric that every other is compared with.
+
+    Raises
+    ------
+    DataError
+        ``first`` itself gives nearly all pairs the same score.
     """
     pairs = rating_table(run.load(role))
     table = scores(metrics, pairs)
@@ -103,6 +124,12 @@ def agreement(
         for name, metric in metrics.items()
         if _varies(table[name], pairs["case"])
     }
+    if first not in columns:
+        raise DataError(
+            f"{first} gives nearly all of the {len(pairs)} pairs the same score",
+            f"role {role}",
+            "Nothing can be compared with it: use more pairs (`sizes` of the profile) or another model.",
+        )
     found, contrasts, resampled = [], [], {}
     for kind in kinds:
         drawn = resampled[kind] = resample(

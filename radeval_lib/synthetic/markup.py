@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from radeval_lib.synthetic.records import SyntheticError
 
@@ -93,6 +93,7 @@ class Phrase:
     words: frozenset[str] = frozenset()
 
 
+@cache  # the lexicon has most of its names in several places
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
     """Compile a name; with ``anatomy`` every word is one; ``observation`` is the other words' label."""
     marks: list[Mark] = []

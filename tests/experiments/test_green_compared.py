@@ -48,8 +48,8 @@ def test_a_lead_by_hand_and_its_interval():
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
 
-def test_simulated_radiologists_and_their_pairs_belong_together():
-    run = begin("green/judge_models", profile="smoke", seed=0)
+def test_simulated_radiologists_and_their_pairs_belong_together(tmp_path):
+    run = begin("green/judge_models", profile="smoke", seed=0, output_dir=str(tmp_path))
     gold = radiologists.load(run)
     assert gold is not None
     assert gold.counts["significant"].shape == (run.profile.sizes["rated_errors"], 6, 6)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.errors import NotebookError
 from radeval_lib.experiments.ratescore.released import RATESCORE, WITHOUT_SCORER
@@ -16,6 +17,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.study import begin, metric_agreement
 from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import CANNOT_TELL
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -112,3 +114,18 @@ def test_a_metric_that_does_not_vary_is_left_out_of_the_correlations(run: Run) -
     found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="ROUGE-L")
     assert set(found.ranked("kendall")["metric"]) == {"ROUGE-L", "METEOR"}
     assert (found.scores["constant"] == 0).all()
+    assert found.left_out == ["constant"]
+
+
+def test_a_claim_about_a_metric_that_was_left_out_is_checked_against_the_others(run: Run) -> None:
+    metrics = {"ROUGE-L": create("rouge_l"), "METEOR": create("meteor"), "constant": Constant()}
+    found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="ROUGE-L")
+    over_all = found.superiority("n", "c", "kendall", "ROUGE-L", ["METEOR", "constant"])
+    assert over_all == found.superiority("n", "c", "kendall", "ROUGE-L", ["METEOR"])
+    assert over_all == found.superiority("n", "c", "kendall", "ROUGE-L")
+    for first, others in [("ROUGE-L", ["constant"]), ("constant", ["METEOR"])]:
+        (check,) = found.superiority("n", "c", "kendall", first, others)
+        assert check.outcome == CANNOT_TELL
+        assert check.computed == "nearly the same score for all pairs: constant"
+    with pytest.raises(DataError, match=r"role rated_pairs: constant gives nearly all of the 30 pairs"):
+        metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="constant")

@@ -1,0 +1,29 @@
+"""What the engine's lines say of steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from radeval_lib.pipeline import steps
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("running facts/one", "facts/one"),
+        ("Job 12: running rales/fitting/in_domain-every", "rales/fitting/in_domain-every"),
+        ("rendering the book", "the book"),
+        ("still running facts/one", None),
+        ("1 of 3 steps (33%) done", None),
+        ("", None),
+    ],
+)
+def test_a_line_names_its_step(line: str, name: str | None) -> None:
+    assert steps.named(line) == name
+
+
+def test_the_line_on_what_waits_is_read_as_it_was_written() -> None:
+    line = steps.told_waiting(["rendering the book", "running facts/two", "running facts/one"])
+    assert steps.waiting(line) == ["facts/one", "facts/two", "the book"]
+    assert steps.waiting(steps.told_waiting([])) == []
+    assert steps.waiting("running facts/one") is None
