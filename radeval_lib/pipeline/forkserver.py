@@ -37,9 +37,10 @@ from radeval_lib.pipeline import fork_client, processes
 
 LIBRARIES = (
     "papermill", "jupytext", "nbformat", "ipykernel.kernelapp", "IPython.display",
-    "pydantic", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn",
+    "pydantic.BaseModel", "pydantic.Field", "pydantic.model_validator",
+    "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn",
 )  # fmt: skip
-"""What every step loads."""
+"""What every step loads; a name in a module that loads it when asked."""
 
 MODEL_LIBRARIES = (
     "torch", "safetensors.torch", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection",
@@ -47,7 +48,7 @@ MODEL_LIBRARIES = (
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
     "transformers.PreTrainedTokenizerFast", "transformers.Trainer", "transformers.TrainingArguments",
 )  # fmt: skip
-"""What steps load that train or use models, beside the above; a name in a module that loads it when asked."""
+"""What steps load that train or use models, beside the above."""
 
 _GRACE = 3.0  # seconds
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
@@ -284,6 +285,9 @@ def _main() -> None:
     warnings.filterwarnings("ignore", message="IProgress not found")
     listening = socket.socket(fileno=int(sys.argv[1]))
     load(LIBRARIES)
+    import nbformat
+
+    nbformat.v4.new_notebook()  # compiles the schema by which every process checks notebooks
     _become(_Server(listening).serve())
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from radeval_lib import checksums
+from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError
 from radeval_lib.paths import PROFILES, shown
 from radeval_lib.roles import ROLES
@@ -83,7 +83,7 @@ def _values(name: str) -> dict[str, Any]:
         raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
     try:
-        own: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        own: dict[str, Any] = own_yaml.read(path) or {}
     except yaml.YAMLError as error:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", shown(path)) from None
     if not isinstance(own, dict):

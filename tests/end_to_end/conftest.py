@@ -37,11 +37,9 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _build_smoke() -> None:
-    # Half of the cores: another process runs tests meanwhile.
-    cores = max(1, (os.cpu_count() or 1) // 2)
     environment = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
     done = subprocess.run(
-        [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke", "--cores", str(cores)],
+        [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
