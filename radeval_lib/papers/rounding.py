@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 
 FloatArray = NDArray[np.float64]
 
@@ -78,6 +77,8 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
     gradient: from the printed values, and from beside them, since columns on a line have no gradient.
     """
+    from scipy.optimize import minimize  # here, since every command loads this module
+
     values, steps = (
         np.stack([frame[column].to_numpy(dtype=np.float64) for frame in (first, second)])
         for column in ("value", "half_width")

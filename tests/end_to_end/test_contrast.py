@@ -27,10 +27,14 @@ OF_EVERY_KIND = {
 # axe measures each text by itself, and a page has thousands. Of those that look alike, with the same size,
 # weight and colours before and behind, one is enough.
 HIDE_WHAT_LOOKS_LIKE_ANOTHER = """() => {
+  const grounds = new Map([[null, '']]);
   const ground = e => {
-    if (!e) return '';
-    const style = getComputedStyle(e);
-    return [style.backgroundColor, style.backgroundImage, style.opacity, ground(e.parentElement)].join();
+    if (!grounds.has(e)) {
+      const style = getComputedStyle(e);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity];
+      grounds.set(e, [...own, ground(e.parentElement)].join());
+    }
+    return grounds.get(e);
   };
   const all = [...document.querySelectorAll('article *')];
   const texts = all.filter(e => !e.children.length && e.textContent.trim());
