@@ -16,7 +16,6 @@ from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.paths import ROOT, shown
 from radeval_lib.pipeline import forkserver, outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
-from radeval_lib.study.declarations import declared
 
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _ERROR = re.compile(r"^\w*(Error|Exception): ")
@@ -49,9 +48,8 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
         Where a step failed; every other step that could run has run.
     """
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
-        # While the build is planned, the server loads what its steps will need.
-        if any(declared(page).uses_models for page in graph.pages):
-            forkserver.load_models(served)
+        # While the build is planned, the server loads what every step needs; what only models need is loaded
+        # for the first step that uses one, since an edited page would wait for it.
         unsound = graph.unsound()
         for _ in range(2):
             something = _run(graph, cores, say, unsound, {**environment, **served})

@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -103,19 +103,6 @@ def serving() -> Iterator[dict[str, str]]:
             server.wait()
 
 
-def load_models(served: Mapping[str, str]) -> None:
-    """Have the server load :data:`MODEL_LIBRARIES` at once, while a build is not yet asking for processes.
-
-    Parameters
-    ----------
-    served : what :func:`serving` gave; without a server nothing is done.
-    """
-    if path := served.get(fork_client.SERVER):
-        with suppress(OSError), socket.socket(socket.AF_UNIX) as server:
-            server.connect(path)
-            server.sendall(json.dumps({"models": True, "command": []}).encode() + b"\n")
-
-
 def _has_processes(server: int) -> bool:
     with suppress(OSError):
         return bool(Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").strip())
@@ -143,10 +130,7 @@ def through_server(command: Sequence[str], models: bool) -> list[str]:
 
 @dataclass(frozen=True)
 class _Request:
-    """What a client asks for: :data:`content` as it sent it, and its standard streams.
-
-    One without a command asks for nothing but that libraries be loaded.
-    """
+    """What a client asks for: :data:`content` as it sent it, and its standard streams."""
 
     content: dict[str, Any]
     streams: tuple[int, ...]
@@ -182,9 +166,6 @@ class _Server:
             return None
         if request.content["models"]:
             load(MODEL_LIBRARIES)
-        if not request.content["command"]:
-            client.close()
-            return None
         own = os.getpid()
         process = os.fork()
         with suppress(PermissionError, ProcessLookupError):

@@ -132,13 +132,6 @@ def test_models_are_loaded_when_they_are_asked_for(folder: Path, server: dict[st
 
 
 @needs_forks
-def test_models_may_be_loaded_before_they_are_asked_for(folder: Path, server: dict[str, str]) -> None:
-    forkserver.load_models(server)
-    assert outcome(start(folder, server, "exit", "0"))[0]["models"]
-    forkserver.load_models({})  # without a server there is nothing to do
-
-
-@needs_forks
 def test_every_library_named_is_there(folder: Path, server: dict[str, str]) -> None:
     """Else it would be left out in silence, and each process would load it for itself."""
     _, told, status = outcome(start(folder, server, "names", models=True))
