@@ -44,6 +44,21 @@ def rounding_range(
     its slope at the printed values. This is exact where the function is monotone in every input within the
     interval, as sums, means, differences and F1 are, and first order otherwise.
     """
+    values, steps = _cells(inputs, half_widths)
+    centre = float(function(values))
+    signs = np.zeros_like(values)
+    for position in np.flatnonzero(steps):
+        nudged = values.copy()
+        nudged[position] += steps[position] * 1e-3
+        signs[position] = np.sign(float(function(nudged)) - centre)
+    ends = sorted((float(function(values - signs * steps)), float(function(values + signs * steps)), centre))
+    return Estimate(centre, ends[0], ends[-1])
+
+
+def _cells(
+    inputs: pd.DataFrame | ArrayLike, half_widths: ArrayLike | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Printed values and their half-units of rounding, see :func:`rounding_range`."""
     if isinstance(inputs, pd.DataFrame):
         values = inputs["value"].to_numpy(dtype=np.float64)
         steps = inputs["half_width"].to_numpy(dtype=np.float64)
@@ -54,14 +69,7 @@ def rounding_range(
         steps = np.broadcast_to(np.asarray(half_widths, dtype=np.float64), values.shape)
     if np.isnan(values).any():
         raise ValueError("an input is not legible or not printed; leave it out before computing with it")
-    centre = float(function(values))
-    signs = np.zeros_like(values)
-    for position in np.flatnonzero(steps):
-        nudged = values.copy()
-        nudged[position] += steps[position] * 1e-3
-        signs[position] = np.sign(float(function(nudged)) - centre)
-    ends = sorted((float(function(values - signs * steps)), float(function(values + signs * steps)), centre))
-    return Estimate(centre, ends[0], ends[-1])
+    return values, steps
 
 
 def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
@@ -79,10 +87,7 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     """
     from scipy.optimize import minimize  # here, since every command loads this module
 
-    values, steps = (
-        np.stack([frame[column].to_numpy(dtype=np.float64) for frame in (first, second)])
-        for column in ("value", "half_width")
-    )
+    values, steps = map(np.stack, zip(_cells(first), _cells(second), strict=True))
 
     def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
         columns = values + shifts.reshape(values.shape) * steps

@@ -80,8 +80,9 @@ def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
 
 def _no_plan(lines: Sequence[str]) -> RadevalError:
     """What Snakemake says in these lines of why it could not make the graph."""
-    errors = [line.strip() for line in lines if _ERROR.match(line.strip())]
-    return RadevalError(errors[0] if errors else "".join(lines[-1:]).strip(), "the plan of the build")
+    told = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in told if _ERROR.match(line)]
+    return RadevalError((errors or told[-1:] or ["Snakemake said nothing"])[0], "the plan of the build")
 
 
 def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:

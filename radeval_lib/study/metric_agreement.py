@@ -75,7 +75,8 @@ class Agreement:
     @property
     def left_out(self) -> list[str]:
         """The metrics without a correlation, because they give nearly all pairs the same score."""
-        return [str(name) for name in self.scores if name not in set(self.correlations["metric"])]
+        correlated = set(self.correlations["metric"])
+        return [str(name) for name in self.scores if name not in correlated]
 
     def superiority(
         self, name: str, claim: str, kind: Kind, first: str, others: Sequence[str] | None = None
@@ -85,8 +86,8 @@ class Agreement:
         Metrics without a correlation are no rivals; where that leaves nothing to compare, it cannot be told.
         """
         values = self.ranked(kind).set_index("metric")["value"]
-        rivals = [other for other in (values.index if others is None else others) if other != first]
-        rivals = [rival for rival in rivals if rival in values.index]
+        asked = values.index if others is None else others
+        rivals = [rival for rival in asked if rival != first and rival in values.index]
         if first not in values.index or not rivals:
             same = joined(self.left_out)
             return [Check(name, claim, f"nearly the same score for all pairs: {same}", CANNOT_TELL)]

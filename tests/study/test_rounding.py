@@ -57,6 +57,8 @@ def test_what_cannot_be_computed_is_refused() -> None:
         rounding_range(np.sum, [1.0, float("nan")], 0.5)
     with pytest.raises(ValueError, match="half_widths"):
         rounding_range(np.sum, [1.0, 2.0])
+    with pytest.raises(ValueError, match="not legible"):
+        correlation_range(_cells([1.0, 2.0, 4.0], 0.5), _cells([1.0, float("nan"), 2.0], 0.5))
 
 
 def _cells(values: list[float], half_width: float) -> pd.DataFrame:
