@@ -10,7 +10,14 @@ if TYPE_CHECKING:
     from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
     from radeval_lib.papers.printed_numbers import Printed, by_name, cell, parse, printed, quoted, wide
     from radeval_lib.papers.rounding import Estimate, f1, rounding_range
-    from radeval_lib.study.checks import Check, check_bounds, check_groups, check_statement, check_value
+    from radeval_lib.study.checks import (
+        Check,
+        above,
+        check_bounds,
+        check_groups,
+        check_statement,
+        check_value,
+    )
     from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
     from radeval_lib.study.results import Result, read_all, record, recorded
     from radeval_lib.study.runs import Run, begin
@@ -29,7 +36,14 @@ _HOMES = {
         "wide",
     ),
     "radeval_lib.papers.rounding": ("Estimate", "f1", "rounding_range"),
-    "radeval_lib.study.checks": ("Check", "check_bounds", "check_groups", "check_statement", "check_value"),
+    "radeval_lib.study.checks": (
+        "Check",
+        "above",
+        "check_bounds",
+        "check_groups",
+        "check_statement",
+        "check_value",
+    ),
     "radeval_lib.study.display": ("not_attempted", "provenance", "quote", "show_checks"),
     "radeval_lib.study.results": ("Result", "read_all", "record", "recorded"),
     "radeval_lib.study.runs": ("Run", "begin"),
@@ -46,6 +60,7 @@ __all__ = [
     "Printed",
     "Result",
     "Run",
+    "above",
     "audit",
     "begin",
     "by_name",

@@ -117,6 +117,14 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
     return Check(name, claim, finding, outcome)
 
 
+def above(low: float, high: float, edge: float = 0.0) -> bool | None:
+    """Whether an interval lies above an edge: False where it lies below, None where it holds the edge.
+
+    An interval that holds the edge decides nothing, neither for a claim nor against it.
+    """
+    return True if low > edge else False if high < edge else None
+
+
 def check_bounds(
     name: str,
     claim: str,

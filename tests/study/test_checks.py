@@ -5,7 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from radeval_lib.study import Estimate, check_bounds, check_groups, check_statement, check_value, f1, parse
+from radeval_lib.study import (
+    Estimate,
+    above,
+    check_bounds,
+    check_groups,
+    check_statement,
+    check_value,
+    f1,
+    parse,
+)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +115,14 @@ def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
     )
     assert [check.name for check in checks] == ["F1, a", "F1, b"]
     assert [check.agrees for check in checks] == [True, agrees]
+
+
+@pytest.mark.parametrize(
+    ("interval", "outcome"),
+    [((0.1, 0.3), True), ((-0.3, -0.1), False), ((-0.1, 0.1), None), ((0.0, 0.1), None)],
+)
+def test_an_interval_that_holds_the_edge_decides_nothing(
+    interval: tuple[float, float], outcome: bool | None
+) -> None:
+    assert above(*interval) is outcome
+    assert above(interval[0] + 0.5, interval[1] + 0.5, 0.5) is outcome
