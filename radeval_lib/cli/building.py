@@ -85,7 +85,7 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
     if processes.is_owned():
         execute.run_notebook(name, values, place, progress=not quiet)
     else:
-        with processes.only_build(place.output_dir):
+        with processes.only_run(place.output_dir, place.executed):
             execute.run_notebook(name, values, place, progress=not quiet)
     if not quiet:
         click.echo(f"Executed: {shown(place.executed)}\nResults:  {shown(place.left)}")

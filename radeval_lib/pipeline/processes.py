@@ -2,6 +2,7 @@
 
 A build holds a lock on its folder, which the system lets go when it dies, however it dies. What it started
 dies with it: the engine by the system's own means where it has them, each step by looking after the lock.
+A notebook that is run without a build shares that lock with others and holds one of its own place.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import shown
@@ -29,12 +31,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 class BusyError(RadevalError):
-    """An output folder that another build is writing."""
+    """An output folder, or a place in it, that another process is writing."""
 
 
 @contextmanager
 def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
-    """Hold the lock of an output folder.
+    """Hold the lock of an output folder alone.
 
     Yields
     ------
@@ -47,24 +49,63 @@ def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
         Where another process holds it.
     """
     path = output_dir / _LOCK
+    with _locked(path, fcntl.LOCK_EX, output_dir) as stream:
+        yield {OWNER: f"{path.resolve()}:{_sign(stream)}"}
+
+
+@contextmanager
+def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
+    """Hold the lock of what one notebook leaves, while no build writes to its output folder.
+
+    Notebooks with other places may run meanwhile, as where Snakemake was started without ``radbook build``.
+
+    Raises
+    ------
+    BusyError
+        Where a build holds the folder, or another run this place.
+    """
+    own = executed.parent / f".{executed.stem}.lock"
+    with (
+        _locked(output_dir / _LOCK, fcntl.LOCK_SH, output_dir),
+        _locked(own, fcntl.LOCK_EX, executed) as stream,
+    ):
+        _sign(stream)
+        yield
+
+
+@contextmanager
+def _locked(path: Path, how: int, what: Path) -> Iterator[TextIO]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+", encoding="utf-8") as stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(stream, how | fcntl.LOCK_NB)
         except OSError:
             stream.seek(0)
             who = stream.read().partition(" ")[0]
             raise BusyError(
-                f"another build is running here (process {who or 'unknown'})",
-                shown(output_dir),
+                "another process writes here" + (f" (process {who})" if _runs(who) else ""),
+                shown(what),
                 "Wait for it to end, or stop it.",
             ) from None
-        token = f"{os.getpid()} {secrets.token_hex(8)}"
-        stream.seek(0)
-        stream.truncate()
-        stream.write(token)
-        stream.flush()
-        yield {OWNER: f"{path.resolve()}:{token}"}
+        yield stream
+
+
+def _sign(stream: TextIO) -> str:
+    """Say in a lock's file who holds it; returned is what was written."""
+    token = f"{os.getpid()} {secrets.token_hex(8)}"
+    stream.seek(0)
+    stream.truncate()
+    stream.write(token)
+    stream.flush()
+    return token
+
+
+def _runs(process: str) -> bool:
+    """Whether there is a process of this number: a lock's file also names who held it last."""
+    with suppress(ValueError, OSError):
+        os.kill(int(process), 0)
+        return True
+    return False
 
 
 def end_with_owner() -> None:
