@@ -89,6 +89,11 @@ def of_system(error: OSError) -> FileError:
     )
 
 
+def is_refusal(error: Exception) -> bool:
+    """Whether the system refuses for want of space or leave: nothing is wrong with what was to be written."""
+    return isinstance(error, OSError) and error.errno in _REMEDIES
+
+
 class LedgerError(RadevalError):
     """An unknown exhibit, or a ledger that is not of its format."""
 
@@ -107,6 +112,10 @@ class ParameterError(RadevalError):
 
 class ResultError(RadevalError):
     """A recorded result that is cut short, stale or not of its format."""
+
+
+class ModelError(RadevalError):
+    """A model that cannot be found, or is not of the kind or format that the role needs."""
 
 
 class NotebookError(RadevalError):

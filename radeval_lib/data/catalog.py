@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from radeval_lib.data import (
     stanza_radiology,
 )
 from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.manifests import find, load_manifest, names
+from radeval_lib.data.construction import procedure as build_procedures
+from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
 
@@ -172,7 +173,15 @@ def _rexval(root: Path) -> Records:
 
 
 def _procedure(root: Path) -> Records:
-    return _each("mimic3_procedure", root, lambda path, _: procedure.load(path), "annotated_dataset.csv")
+    """The documents as somebody built them, else built from the notes, with the paper's split."""
+    names = ("NOTEEVENTS.csv.gz", "procedure_titles_mapped.csv", "annotated_dataset.csv")
+    notes_path, mapping, built = (find("mimic3_procedure", root, name) for name in names)
+    if built:
+        return build_procedures.report_split(procedure.load(built))
+    if not (notes_path and mapping):
+        return []
+    codes = build_procedures.load_mapping(mapping)
+    return build_procedures.report_split(build_procedures.build(notes.radiology_notes(notes_path), codes))
 
 
 READERS = {
@@ -302,20 +311,9 @@ class RestrictedTexts:
         return _stream(self.name, self.root)
 
 
-def restricted_texts(root: Path, chosen: Iterable[str] | None = None) -> dict[str, RestrictedTexts]:
-    """Texts of the restricted data sets that a data root holds, for the guard.
-
-    Parameters
-    ----------
-    root : data root.
-    chosen : names of the data sets that a run used; None: every restricted one.
-    """
-    wanted = [name for name in (chosen or names()) if not load_manifest(name).redistributable]
-    return {name: RestrictedTexts(name, root) for name in wanted if _present(name, root)}
-
-
-def _present(name: str, root: Path) -> bool:
-    return any((root / file.path).is_file() for file in load_manifest(name).files)
+def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
+    """Texts of the restricted data sets that a data root holds, for the guard."""
+    return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
 
 
 def _stream(name: str, root: Path) -> Iterator[Text]:

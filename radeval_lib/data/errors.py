@@ -29,6 +29,10 @@ class FetchError(DataError):
     """A file that could not be fetched, unpacked or registered."""
 
 
+class RoleError(DataError):
+    """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
+
+
 class RestrictedTextError(DataError, TypeError):
     """Text from data that may not be redistributed was about to be shown or exported.
 

@@ -1,7 +1,7 @@
 """Manifests of data sets: what a set is, who may have it and how, its files, and the papers' counts of it.
 
-Source: ``data_manifests/datasets/<name>.yml``. Paths of files are relative to a data root, a folder that the
-user keeps outside the repository.
+Source: ``data_manifests/datasets/<name>.yml``. Paths of files are relative to a data root, a folder that git
+ignores or that lies outside the repository.
 """
 
 from __future__ import annotations
@@ -138,6 +138,8 @@ def _data_file(entry: Any, where: str) -> DataFile:
     if not isinstance(entry, dict) or "path" not in entry or not set(entry) <= known:
         raise ManifestError("a file needs 'path' and no key but " + ", ".join(sorted(known)), where)
     values = dict(entry)
+    if not isinstance(values["path"], str):
+        raise ManifestError("the path of a file must be a text", where)
     path = PurePosixPath(values["path"])
     if path.is_absolute() or ".." in path.parts:
         raise ManifestError(f"file path {values['path']!r} leaves the data root", where)
@@ -182,6 +184,8 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
         raise ManifestError(f"name {content['name']!r} is not the file's name {name!r}", where)
     values: dict[str, Any] = {}
     for key, value in content.items():
+        if key in ("files", "counts") and not isinstance(value, list):
+            raise ManifestError(f"{key} must be a list", where)
         if key == "files":
             values[key] = tuple(_data_file(entry, where) for entry in value)
         elif key == "counts":
@@ -231,7 +235,8 @@ def load_manifest(name: str) -> Manifest:
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """The folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else the
-    repository's own folder ``data``, which git ignores, else None.
+    repository's own folder ``data``, which git ignores, else None. It is absolute: who reads it may work in
+    another folder.
 
     Raises
     ------
@@ -241,7 +246,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     given = os.fspath(option) if option else os.environ.get(ENVIRONMENT_VARIABLE, "")
     if not given:
         return DATA if DATA.is_dir() else None
-    root = Path(given).expanduser()
+    root = Path(given).expanduser().resolve()
     if not root.is_dir():
         kind = "is not a folder" if root.exists() else "does not exist"
         origin = "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}"
@@ -282,6 +287,18 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
         return None
     check_file(path, entry)
     return path
+
+
+def restricted_in(root: Path | None) -> list[str]:
+    """Names of the data sets of which a data root holds a file and whose text may not be passed on."""
+    if root is None:
+        return []
+    manifests = (load_manifest(name) for name in names())
+    return [
+        one.name
+        for one in manifests
+        if not one.redistributable and any((root / file.path).is_file() for file in one.files)
+    ]
 
 
 def check_file(path: Path, entry: DataFile) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.data.restricted import mark
 
 
 def load(
@@ -78,27 +78,6 @@ def _pairs(
                 split=split,
             ),
         )
-
-
-def write(pairs: Sequence[ReportPair], folder: Path, name: str) -> None:
-    """Write pairs as ``<name>.findings.tok``, ``<name>.impression.tok`` and ``<name>.ids.tok``.
-
-    The files hold restricted text: ``folder`` belongs under the data root, never under the repository.
-    """
-    from radeval_lib.paths import ROOT
-
-    if folder.resolve().is_relative_to(ROOT):
-        raise FormatError(
-            "restricted text is not written into the repository", name, "Give a folder of the data root."
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    columns = {
-        "findings": [reveal(pair.findings) for pair in pairs],
-        "impression": [reveal(pair.impression) for pair in pairs],
-        "ids": [pair.id for pair in pairs],
-    }
-    for column, lines in columns.items():
-        (folder / f"{name}.{column}.tok").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:

@@ -2,32 +2,18 @@
 
 An exception of Python or of a library repeats the value that it is about (``could not convert string to
 float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that
-such a run put out is kept or shown; the errors of this library, which hold no content of data, are.
+such a run put out is kept or shown, but the errors of `errors` and `data.errors`, which hold no text of data.
+What a metric or a judge says of a text that it cannot score is withheld too.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import nbformat
 
 from radeval_lib import errors
 from radeval_lib.data import errors as data_errors
-from radeval_lib.data.manifests import load_manifest, names
 
 WITHHELD = "Withheld: restricted data were within reach of this run."
-
-
-def in_reach(root: Path | None) -> list[str]:
-    """Names of the data sets under a data root whose text may not be passed on."""
-    if root is None:
-        return []
-    manifests = (load_manifest(name) for name in names())
-    return [
-        one.name
-        for one in manifests
-        if not one.redistributable and any((root / file.path).is_file() for file in one.files)
-    ]
 
 
 def told(name: str, message: str) -> str:

@@ -10,7 +10,7 @@ import json
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import ModelError as ModelError
 
 INDEX = "model.safetensors.index.json"
 _WEIGHTS = ("model.safetensors", INDEX)
@@ -20,10 +20,6 @@ _VOCABULARIES = (
 )  # fmt: skip
 _PROBE = "The lungs are clear and there is no pleural effusion."
 _SAVE = "Save the model with model.save_pretrained(folder), and its tokenizer likewise."
-
-
-class ModelError(RadevalError):
-    """A model that cannot be found, or is not of the kind or format that the role needs."""
 
 
 def check_folder(folder: Path) -> None:

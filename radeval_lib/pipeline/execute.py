@@ -26,6 +26,7 @@ from traitlets.config import Config
 
 from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
+from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
 from radeval_lib.pipeline import forkserver, processes, steps
@@ -260,7 +261,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     config=Config({"ForkedKernelManager": manager}),
                 )
             except PapermillExecutionError as error:
-                secret = bool(withholding.in_reach(data.data_root(parameters["data_root"] or None)))
+                secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
                 until = nbformat.read(executed, as_version=4)
                 if secret:
                     withholding.without_outputs(until)

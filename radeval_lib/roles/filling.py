@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.data import catalog
-from radeval_lib.data.errors import DataError
+from radeval_lib.data.errors import RoleError as RoleError
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -30,10 +30,6 @@ from radeval_lib.data.records import (
 from radeval_lib.roles import generated, generated_facts, generated_ratings
 
 SYNTHETIC = "synthetic"
-
-
-class RoleError(DataError):
-    """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,15 @@ def descriptions(n: int, seed: int) -> Iterator[Document]:
 
 
 def procedures(n: int, seed: int) -> Iterator[Document]:
-    """Reasons for an examination with the code of the procedure that fits."""
+    """Reasons for an examination with the code of the procedure that fits; ``group`` is the modality."""
     for index, made in enumerate(generate(n, seed)):
-        yield Document(made.report_id, made.indication, label=made.procedure, split=split_of(index, n))
+        yield Document(
+            made.report_id,
+            made.indication,
+            label=made.procedure,
+            group=made.modality,
+            split=split_of(index, n),
+        )
 
 
 def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:

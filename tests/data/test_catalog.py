@@ -15,6 +15,11 @@ from tests.data import samples
 from tests.data.test_construction import HEAD
 
 _HEAD_NOTE = ["9", "70", "", "", "Radiology", "CT HEAD W/O CONTRAST", "", HEAD]
+# Enough of each code to stand in every split.
+PROCEDURES = [
+    samples.PROCEDURE[0],
+    *([str(row), f"Reason {row}", ("24725-4", "24627-2")[row % 2]] for row in range(1, 11)),
+]
 FILES: dict[str, bytes] = {
     "openi/indiana_reports.csv": samples.csv_bytes(samples.OPENI),
     "mediqa2021/indiana_dev.json": samples.json_bytes(samples.MEDIQA),
@@ -36,7 +41,7 @@ FILES: dict[str, bytes] = {
     "radsprl/Rad-SpRL.xml": samples.RADSPRL.encode(),
     "stanza_radiology/dev.json": samples.json_bytes(samples.STANZA),
     "mimic3/NOTEEVENTS.csv.gz": gzip.compress(samples.csv_bytes([*samples.NOTES, _HEAD_NOTE])),
-    "mimic3_procedure/annotated_dataset.csv": samples.csv_bytes(samples.PROCEDURE),
+    "mimic3_procedure/annotated_dataset.csv": samples.csv_bytes(PROCEDURES),
     "mimic_cxr/mimic_cxr_sectioned.csv": samples.csv_bytes(samples.SECTIONS),
     "mimic_cxr/mimic-cxr-2.0.0-split.csv": samples.csv_bytes(samples.SPLITS),
     "radsum23/CT_head/validate.findings.tok": b"the lungs\nare clear\n",
@@ -49,7 +54,7 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "green_training": (2, {"pairs": 2}),
     "mediqa2021": (2, {}),
     "mediqa2021_mimic_cxr": (2, {"train": 2}),
-    "mimic3_procedure": (3, {"documents": 3, "classes": 2}),
+    "mimic3_procedure": (10, {"documents": 10, "classes": 2}),
     "mimic3_rrs": (1, {"reports": 1, "pairs of modality and anatomy": 1}),
     "mimic_cxr_rrs": (1, {"reports": 1}),
     "mts_dialog": (4, {}),
@@ -102,6 +107,17 @@ def test_a_part_of_a_set_is_loaded_but_not_compared(root: Path) -> None:
     (root / "mtsamples/mtsamples.csv").rename(root / "mtsamples/mtsamples_part.csv")
     assert len(catalog.load("mtsamples", root)) == 3
     assert {check.agrees for check in check_dataset("mtsamples", root)} == {None}
+
+
+def test_procedures_are_built_from_notes_and_a_mapping(root: Path) -> None:
+    (root / "mimic3_procedure/annotated_dataset.csv").unlink()
+    assert catalog.load("mimic3_procedure", root) == []  # the mapping is missing
+    notes = [samples.NOTES[0], *([str(row), *_HEAD_NOTE[1:]] for row in range(1, 11))]
+    (root / "mimic3/NOTEEVENTS.csv.gz").write_bytes(gzip.compress(samples.csv_bytes(notes)))
+    mapping = [["procedure_titles", "LOINC_NUM"], ["['CT HEAD W/O CONTRAST']", "24725-4"]]
+    (root / "mimic3_procedure/procedure_titles_mapped.csv").write_bytes(samples.csv_bytes(mapping))
+    splits = Counter(document.split for document in catalog.load("mimic3_procedure", root))
+    assert splits == {"train": 6, "dev": 2, "test": 2}
 
 
 def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.data import mimic_cxr, rrs_lines
+from radeval_lib.data import mimic_cxr
 from radeval_lib.data.construction import cxr, notes, procedure, rrs
 from radeval_lib.data.construction.notes import Note
 from radeval_lib.data.construction.sections import is_like, split
@@ -221,20 +221,6 @@ def test_pairs_from_a_notes_file(tmp_path: Path) -> None:
     assert built.left_out == {"no impression": 1, "no findings": 1}
 
 
-def test_pairs_as_line_files(tmp_path: Path) -> None:
-    pairs = rrs.build([_note(HEAD, number=number) for number in (4, 5)], rrs.PatternRules()).pairs
-    rrs_lines.write(pairs, tmp_path / "CT_head", "train")
-    assert (tmp_path / "CT_head/train.ids.tok").read_text() == "4\n5\n"
-    loaded = rrs_lines.load(
-        tmp_path / "CT_head/train.findings.tok",
-        tmp_path / "CT_head/train.impression.tok",
-        source="mimic3_rrs",
-    )
-    assert [reveal(pair.findings) for pair in loaded] == [reveal(pair.findings) for pair in pairs]
-    with pytest.raises(FormatError, match="not written into the repository"):
-        rrs_lines.write(pairs, ROOT / "build" / "x", "train")
-
-
 def _pairs(group: str, count: int, reports_each: int = 2) -> list[ReportPair]:
     return [
         ReportPair(f"{group}-{number}", "a", "b", patient=f"{group}-p{number // reports_each}", group=group)
@@ -394,6 +380,12 @@ def test_procedure_report_split_is_stratified() -> None:
     assert not {one.patient for one in by_split["train"]} & {one.patient for one in fresh.dev}
 
 
+def test_a_code_too_rare_for_three_parts_is_named() -> None:
+    with pytest.raises(FormatError, match=r"the code 'C' has 4 documents.*Merge codes of fewer than 5"):
+        procedure.report_split([*_documents(40), *(Document(f"c{n}", "x", label="C") for n in range(4))])
+    assert procedure.report_split([]) == []
+
+
 def test_procedure_patient_split_shares_no_patient() -> None:
     done = procedure.patient_split(_documents(300))
     patients = {name: {one.patient for one in done if one.split == name} for name in ("train", "dev", "test")}
@@ -459,3 +451,4 @@ def test_cxr_from_files_to_pairs(tmp_path: Path) -> None:
         list(cxr.studies(tmp_path))
     with pytest.raises(FormatError, match="not written into the repository"):
         cxr.write(found, ROOT / "x.csv")
+    assert not list(tmp_path.glob(".part-*"))

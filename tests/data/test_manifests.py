@@ -13,9 +13,17 @@ import yaml
 from radeval_lib import data
 from radeval_lib.data import catalog, manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.data.manifests import UNVERIFIED, DataFile, Manifest, load_manifest, parse_manifest
+from radeval_lib.data.manifests import (
+    UNVERIFIED,
+    DataFile,
+    Manifest,
+    load_manifest,
+    parse_manifest,
+    restricted_in,
+)
 from radeval_lib.papers.data_counts import check_counts, printed_counts
 from radeval_lib.paths import BOOK, DATASETS
+from tests.data import samples
 
 # The data sets that the papers use; MEDIQA-2021 and ReXVal have an open and a credentialed part each.
 DATA_SETS = {
@@ -105,6 +113,9 @@ def _content() -> dict[str, Any]:
     ("change", "message"),
     [
         ({"licence": None}, "licence must be"),
+        ({"files": 3}, "files must be a list"),
+        ({"counts": None}, "counts must be a list"),
+        ({"files": [{"path": 3}]}, "path of a file must be a text"),
         ({"redistributable": "no"}, "redistributable must be"),
         ({"steps": []}, "at least one access step"),
         ({"access": "secret"}, "access must be one of"),
@@ -184,3 +195,11 @@ def test_find_verifies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         data.find("openi", tmp_path)
     (tmp_path / "a" / "y.csv").write_bytes(b"anything")
     assert data.find("openi", tmp_path, "a/y.csv") == tmp_path / "a" / "y.csv"
+
+
+def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
+    assert restricted_in(None) == restricted_in(tmp_path) == []
+    for path in ("openi/indiana_reports.csv", "rate_eval/Task2_paragraph_rate/rate_test.csv"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_bytes(samples.csv_bytes(samples.TASK2))
+    assert restricted_in(tmp_path) == ["rate_eval"]

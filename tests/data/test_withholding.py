@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import nbformat
 
 from radeval_lib.data import withholding
-from tests.data import samples
 
 SECRET = "faint nodular opacity beneath the seventh left rib"
 
 
-def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
-    assert withholding.in_reach(None) == withholding.in_reach(tmp_path) == []
-    for path in ("openi/indiana_reports.csv", "rate_eval/Task2_paragraph_rate/rate_test.csv"):
-        (tmp_path / path).parent.mkdir(parents=True)
-        (tmp_path / path).write_bytes(samples.csv_bytes(samples.TASK2))
-    assert withholding.in_reach(tmp_path) == ["rate_eval"]
-
-
 def test_messages_of_this_library_are_told_and_others_withheld() -> None:
     assert withholding.told("FormatError", "a.csv, line 3: missing key") == "a.csv, line 3: missing key"
+    assert withholding.told("RoleError", "fills no role") == "fills no role"
+    assert withholding.told("ModelError", "no folder") == "no folder"
     assert withholding.told("ValueError", SECRET) == withholding.WITHHELD
     assert withholding.told("MetricError", SECRET) == withholding.WITHHELD
 

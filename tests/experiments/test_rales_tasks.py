@@ -87,6 +87,17 @@ def test_procedures_are_ct_and_rare_ones_are_merged() -> None:
     assert min(labels.count(label) for label in set(labels) - {tasks.OTHER}) >= 5
 
 
+def test_codes_of_the_papers_set_are_all_taken() -> None:
+    splits = ("train", "train", "dev", "test")
+    rows = [
+        Document(f"{code}-{n}", "Fall.", label=code, split=split)
+        for code in ("24725-4", "24627-2")
+        for n, split in enumerate(splits)
+    ]
+    parts = task_of("procedures").parts(rows)
+    assert [len(part) for part in (parts.train, parts.dev, parts.test)] == [4, 2, 2]
+
+
 def test_accuracy_is_micro_f1_of_documents() -> None:
     rows = [
         Document("1", "x", label="CT A"),

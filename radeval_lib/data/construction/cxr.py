@@ -11,11 +11,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
+from radeval_lib import atomic
 from radeval_lib.data import reading
 from radeval_lib.data.construction.sections import is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.mimic_cxr import NAME, Study
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.paths import DATA, ROOT
 
 # What the reference code does otherwise, and why it is not copied.
 FLAWS = {
@@ -106,15 +108,18 @@ def write(found: Iterable[Study], path: Path) -> None:
     """Write ``mimic_cxr_sectioned.csv``, which :func:`radeval_lib.data.mimic_cxr.load_sections` reads.
 
     The file holds restricted text: it belongs under the data root.
-    """
-    from radeval_lib.data.restricted import reveal
-    from radeval_lib.paths import ROOT
 
-    if path.resolve().is_relative_to(ROOT):
+    Raises
+    ------
+    FormatError
+        Where ``path`` lies in the repository, outside the folder of data that git ignores.
+    """
+    place = path.resolve()
+    if place.is_relative_to(ROOT) and not place.is_relative_to(DATA):
         raise FormatError(
             "restricted text is not written into the repository", path.name, "Use the data root."
         )
-    with path.open("w", encoding="utf-8", newline="") as stream:
+    with atomic.new_file(path) as new, new.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(["study", "impression", "findings"])
         for study in found:

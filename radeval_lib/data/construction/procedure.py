@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -23,6 +24,7 @@ MAPPING_COLUMNS = ("procedure_titles", "LOINC_NUM")
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
 SEED = 28102022
+_FEWEST = 5  # one document each for development and testing, and three for training
 
 # What the reference script does otherwise, and why it is not copied.
 FLAWS = {
@@ -171,9 +173,24 @@ def differences(notes: Iterable[Note]) -> dict[str, int]:
 
 
 def report_split(documents: Sequence[Document], seed: int = SEED) -> list[Document]:
-    """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits."""
+    """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits.
+
+    Raises
+    ------
+    FormatError
+        Where a code has too few documents to stand in every split.
+    """
     from sklearn.model_selection import train_test_split
 
+    if not documents:
+        return []
+    rarest, count = min(Counter(document.label for document in documents).items(), key=itemgetter(1))
+    if count < _FEWEST:
+        raise FormatError(
+            f"the code {rarest!r} has {count} documents, too few for a split by code",
+            NAME,
+            f"Merge codes of fewer than {_FEWEST} documents into {OTHER!r}.",
+        )
     labels = [document.label for document in documents]
     rest, test = train_test_split(list(documents), test_size=0.2, random_state=seed, stratify=labels)
     labels = [document.label for document in rest]

@@ -223,8 +223,9 @@ class ProcedureBenchmark(BenchmarkTask):
         self.rare = rare
 
     def parts(self, records: Sequence[Document]) -> Parts:
-        generated = any(not row.label.startswith("CT") for row in records)
-        ct = [row for row in records if row.label.startswith(("CT", OTHER))]
+        # Generated reports are of every modality; the papers' set is of CT alone, and does not name it.
+        generated = any(row.group for row in records)
+        ct = [row for row in records if row.group in ("", "CT", "CTA")]
         found = _resplit(ct) if generated else _by_split(ct)
         common = {label for label, n in Counter(row.label for row in found.train).items() if n >= self.rare}
         return _checked(
