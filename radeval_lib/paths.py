@@ -16,6 +16,8 @@ BOOK = ROOT / "book"
 DATA = ROOT / "data"
 BUILD = ROOT / "build"
 RUNS = BUILD / "runs"
+DEFAULT_PROFILE = "embedded"
+"""Name of the file among :data:`PROFILES` that commands and notebooks take where no other is named."""
 
 STAGE = "RADEVAL_STAGE"
 """Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""

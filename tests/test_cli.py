@@ -85,6 +85,16 @@ def test_credentialed_data_are_not_fetched_but_explained(tmp_path: Path) -> None
     assert "radbook data add rexval" in told.stderr
 
 
+def test_a_data_set_that_is_not_fetched_leaves_no_data_root(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("radeval_lib.cli.data_files.DATA", tmp_path / "data")
+    monkeypatch.setattr("radeval_lib.data.manifests.DATA", tmp_path / "data")
+    for name in ("opnei", "rexval"):
+        assert _run("data", "fetch", name).exit_code == 2
+        assert not (tmp_path / "data").exists()
+
+
 def test_data_commands_need_a_root() -> None:
     told = _run("data", "verify")
     assert told.exit_code == 2
@@ -105,6 +115,9 @@ def test_exhibits_are_filtered_and_given_as_json() -> None:
     of_paper = json.loads(_run("exhibits", "--profile", "full", "--paper", "facts", "--json").stdout)
     assert [row["exhibit"] for row in of_paper] == [name for name in ledger() if name.startswith("facts.")]
     assert json.loads(_run("exhibits", "--profile", "full", "--evidence", "print", "--json").stdout) == []
+    told = _run("exhibits", "rales.table3", "--paper", "green")
+    assert told.exit_code == 2
+    assert "rales.table3 is not among what the options select" in told.stderr
     told = _run("exhibits", "--verdict", "wonderful")
     assert told.exit_code == 2
     assert "not attempted" in told.stderr

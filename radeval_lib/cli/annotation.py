@@ -18,8 +18,16 @@ def annotation_group() -> None:
 
 @annotation_group.command("export")
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--cases", default=10, show_default=True, help="How many references to judge summaries of.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the order of the summaries.")
+@click.option(
+    "--cases",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="How many references to judge summaries of.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the order of the summaries."
+)
 @profile_option
 @data_root_option
 @one_line_errors
@@ -31,8 +39,6 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
     from radeval_lib.experiments.facts import annotation_task
     from radeval_lib.study import profiles
 
-    if cases < 1:
-        raise ParameterError(f"a project needs a case, not {cases}", "--cases")
     if folder.exists():
         raise ParameterError("there is something already", shown(folder), "Name a folder that is not there.")
     settings = profiles.profile(profile)

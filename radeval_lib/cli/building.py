@@ -31,7 +31,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     from radeval_lib.pipeline import engine, steps
     from radeval_lib.study import results, scorecards, verdicts
 
-    root = engine.root_of(data.data_root(data_root or None))
+    root = data.data_root(data_root or None)
     graph = steps.graph(profile, only, root)
     if dry_run:
         engine.dry_run(graph, cores or engine.default_cores(), click.echo)
@@ -76,11 +76,13 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
 
     What a build runs just so replaces the build's own; any other run leaves its results below build/runs.
     """
+    from radeval_lib import data
     from radeval_lib.pipeline import execute, processes
 
     processes.end_with_owner()
     name = execute.notebook_name(notebook)
     values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
+    values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)
     if processes.is_owned():
         execute.run_notebook(name, values, place, progress=not quiet)

@@ -10,10 +10,13 @@ from typing import Any
 import click
 
 from radeval_lib.errors import RadevalError, of_system
+from radeval_lib.paths import DEFAULT_PROFILE
 
 EXIT_BAD_INPUT = 2
 
-profile_option = click.option("--profile", default="embedded", show_default=True, help="Settings of the run.")
+profile_option = click.option(
+    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings of the run."
+)
 data_root_option = click.option(
     "--data-root",
     envvar="RADEVAL_DATA_ROOT",

@@ -57,7 +57,6 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     if bool(dataset) == every_open:
         raise ParameterError("name one data set, or give --open", "radbook data fetch")
     root = data.data_root(data_root or None) or DATA
-    root.mkdir(exist_ok=True)
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):

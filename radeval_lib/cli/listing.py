@@ -38,7 +38,7 @@ def exhibits(
         if given and given not in known:
             raise ParameterError(f"unknown {option[2:]} {given!r}", option, f"Known: {', '.join(known)}.")
     card = scorecards.scorecard(results.read_all(BUILD / profile))
-    card["command"] = [rebuilding(notebook, profile) for notebook in card["notebook"]]
+    card["command"] = [profiles.command(notebook, profile) for notebook in card["notebook"]]
     if exhibit:
         ledger.exhibit(exhibit)
         card = card[card["exhibit"] == exhibit]
@@ -50,16 +50,13 @@ def exhibits(
         card = card[card["evidence"] == evidence]
     if as_json:
         click.echo(json.dumps(json.loads(card.to_json(orient="records")), indent=1, ensure_ascii=False))
+    elif exhibit and card.empty:
+        raise ParameterError(f"{exhibit} is not among what the options select", "exhibits", "Leave them out.")
     elif exhibit:
         for name, value in card.iloc[0].items():
             click.echo(f"{name:20} {value}")
     else:
         _table(card)
-
-
-def rebuilding(notebook: str, profile: str) -> str:
-    """The command that rebuilds a notebook's exhibits alone."""
-    return f"radbook run {notebook}" + ("" if profile == "embedded" else f" -p profile {profile}")
 
 
 def _table(card: pd.DataFrame) -> None:

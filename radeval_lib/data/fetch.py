@@ -28,7 +28,7 @@ import requests
 from radeval_lib import atomic, checksums
 from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
-from radeval_lib.errors import plain
+from radeval_lib.errors import is_refusal, plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
@@ -235,6 +235,8 @@ def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> Non
     try:
         _download(entry.url, partial, progress)
     except (requests.RequestException, OSError, ValueError) as error:
+        if is_refusal(error):
+            raise
         host = urlsplit(entry.url).hostname
         raise FetchError(
             f"download of {entry.path} failed ({_reason(error)})",
@@ -322,6 +324,8 @@ def extract(archive: Path, folder: Path) -> None:
             else:
                 raise FetchError("neither a zip nor a tar archive", archive.name)
         except _DAMAGED as error:
+            if is_refusal(error):
+                raise
             raise FetchError(f"damaged archive ({error})", archive.name, "Fetch it again.") from None
         if folder.exists():
             raise FetchError("folder exists already", folder.name, "Remove it first.")

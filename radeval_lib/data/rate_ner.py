@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from radeval_lib.data import iob, reading
+from radeval_lib.data.entity_types import RATE_TYPES
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark, reveal
 
 NAME = "rate_ner"
-TYPES = ("Anatomy", "Abnormality", "Non-Abnormality", "Disease", "Non-Disease")
 SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
 SPLITS = ("train", "dev", "test")
 
@@ -29,10 +29,10 @@ def canonical(label: str, where: str) -> str:
     FormatError
         Where it is none of the five.
     """
-    for name in TYPES:
+    for name in RATE_TYPES:
         if label.lower().replace("_", "-") == name.lower():
             return name
-    raise FormatError("unknown entity type", where, f"Types: {', '.join(TYPES)}.")
+    raise FormatError("unknown entity type", where, f"Types: {', '.join(RATE_TYPES)}.")
 
 
 def load_labels(path: Path) -> list[str]:

@@ -253,7 +253,7 @@ def number(text: str, name: str, where: str, *, low: float = -math.inf, high: fl
         value = float(text)
     except ValueError:
         raise FormatError(f"{name} must be a number, not {kind_of(text)}", where) from None
-    if not low <= value <= high:  # also false for a NaN
+    if not (math.isfinite(value) and low <= value <= high):
         raise FormatError(f"{name} must lie from {low:g} to {high:g}, not {kind_of(text)}", where)
     return value
 

@@ -101,12 +101,12 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
                 raise FormatError(
                     f"{len(cells)} cells instead of {len(_HEADER)}",
                     f"{path.name}, line {reader.line_num}",
-                    "Is the file cut short?",
+                    reading.CUT_SHORT,
                 )
             yield reader.line_num, cells
     except csv.Error as error:
         place = f"{path.name}, line {reader.line_num}"
-        raise FormatError(f"not a CSV row ({error})", place, "Is the file cut short?") from None
+        raise FormatError(f"not a CSV row ({error})", place, reading.CUT_SHORT) from None
 
 
 def _header_fault(header: tuple[str, ...]) -> str:
@@ -151,12 +151,10 @@ def _check_complete(seen: dict[tuple[int, str, int], int], path: Path, pairs: in
             raise FormatError(
                 f"study {study}, {origin} has no row for category {absent[0]}",
                 path.name,
-                "Is the file cut short?",
+                reading.CUT_SHORT,
             )
     if pairs is not None and len(found) != pairs:
-        raise FormatError(
-            f"{len(found)} report pairs instead of {pairs}", path.name, "Is the file cut short?"
-        )
+        raise FormatError(f"{len(found)} report pairs instead of {pairs}", path.name, reading.CUT_SHORT)
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:

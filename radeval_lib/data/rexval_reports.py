@@ -15,9 +15,9 @@ from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
+from radeval_lib.data.rexval import ORIGINS
 
 NAME = "rexval"
-ORIGINS = ("radgraph", "bertscore", "s_emb", "bleu")  # the metric whose nearest report is the candidate
 REPORT_COLUMNS = ("study_id", "gt_report", *ORIGINS)
 COUNT_COLUMNS = (
     "study_number",

@@ -137,8 +137,8 @@ def code_digest(notebook: str) -> str:
 
 
 @cache
-def manifests_digest(notebook: str, *, page: bool) -> str:
-    """Names the manifests that a notebook can read: of data and models, and for a page those of papers."""
+def manifests_digest(*, page: bool) -> str:
+    """Names the manifests that a cell can read, those of data and models, or a page, those of papers too."""
     folders = [DATASETS, MANIFESTS / "models"] + ([PAPERS, MANIFESTS / "released"] if page else [])
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
     return digest(files + ([LEDGER] if page else []))

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError
@@ -196,8 +195,3 @@ def _total(graph: Graph, waiting: Sequence[str], cores: int) -> str:
     told = f"{len(waiting)} steps, about {_duration(seconds / min(cores, len(waiting)))}"
     unknown = len(waiting) - len(known)
     return told + (f" and what {unknown} cells take that were not measured here" if unknown else "")
-
-
-def root_of(path: Path | None) -> Path | None:
-    """A data root as the engine gets it: absolute, whatever folder a build is started from."""
-    return path.resolve() if path else None

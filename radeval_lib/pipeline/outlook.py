@@ -11,6 +11,7 @@ from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
+from radeval_lib.study.profiles import command
 from radeval_lib.wording import in_words
 
 # Single-precision weights and gradients, and the two moments that AdamW keeps of each gradient.
@@ -140,7 +141,7 @@ def _times(graph: Graph) -> Iterator[str]:
             first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
             yield (
                 f"Time: {notebook}: {_cells_to_run(count)}; none was measured here. To measure one: "
-                f"{first.command} -p profile {graph.settings.name}"
+                f"{command(first.notebook, graph.settings.name, first.items)}"
             )
 
 

@@ -114,7 +114,7 @@ class Graph:
         page = notebook in self.pages
         return [
             dependencies.code_digest(notebook),
-            dependencies.manifests_digest(notebook, page=page),
+            dependencies.manifests_digest(page=page),
             self.settings.digest,
             dependencies.data_digest(self.data_root),
         ]
@@ -170,7 +170,7 @@ class Graph:
     def _cell_is_sound(self, name: str) -> bool:
         cell = self.cells[name]
         try:
-            cells.check(cells.folder(self.output_dir, cell), cell)
+            cells.check(cells.folder(self.output_dir, cell), cell, self.settings.name)
         except ResultError:
             return False
         return True

@@ -22,7 +22,7 @@ import pandas as pd
 from radeval_lib import checksums, origin
 from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import shown
-from radeval_lib.study.profiles import Profile
+from radeval_lib.study.profiles import Profile, command
 
 Value = str | int | float | bool
 FACTS = "cell.json"
@@ -63,12 +63,6 @@ class Cell:
         if plain == told:
             return plain
         return f"{plain}-{checksums.of_text(json.dumps(self.items))[:8]}"
-
-    @property
-    def command(self) -> str:
-        """What runs this cell alone."""
-        given = " ".join(f"-p {name} {value}" for name, value in self.items)
-        return f"radbook run {self.notebook} {given}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -171,22 +165,22 @@ def _types(table: pd.DataFrame) -> dict[str, str]:
     return {str(column): kinds.get(table[column].dtype.kind, "str") for column in table}
 
 
-def read(where: Path, cell: Cell) -> Kept:
-    """What :func:`write` wrote.
+def read(where: Path, cell: Cell, profile: str) -> Kept:
+    """What :func:`write` wrote, for a profile, which the remedy of an error names.
 
     Raises
     ------
     ResultError
         Where the cell was not run yet, or a file of it is missing or damaged.
     """
-    facts = check(where, cell)
+    facts = check(where, cell, profile)
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
     origin.note_use(where / FACTS, f"cells/{cell.notebook}/{cell.slug}/{FACTS}")
     return Kept(cell, tables, facts, where, model if model.is_dir() else None)
 
 
-def check(where: Path, cell: Cell) -> dict[str, Any]:
+def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
     """The facts of a cell whose files are all there and as they were written.
 
     Raises
@@ -194,7 +188,7 @@ def check(where: Path, cell: Cell) -> dict[str, Any]:
     ResultError
         As :func:`read`.
     """
-    remedy = f"Run `radbook build`, or this cell alone: {cell.command}"
+    remedy = f"Run `radbook build`, or this cell alone: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums: dict[str, str] = facts["sha256"]

@@ -13,7 +13,9 @@ from IPython.display import HTML
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import quotations
+from radeval_lib.paths import DEFAULT_PROFILE
 from radeval_lib.study.checks import Check
+from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
@@ -110,11 +112,10 @@ def verdict_html(result: Result) -> str:
 def strip(result: Result) -> str:
     """What a reader needs to check or rebuild a result: its command, files, data and checksums."""
     name, up = f"{result.exhibit}.{result.evidence}", "../../"  # pages stand in notebooks/<folder>/
-    profile = next(iter(result.provenance.get("profile", {"embedded": ""})))
-    options = "" if Path(profile).stem == "embedded" else f" -p profile {Path(profile).stem}"
+    profile = Path(next(iter(result.provenance.get("profile", {DEFAULT_PROFILE: ""})))).stem
     parts = [
         f"<span>Evidence: {result.evidence}</span>",
-        f"<span>Rebuild: <code>radbook run {result.notebook}{options}</code></span>",
+        f"<span>Rebuild: <code>{escape(command(result.notebook, profile))}</code></span>",
         f'<a href="{up}results/{name}.csv">table (CSV)</a>' if result.table else "",
         f'<a href="{up}results/{name}.json">results (JSON)</a>',
         f'<a href="{up}sources/{result.notebook}.md">notebook</a>',

@@ -5,6 +5,8 @@ Source: ``data_manifests/profiles/<name>.yml``; a profile that ``extends`` anoth
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -13,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError
-from radeval_lib.paths import PROFILES, shown
+from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, shown
 from radeval_lib.roles import ROLES
 
 Size = Annotated[int, Field(strict=True, ge=0)]
@@ -73,12 +75,30 @@ class Profile(BaseModel):
         return checksums.of_text(self.model_dump_json(exclude={"description"}))
 
 
+def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
+    """What a user types to run one notebook on a profile.
+
+    Parameters
+    ----------
+    notebook : path below ``notebooks/`` without the ending.
+    items : parameters of its own with their values.
+    """
+    given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
+    return " ".join(
+        ["radbook run", notebook, *(f"-p {name} {shlex.quote(str(value))}" for name, value in given)]
+    )
+
+
 def names() -> list[str]:
     """Every profile there is."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
 
 
-def _values(name: str) -> dict[str, Any]:
+def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What a profile and those that it extends say; ``extended``: the profiles that led to this one."""
+    if name in extended:
+        circle = " -> ".join((*extended, name))
+        raise ProfileError(f"profiles extend each other in a circle: {circle}", shown(PROFILES))
     if name not in names():  # also where it names a file elsewhere
         raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
@@ -88,10 +108,12 @@ def _values(name: str) -> dict[str, Any]:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", shown(path)) from None
     if not isinstance(own, dict):
         raise ProfileError("this is no mapping of keys", shown(path))
+    if "name" in own:
+        raise ProfileError("unknown key 'name'", shown(path), "A profile is named by its file.")
     base = own.pop("extends", None)
     if base is None:
         return own
-    return _merged(_values(base), own)
+    return _merged(_values(base, (*extended, name)), own)
 
 
 def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
@@ -14,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from radeval_lib import checksums, origin
+from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
@@ -177,23 +174,13 @@ def record(
 
 
 def _digest(content: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    return checksums.of_text(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
 def _write(path: Path, result: Result) -> None:
     content = json.loads(json.dumps(asdict(result)))
     whole = {"format": _FORMAT, "sha256": _digest(content), **content}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            json.dump(whole, stream, indent=1, sort_keys=True, ensure_ascii=False)
-            stream.write("\n")
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    atomic.write_text(path, json.dumps(whole, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def read(path: Path) -> Result:

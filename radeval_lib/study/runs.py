@@ -226,7 +226,8 @@ class Run:
     def _kept(self, cell: Cell) -> Kept:
         """A cell of this run's own outputs, or else of the profile's build."""
         places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.profile.name)]
-        return cells.read(next((place for place in places if place.is_dir()), places[0]), cell)
+        found = next((place for place in places if place.is_dir()), places[0])
+        return cells.read(found, cell, self.profile.name)
 
     def allow(self, kind: str, name: str) -> None:
         """Refuse what the notebook does not declare.

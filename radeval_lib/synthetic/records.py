@@ -41,8 +41,6 @@ CHEXPERT = (
     "No Finding",
 )
 
-#: The five entity types of RaTEScore (Zhao et al. 2024, section 2.2).
-
 #: The four entity labels and three relations of RadGraph (Jain et al. 2021).
 RADGRAPH_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
 RADGRAPH_RELATIONS = ("modify", "located_at", "suggestive_of")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.server
 import io
 import json
+import os
 import tarfile
 import threading
 import zipfile
@@ -277,6 +279,18 @@ def test_damaged_archive(content: bytes, tmp_path: Path) -> None:
     assert _left(tmp_path) == ["archive"]
 
 
+def test_a_full_disk_is_no_damaged_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(_zip({"x": CONTENT}))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("zipfile.ZipFile.extractall", full)
+    with pytest.raises(OSError, match="No space left"):
+        fetch.extract(tmp_path / "archive", tmp_path / "out")
+    assert _left(tmp_path) == ["archive"]
+
+
 def test_credentialed_set_names_its_steps(tmp_path: Path) -> None:
     with pytest.raises(
         FetchError, match=r"radgraph: radgraph/train.json is not for download.*\(1\) Create an account"
@@ -422,3 +436,5 @@ def test_the_repositorys_own_folder_is_the_data_root_where_it_is_there(monkeypat
     assert manifests.data_root() == tmp_path / "data"
     (tmp_path / "other").mkdir()
     assert manifests.data_root(tmp_path / "other") == tmp_path / "other"
+    monkeypatch.chdir(tmp_path)
+    assert manifests.data_root("other") == tmp_path / "other"

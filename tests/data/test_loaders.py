@@ -24,6 +24,7 @@ from radeval_lib.data import (
     radsprl,
     rate_eval,
     rate_ner,
+    reading,
     rexval_reports,
     rrs_lines,
 )
@@ -85,6 +86,13 @@ def _write(tmp_path: Path, name: str, content: bytes) -> Path:
     path = tmp_path / name
     path.write_bytes(content)
     return path
+
+
+def test_infinity_is_no_number() -> None:
+    assert reading.number("1e300", "time", "row 2", low=0) == 1e300
+    for text in ("inf", "-inf", "nan"):
+        with pytest.raises(FormatError, match="time must lie from"):
+            reading.number(text, "time", "row 2", low=0)
 
 
 def test_openi_fields(tmp_path: Path) -> None:

@@ -199,10 +199,25 @@ def test_two_builds_at_once_do_not_share_a_folder(tiny: TinyRepository) -> None:
     _wait(lambda: any((tiny.build / "executed" / "facts").glob(".part-*")), first)
     second = tiny.radbook("build")
     assert second.returncode == 2
-    assert f"another build is running here (process {first.pid})" in second.stderr
+    assert f"another process writes here (process {first.pid})" in second.stderr
     assert first.wait() == 0
     for name, number in (("one", 1), ("two", 2)):
         assert (tiny.build / RESULT.format(name=name, number=number)).is_file()
+
+
+@pytest.mark.nightly
+def test_snakemake_runs_the_same_graph_by_itself(tiny: TinyRepository) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "snakemake", "--workflow-profile", "workflow/profiles/laptop", "--cores", "2"],
+        cwd=tiny.path,
+        env=tiny.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert set(_executed(tiny)) == {"one", "two"}
+    assert "up to date" in tiny.radbook("build", "--dry-run").stdout
 
 
 @pytest.mark.nightly

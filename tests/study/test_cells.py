@@ -30,28 +30,28 @@ def _written(folder: Path, model: bool = False) -> Path:
 
 
 def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    kept = cells.read(_written(tmp_path / "cell", model=True), ONE)
+    kept = cells.read(_written(tmp_path / "cell", model=True), ONE, "smoke")
     pd.testing.assert_frame_equal(kept.tables["counts"], COUNTS)
     assert kept.facts["sizes"] == {"test": 3}
     assert kept.model is not None
     assert (kept.model / "weights").read_text() == "1"
-    assert cells.read(_written(tmp_path / "other"), ONE).model is None
+    assert cells.read(_written(tmp_path / "other"), ONE, "smoke").model is None
 
 
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
 def test_a_cell_that_is_missing_or_damaged_is_told(tmp_path: Path, damaged: str) -> None:
-    with pytest.raises(ResultError, match=r"not made yet.*radbook run ratescore/ner_training -p scheme iob"):
-        cells.read(tmp_path / "none", ONE)
+    with pytest.raises(ResultError, match=r"not made yet.*ner_training -p scheme iob .*-p profile smoke"):
+        cells.read(tmp_path / "none", ONE, "smoke")
     folder = _written(tmp_path / "cell", model=True)
     (folder / damaged).write_text("else")
     with pytest.raises(ResultError, match="missing or was changed"):
-        cells.read(folder, ONE)
+        cells.read(folder, ONE, "smoke")
     (folder / damaged).unlink()
     with pytest.raises(ResultError, match="missing or was changed"):
-        cells.read(folder, ONE)
+        cells.read(folder, ONE, "smoke")
     (folder / cells.FACTS).write_text('{"half": ')
     with pytest.raises(ResultError, match="cut short"):
-        cells.read(folder, ONE)
+        cells.read(folder, ONE, "smoke")
 
 
 def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
@@ -107,6 +107,7 @@ def test_front_matter_is_read_and_unknown_keys_are_told() -> None:
         ("threads: 0", "threads"),
         ("device: tpu", "device"),
         ("[", "this is not YAML"),
+        ("name: mine", "unknown key 'name'"),
     ],
 )
 def test_a_profile_with_a_mistake_is_told(text: str, told: str, monkeypatch, tmp_path: Path) -> None:
@@ -119,6 +120,17 @@ def test_a_profile_with_a_mistake_is_told(text: str, told: str, monkeypatch, tmp
     monkeypatch.setattr(profiles, "PROFILES", tmp_path)
     with pytest.raises(ProfileError, match=told):
         profiles.profile.__wrapped__("mine")
+
+
+def test_profiles_that_extend_each_other_are_told(monkeypatch, tmp_path: Path) -> None:
+    from radeval_lib.errors import ProfileError
+    from radeval_lib.study import profiles
+
+    (tmp_path / "one.yml").write_text("extends: other\n", encoding="utf-8")
+    (tmp_path / "other.yml").write_text("extends: one\n", encoding="utf-8")
+    monkeypatch.setattr(profiles, "PROFILES", tmp_path)
+    with pytest.raises(ProfileError, match="one -> other -> one"):
+        profiles.profile.__wrapped__("one")
 
 
 def test_a_section_with_a_misspelt_key_is_told() -> None:
