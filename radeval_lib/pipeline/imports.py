@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from radeval_lib import atomic, checksums
@@ -18,27 +19,38 @@ from radeval_lib.paths import BUILD
 _KEPT = BUILD / "imports" / checksums.of_file(Path(__file__))[:12]
 
 
+@dataclass(frozen=True)
+class CodeCell:
+    """Lines ``first`` to ``last`` (from 0, the last not included) of a source: a cell's code without its
+    options."""
+
+    first: int
+    last: int
+
+
+def code_cells(lines: list[str]) -> Iterator[CodeCell]:
+    """Where the code of each cell of a MyST notebook stands."""
+    start: int | None = None
+    for number, line in enumerate(lines):
+        if start is None and line.startswith("```{code-cell}"):
+            start = number + 1
+        elif start is not None and line == "```":
+            yield CodeCell(_after_options(lines, start, number), number)
+            start = None
+
+
+def _after_options(lines: list[str], first: int, last: int) -> int:
+    if first < last and lines[first] == "---":
+        first = lines.index("---", first + 1) + 1
+    while first < last and (lines[first].startswith(":") or not lines[first].strip()):
+        first += 1
+    return first
+
+
 def code_of(text: str) -> str:
     """The code cells of a MyST notebook as one program, without their options."""
-    code: list[str] = []
-    inside, options = False, False
-    for line in text.splitlines():
-        if not inside and line.startswith("```{code-cell}"):
-            inside, options, first = True, False, True
-            continue
-        if inside and line == "```":
-            inside = False
-            continue
-        if not inside:
-            continue
-        if first and line == "---":
-            options = True
-        elif options:
-            options = line != "---"
-        elif not (first and line.startswith(":")):
-            code.append(line)
-        first = first and (line.startswith(":") or not line)
-    return "\n".join(code) + "\n"
+    lines = text.splitlines()
+    return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell.first : cell.last])
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:

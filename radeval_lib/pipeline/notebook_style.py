@@ -10,41 +10,12 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from radeval_lib.paths import NOTEBOOKS, ROOT
+from radeval_lib.pipeline.imports import code_cells
 
 _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
-
-
-@dataclass(frozen=True)
-class CodeCell:
-    """Lines ``first`` to ``last`` (from 0, the last not included) of a source: a cell's code without its
-    options."""
-
-    first: int
-    last: int
-
-
-def code_cells(lines: list[str]) -> Iterator[CodeCell]:
-    """Where the code of each cell of a MyST notebook stands."""
-    start: int | None = None
-    for number, line in enumerate(lines):
-        if start is None and line.startswith("```{code-cell}"):
-            start = number + 1
-        elif start is not None and line == "```":
-            yield CodeCell(_after_options(lines, start, number), number)
-            start = None
-
-
-def _after_options(lines: list[str], first: int, last: int) -> int:
-    if first < last and lines[first] == "---":
-        first = lines.index("---", first + 1) + 1
-    while first < last and (lines[first].startswith(":") or not lines[first].strip()):
-        first += 1
-    return first
 
 
 def main(fix: bool) -> int:

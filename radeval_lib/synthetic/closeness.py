@@ -7,25 +7,20 @@ the rule's. Open-i's sentences are compared, never copied.
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib.synthetic.generator import Pair, generate
-from radeval_lib.synthetic.records import Denial, Finding, Style, SyntheticError
+from radeval_lib.synthetic.records import Denial, Finding, Style
 from radeval_lib.synthetic.vocabulary import load_lexicon
 
 CHEST: Pair = ("X-Ray", "CHEST")
-OPENI = Path("openi") / "indiana_reports.csv"
-#: The environment variable that names the folder of public data.
-DATA_ROOT = "RADEVAL_DATA_ROOT"
 
 _WORD = re.compile(r"[a-z]+")
 _MASK = re.compile(r"x{2,}")  # de-identification in Open-i
@@ -48,7 +43,6 @@ class Profile:
     reports: int
     tokens: int
     mean_sentence_words: float
-    mean_report_words: float
     sentence_words: tuple[float, ...]
     report_words: tuple[float, ...]
     report_sentences: tuple[float, ...]
@@ -154,7 +148,6 @@ def profile(texts: Iterable[str]) -> Profile:
         len(report_words),
         sum(report_words),
         float(np.mean(sentence_words)),
-        float(np.mean(report_words)),
         _percentiles(sentence_words),
         _percentiles(report_words),
         _percentiles(report_sentences),
@@ -165,28 +158,6 @@ def profile(texts: Iterable[str]) -> Profile:
 
 def _percentiles(values: list[int]) -> tuple[float, ...]:
     return tuple(float(value) for value in np.percentile(values, _PERCENTILES))
-
-
-def find_openi(data_root: Path | str | None = None) -> Path | None:
-    """Open-i's table below ``data_root`` or the folder that :data:`DATA_ROOT` names, or None."""
-    root = data_root or os.environ.get(DATA_ROOT)
-    if not root:
-        return None
-    path = Path(root) / OPENI
-    return path if path.is_file() else None
-
-
-def read_openi(path: Path) -> list[str]:
-    """Open-i's findings sections that are not empty.
-
-    Raises
-    ------
-    SyntheticError : the table has no column ``findings``.
-    """
-    frame = pd.read_csv(path)
-    if "findings" not in frame:
-        raise SyntheticError(f"no column 'findings' among {list(frame)}", path.name, "Fetch the table again.")
-    return [str(text) for text in frame["findings"].dropna() if str(text).strip()]
 
 
 def measure(

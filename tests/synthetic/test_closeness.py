@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.synthetic import SyntheticError
+from radeval_lib.data import catalog
 from radeval_lib.synthetic.closeness import (
-    find_openi,
     measure,
     mentions,
     profile,
-    read_openi,
     sentences,
     words,
 )
@@ -55,21 +53,11 @@ def test_coverage_by_hand() -> None:
     assert found.missing == (("zyzzyva", 2),)
 
 
-def test_a_table_without_findings_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "openi" / "indiana_reports.csv"
-    path.parent.mkdir()
-    path.write_text("uid,text\n1,a\n", encoding="utf-8")
-    assert find_openi(tmp_path) == path
-    with pytest.raises(SyntheticError, match="findings"):
-        read_openi(path)
-    assert find_openi(tmp_path / "elsewhere") is None
-
-
 def test_reach_on_openi(data_root: Path) -> None:
-    path = find_openi(data_root)
-    if path is None:
+    reports = catalog.load("openi", data_root)
+    if not reports:
         pytest.skip("Open-i is not among the data")
-    found = measure(read_openi(path), n=5000)
+    found = measure([report.findings for report in reports if report.findings], n=5000)
     assert found.coverage >= 0.85
     assert abs(found.generated.negated_sentences - found.real.negated_sentences) < 0.1
     assert abs(found.generated.mean_sentence_words - found.real.mean_sentence_words) < 1
