@@ -28,17 +28,19 @@ _SUMMARY = re.compile(r"^<!-- conclusion: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants what the build says of a paper: a comment with the paper's key in the ledger."""
 
 
-def for_readers(executed: Path) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
-    words of the glossary linked.
+def for_readers(executed: Path, card: pd.DataFrame) -> str:
+    """An executed notebook as the book shows it: parameters hidden, code folded, its papers and verdicts
+    below the title, words of the glossary linked.
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
+
+    Parameters
+    ----------
+    card : verdicts of the build, see :func:`radeval_lib.study.scorecard`.
     """
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
-    if first is not None:
-        first.source = with_papers(first.source, f"{executed.parent.name}/{executed.stem}")
     glossary = Linker()
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -51,6 +53,10 @@ def for_readers(executed: Path) -> str:
         elif "show-input" not in tags:
             tags.add("hide-input")
         cell.metadata["tags"] = sorted(tags)
+    if first is not None:
+        page = f"{executed.parent.name}/{executed.stem}"
+        verdicts = conclusions.page_conclusion(card, page)
+        first.source = with_papers(_below_title(first.source, verdicts), page)
     return str(nbformat.writes(notebook))
 
 
@@ -58,11 +64,14 @@ def with_papers(source: str, notebook: str) -> str:
     """Markdown with the papers whose exhibits the notebook rebuilds named in a line below its title."""
     papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
     named = " · ".join(f"{{cite}}`{described(paper)['citation']}`" for paper in papers)
-    return (
-        re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\nPaper: {named}", source, count=1)
-        if named
-        else source
-    )
+    return _below_title(source, f"Paper: {named}" if named else "")
+
+
+def _below_title(source: str, told: str) -> str:
+    """Markdown with a paragraph below its first title; as it is where there is nothing to tell."""
+    if not told:
+        return source
+    return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{told}", source, count=1)
 
 
 def settings() -> str:
@@ -93,12 +102,13 @@ def last_commit() -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def with_conclusions(source: str, output_dir: Path) -> str:
-    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper."""
-    if not _SUMMARY.search(source):
-        return source
-    found = results.read_all(output_dir)
-    card, checks = scorecard(found), audit(found)
+def with_conclusions(source: str, card: pd.DataFrame, checks: pd.DataFrame) -> str:
+    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper.
+
+    Parameters
+    ----------
+    card, checks : see :func:`radeval_lib.study.scorecard`, :func:`radeval_lib.study.audit`.
+    """
 
     def told(wanted: re.Match[str]) -> str:
         if wanted.group(1) not in PAPERS:
@@ -196,6 +206,8 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     NotebookError
         Where the table of contents names a page that neither ``book/`` nor an executed notebook gives.
     """
+    found = results.read_all(executed_dir.parent)
+    card, checks = scorecard(found), audit(found)
     wanted: dict[str, bytes] = {"_config.yml": settings().encode()}
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
@@ -203,14 +215,14 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     for path in sorted(BOOK.rglob("*.md")):
         if path.stem != "glossary":
             prose = Linker().linked(path.read_text(encoding="utf-8"))  # conclusions are HTML, without roles
-            wanted[path.relative_to(BOOK).as_posix()] = with_conclusions(prose, executed_dir.parent).encode()
+            wanted[path.relative_to(BOOK).as_posix()] = with_conclusions(prose, card, checks).encode()
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
-            wanted[f"notebooks/{name}.ipynb"] = for_readers(path).encode()
+            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card).encode()
     for path, name in _mathjax():
         wanted[name] = path.read_bytes()
     for page in pages:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
@@ -21,8 +22,9 @@ from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.declarations import ALL
+from radeval_lib.study.display import verdict_badge
 from radeval_lib.study.runs import Run
-from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS, IN_PART, NOT_ATTEMPTED
+from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS, IN_PART, NOT_ATTEMPTED, VERDICTS
 from radeval_lib.wording import in_words, joined
 
 CHANGES = ("conclusion", "result", "number", "wording")
@@ -35,6 +37,7 @@ CHANGES_WORDS = {
 }
 CONTRASTS_PAGE = "across/paper_versus_code"
 _CONTRASTS = "contrasts.json"
+_NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,37 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
             f"The finding that weighs most ({_place(where, up)}) changes {weight}: {escape(top.explanation)}"
         )
     return " ".join(told)
+
+
+def page_conclusion(card: pd.DataFrame, notebook: str) -> str:
+    """The verdicts of a page's exhibits, each with a link to its place on the page, as an HTML list.
+
+    Parameters
+    ----------
+    card : see :func:`radeval_lib.study.scorecard`.
+    notebook : the page; where it rebuilds no exhibit, nothing is said.
+    """
+    rows = card[card["notebook"] == notebook]
+    items = []
+    for verdict in VERDICTS:
+        chosen = rows[rows["verdict"] == verdict]
+        if len(chosen):
+            links = "; ".join(
+                f'<a href="#{row.anchor}" title="{escape(row.title)}">{_short(row.label, row.title)}</a>'
+                for row in chosen.itertuples()
+            )
+            items.append(f"<li>{verdict_badge(verdict, chosen['outcome'].iloc[0])} {links}</li>")
+    if not items:
+        return ""
+    return (
+        '<nav class="page-verdicts" aria-label="Verdicts on this page">'
+        f"<strong>What holds up on this page</strong><ul>{''.join(items)}</ul></nav>"
+    )
+
+
+def _short(label: str, title: str) -> str:
+    """What an exhibit is called in a list: its number, or the beginning of its title where it has none."""
+    return escape(label if _NUMBERED.fullmatch(label) else re.split(r"[:;(]", title)[0].strip())
 
 
 def conclusions(card: pd.DataFrame, checks: pd.DataFrame) -> str:

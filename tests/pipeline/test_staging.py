@@ -7,17 +7,33 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import staging
+from radeval_lib.study import audit, scorecard
+
+NOTHING = scorecard([]), audit([])
 
 
 def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
     told = staging.with_papers("(here)=\n# A title\n\nText.\n\n# Not a title", "facts/agreement")
     assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
+
+
+def test_a_page_tells_its_verdicts_below_its_papers(tmp_path: Path) -> None:
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
+    (tmp_path / "green").mkdir()
+    nbformat.write(page, tmp_path / "green" / "rules_judge.ipynb")
+    told = nbformat.reads(staging.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING[0]), 4)
+    title, papers, verdicts, text = told.cells[0].source.split("\n\n")
+    assert (title, text) == ("# Ceilings", "Text.")
+    assert papers.startswith("Paper: ")
+    assert verdicts.startswith('<nav class="page-verdicts"')
+    assert "not attempted" in verdicts
 
 
 def test_a_page_of_no_paper_stays_as_it_is() -> None:
@@ -42,21 +58,21 @@ def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch
     assert "Last commit" not in staging.settings()
 
 
-def test_a_conclusion_is_written_where_a_page_asks_for_it(tmp_path: Path) -> None:
-    told = staging.with_conclusions("Before.\n\n<!-- conclusion: green -->\n\nAfter.\n", tmp_path)
+def test_a_conclusion_is_written_where_a_page_asks_for_it() -> None:
+    told = staging.with_conclusions("Before.\n\n<!-- conclusion: green -->\n\nAfter.\n", *NOTHING)
     assert told.startswith("Before.\n\n<div")
     assert "None of its exhibits was rebuilt" in told
     assert told.endswith("</div>\n\nAfter.\n")
 
 
-def test_a_conclusion_of_an_unknown_paper_is_an_error(tmp_path: Path) -> None:
+def test_a_conclusion_of_an_unknown_paper_is_an_error() -> None:
     with pytest.raises(RadevalError, match="conclusion of no paper"):
-        staging.with_conclusions("<!-- conclusion: grean -->", tmp_path)
+        staging.with_conclusions("<!-- conclusion: grean -->", *NOTHING)
 
 
-def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper(tmp_path: Path) -> None:
+def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper() -> None:
     for path in BOOK.rglob("*.md"):
-        told = staging.with_conclusions(path.read_text(encoding="utf-8"), tmp_path)
+        told = staging.with_conclusions(path.read_text(encoding="utf-8"), *NOTHING)
         assert not re.search(r"<!-- conclusion", told), path
 
 

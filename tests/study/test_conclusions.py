@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -121,6 +123,25 @@ def test_a_paper_with_a_claim_that_fails_names_and_links_it() -> None:
     assert 'what Abstract says (<a href="../n/ratescore/x.html#Abstract">Abstract</a>)' in told
     assert "One claim does not follow as stated: what Abstract says" in told
     assert '(<a href="../n/ratescore/x.html#claim">claim</a>) changes a number: why' in told
+
+
+def test_a_page_lists_its_verdicts_with_links_and_short_names() -> None:
+    card = pd.DataFrame(
+        [
+            ("a/b", "Table 4", "Taus <of> five", "t4", "inconsistent", "fails"),
+            ("a/b", "unnumbered, Sec 3", "Sentence rating: errors over words", "s3", "consistent", "holds"),
+            ("a/b", "Appendix A", "A worked score (in two steps)", "a1", "consistent", "holds"),
+            ("a/c", "Table 5", "Elsewhere", "t5", "consistent", "holds"),
+        ],
+        columns=["notebook", "label", "title", "anchor", "verdict", "outcome"],
+    )
+    told = conclusions.page_conclusion(card, "a/b")
+    words = re.sub(r"<[^>]+>", " ", told).split()
+    assert " ".join(words) == (
+        "What holds up on this page ✓ consistent Sentence rating ; A worked score ✗ inconsistent Table 4"
+    )
+    assert '<a href="#t4" title="Taus &lt;of&gt; five">Table 4</a>' in told
+    assert conclusions.page_conclusion(card, "across/audit") == ""
 
 
 def test_the_largest_gaps_stand_first_one_a_difference_and_counts_without_a_range_are_left_out() -> None:
