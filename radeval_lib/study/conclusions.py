@@ -112,7 +112,7 @@ def _place(row: Any, up: str) -> str:
 
 
 def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: str = "../") -> str:
-    """What a build says of one paper: a few sentences of HTML, computed from its results.
+    """What a build says of one paper: a few sentences and a list as HTML, computed from its results.
 
     Parameters
     ----------
@@ -141,8 +141,9 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
     lost = [f"{escape(row.title)} ({_place(row, up)})" for row in failing]
     if lost:
         claim = "One claim does" if len(lost) == 1 else f"{in_words(len(lost)).capitalize()} claims do"
-        more = f"; and {in_words(len(lost) - 3)} more" if len(lost) > 3 else ""
-        told.append(f"{claim} not follow as stated: {'; '.join(lost[:3])}{more}.")
+        more = [f"and {in_words(len(lost) - 3)} more"] if len(lost) > 3 else []
+        items = ";</li> <li>".join([*lost[:3], *more])
+        told.append(f"{claim} not follow as stated: <ul><li>{items}.</li></ul>")
     elif len(claims):
         told.append("No claim that was checked fails.")
     if top := next((one for one in ranked if one.explanation), None):

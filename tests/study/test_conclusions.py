@@ -121,7 +121,7 @@ def test_a_paper_with_a_claim_that_fails_names_and_links_it() -> None:
     )
     assert "1 of 2 exhibits was rebuilt." in told
     assert 'what Abstract says (<a href="../n/ratescore/x.html#Abstract">Abstract</a>)' in told
-    assert "One claim does not follow as stated: what Abstract says" in told
+    assert "One claim does not follow as stated: <ul><li>what Abstract says" in told
     assert '(<a href="../n/ratescore/x.html#claim">claim</a>) changes a number: why' in told
 
 
