@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -127,11 +128,19 @@ def strip(result: Result) -> str:
     return f'<div class="strip">{"".join(parts)}</div>'
 
 
+def _as_printed(words: str) -> str:
+    """A quotation as HTML; our copies of the papers mark emphasis by ``*`` and formulas by ``$``."""
+    told = escape(words).replace(r"\rightarrow", "→")
+    told = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", told)
+    told = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", told)
+    return re.sub(r"\$([^$\\]+)\$", r"\1", told)
+
+
 def quote(exhibit_id: str) -> HTML:
     """Show the paper's own words about an exhibit, with where they stand."""
     name = PAPERS[exhibit(exhibit_id).paper]
     items = [
-        f"<blockquote>“… {escape(words)} …” <footer>{name}, {escape(where)}</footer></blockquote>"
+        f"<blockquote>“… {_as_printed(words)} …” <footer>{name}, {escape(where)}</footer></blockquote>"
         for where, words in quotations(exhibit_id)
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
@@ -147,7 +156,7 @@ def said(exhibit_id: str) -> HTML:
     for where, words in quotations(exhibit_id):
         places.setdefault(where, []).append(words)
     items = [
-        f"<blockquote>“… {escape(' … '.join(pieces))} …” "
+        f"<blockquote>“… {_as_printed(' … '.join(pieces))} …” "
         f"<footer>{name}, {escape(where)}</footer></blockquote>"
         for where, pieces in places.items()
     ]

@@ -22,7 +22,7 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.display import verdict_html, verdict_sentence
+from radeval_lib.study.display import _as_printed, verdict_html, verdict_sentence
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import judge, read, read_all
 from radeval_lib.study.runs import Run
@@ -226,3 +226,19 @@ def test_random_streams_are_their_own(run: Run) -> None:
     assert run.rng("a").random() == run.rng("a").random()
     assert run.rng("a").random() != run.rng("b").random()
     assert replace(run, seed=run.seed + 1).rng("a").random() != run.rng("a").random()
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (
+            "*suggestive of*, *located at*, and **modify**",
+            "<em>suggestive of</em>, <em>located at</em>, and <strong>modify</strong>",
+        ),
+        ("the $E1-E2-E3$ column", "the E1-E2-E3 column"),
+        ("entries: $SEIZURES \\rightarrow CT$ Head \\rightarrow", "entries: SEIZURES → CT Head →"),
+        ("5 * 5 < 30, $\\frac{R}{G}$ stays", "5 * 5 &lt; 30, $\\frac{R}{G}$ stays"),
+    ],
+)
+def test_a_quotation_is_shown_as_it_was_printed(words: str, shown: str) -> None:
+    assert _as_printed(words) == shown
