@@ -53,7 +53,7 @@ def test_simulated_radiologists_and_their_pairs_belong_together(tmp_path):
     gold = radiologists.load(run)
     assert gold is not None
     assert gold.counts["significant"].shape == (run.profile.sizes["rated_errors"], 6, 6)
-    found = radiologists.judged(RulesJudge(), gold.pairs)["significant"].sum(axis=1)
+    found = radiologists.judged([RulesJudge()], gold.pairs)["significant"][0].sum(axis=1)
     assert np.corrcoef(found, gold.means("significant").sum(axis=1))[0, 1] > 0.7
 
 
@@ -62,14 +62,19 @@ def test_table_4_by_hand():
     counts[0, 0] = [1, 1, 1]
     counts[1, 1] = [0, 1, 2]
     gold = Counted([("a", "b"), ("c", "d")], {"significant": counts, "insignificant": np.zeros((2, 6, 3))})
-    mine = np.zeros((2, 6))
-    mine[0, 0], mine[1, 2] = 1, 2
-    row = radiologists.table_of({"me": {"significant": mine, "insignificant": np.zeros((2, 6))}}, gold).loc[
-        "me"
-    ]
+    mine = np.zeros((1, 2, 6))
+    mine[0, 0, 0], mine[0, 1, 2] = 1, 2
+    none = np.zeros((1, 2, 6))
+    row = radiologists.table_of({"me": {"significant": mine, "insignificant": none}}, gold).loc["me"]
     assert row["significant errors"] == "1.50 ± 1.50"
     assert row["insignificant errors"] == "0.00 ± 0.00"
     assert row[["(a)", "(b)", "(c)", "(d)"]].tolist() == [1.0, 0.5, 0.5, 1.0]
+    both = {"significant": np.concatenate([mine, none]), "insignificant": np.concatenate([none, none])}
+    assert radiologists.differences(both["significant"], gold.means("significant")).tolist() == [
+        [0, 3],
+        [1, 1],
+    ]
+    assert radiologists.table_of({"us": both}, gold).loc["us", "significant errors"] == "1.25 ± 1.09"
     apart = radiologists.experts_differences(counts)
     assert apart[1, 1].tolist() == [1.5, 0.0, 1.5]
 
@@ -80,3 +85,14 @@ def test_single_planted_errors_are_filed_by_category_and_significance():
     assert (found["right"] <= found["category"]).all()
     assert found["category"].mean() > 0.8
     assert not planted.filed(SilentJudge(), 2, 7).to_numpy().any()
+
+
+def test_a_judge_without_errors_leads_radiologists_who_err_and_noise_lags():
+    rng = np.random.default_rng(0)
+    truth = rng.poisson(3, 80).astype(float)
+    people = truth[:, None] + rng.integers(-1, 2, (80, 6))
+    cases = [str(number // 4) for number in range(80)]
+    right = radiologists.judge_leads(people, truth, cases, resamples=60, rng=rng)
+    assert all(lead.low > 0 and lead.low <= lead.value <= lead.high for lead in right.values())
+    wrong = radiologists.judge_leads(people, rng.permutation(truth), cases, resamples=60, rng=rng)
+    assert all(lead.high < 0 for lead in wrong.values())

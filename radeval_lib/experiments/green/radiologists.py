@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import stats
 
 from radeval_lib.data import rexval
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.experiments.green.judging import counted
 from radeval_lib.models.judges.base import Judge, Pair
+from radeval_lib.papers.rounding import Estimate
 from radeval_lib.roles import SYNTHETIC
 from radeval_lib.roles.generated_ratings import cases
 from radeval_lib.stats import agreement
@@ -73,20 +75,31 @@ def simulated(n: int, seed: int) -> Counted:
     )
 
 
-def judged(judge: Judge, pairs: Sequence[Pair]) -> dict[str, FloatArray]:
-    """A judge's counts, for each of :data:`KINDS` an array of shape (pairs, 6)."""
-    found = counted(judge.judge(pairs))
-    return {kind: found[[f"{kind} {letter}" for letter in LETTERS]].to_numpy(np.float64) for kind in KINDS}
+def judged(judges: Sequence[Judge], pairs: Sequence[Pair]) -> dict[str, FloatArray]:
+    """The counts of one judge, or of several that differ in what they learned from alone.
+
+    Returns
+    -------
+    dict
+        For each of :data:`KINDS` an array of shape (judges, pairs, 6).
+    """
+    found = [counted(judge.judge(pairs)) for judge in judges]
+    return {
+        kind: np.stack(
+            [one[[f"{kind} {letter}" for letter in LETTERS]].to_numpy(np.float64) for one in found]
+        )
+        for kind in KINDS
+    }
 
 
 def differences(counts: FloatArray, mean: FloatArray) -> FloatArray:
-    """Absolute differences from the average radiologist summed over categories, shape (pairs,).
+    """Absolute differences from the average radiologist summed over categories, shape (judges, pairs).
 
     Parameters
     ----------
-    counts, mean : shape (pairs, 6).
+    counts, mean : shapes (judges, pairs, 6) and (pairs, 6).
     """
-    return np.asarray(np.abs(counts - mean).sum(axis=1))
+    return np.asarray(np.abs(counts - mean).sum(axis=-1))
 
 
 def experts_differences(counts: FloatArray) -> FloatArray:
@@ -97,7 +110,7 @@ def experts_differences(counts: FloatArray) -> FloatArray:
 
 
 def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.DataFrame:
-    """Table 4's form.
+    """Table 4's form; ``judges`` holds counts of :func:`judged` by name.
 
     Returns
     -------
@@ -115,7 +128,48 @@ def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.Data
             row[f"{kind} errors"] = f"{values.mean():.2f} ± {values.std():.2f}"
             exact &= np.isclose(counts[kind], gold.means(kind))
         row |= {
-            f"({letter})": float(share) for letter, share in zip(LETTERS, exact.mean(axis=0), strict=True)
+            f"({letter})": float(share)
+            for letter, share in zip(LETTERS, exact.mean(axis=(0, 1)), strict=True)
         }
         rows[name] = row
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def judge_leads(
+    people: FloatArray, judge: FloatArray, cases: Sequence[str], *, resamples: int, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    """By how much a judge agrees better with radiologists than they do with each other.
+
+    Parameters
+    ----------
+    people, judge : totals of errors, shapes (pairs, radiologists) and (pairs,).
+    cases : the reference of each pair; whole cases are drawn for the 95% intervals.
+
+    Returns
+    -------
+    dict
+        ``each other``: the judge's mean tau_b with a radiologist, less that of two radiologists. ``mean`` and
+        ``difference``: tau_b with the radiologists' mean, and mean absolute difference from it, where a
+        radiologist is compared with the mean of the others; positive where the judge is nearer.
+    """
+    others, mean = agreement.mean_of_others(people), people.mean(axis=1)
+
+    def found(rows: NDArray[np.intp]) -> list[float]:
+        tau = agreement.kendall_matrix(np.column_stack([people, judge])[rows])
+        own = agreement.kendall_with(people[rows], others[rows]).mean()
+        apart = np.abs(people - others)[rows].mean() - np.abs(judge - mean)[rows].mean()
+        return [
+            tau[-1, :-1].mean() - agreement.upper_triangle(tau[:-1, :-1]).mean(),
+            stats.kendalltau(judge[rows], mean[rows]).statistic - own,
+            apart,
+        ]
+
+    places = list(pd.Series(range(len(people))).groupby(list(cases), sort=False).groups.values())
+    drawn = rng.integers(0, len(places), (resamples, len(places)))
+    draws = np.array([found(np.concatenate([places[one] for one in row])) for row in drawn])
+    low, high = np.nanquantile(draws, (0.025, 0.975), axis=0)
+    values = found(np.arange(len(people)))
+    return {
+        name: Estimate(float(values[place]), float(low[place]), float(high[place]))
+        for place, name in enumerate(("each other", "mean", "difference"))
+    }

@@ -19,7 +19,8 @@ class Settings(BaseModel):
         for a small one with weights drawn at random.
     small : vocabulary, width and layers of that one.
     ranks : of low-rank adapters, one training for each; 0 trains all weights.
-    examples, held : how many judged pairs it learns from, and how many are held out; 0 examples: all others.
+    examples, held : how many judged pairs it learns from, and how many are held out, once to choose the epoch
+        and once to say what was learned; 0 examples: all others.
     longest : tokens of prompt and analysis.
     answer : tokens of an answer.
     training : what differs from the defaults of :class:`~radeval_lib.models.training.TrainingSettings`.

@@ -1,8 +1,8 @@
 """GREEN's summary of a system: of each kind of error the sentences at the centre of the largest cluster.
 
 Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. Two differences
-on purpose: the number of clusters is the best of all that are tried, where the released search looks at a
-few; and the three nearest sentences are given, as in the paper's Figure 4, where the code gives one.
+on purpose: the number of clusters is the best of all, where the released search looks at a few; and the three
+nearest sentences are given, as in the paper's Figure 4, where the code gives one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from radeval_lib.data.green_analysis import INSIGNIFICANT, SIGNIFICANT
 from radeval_lib.metrics.green import parse
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-_MOST = 12  # clusters tried
 _NEAREST = 3
 _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
@@ -35,6 +34,7 @@ class Clusters:
     sentences : all of them, in the order of the analyses.
     labels : the cluster of each, shape (sentences,).
     silhouette : mean silhouette of the clustering, from -1 to 1; NaN where there is one cluster.
+    most : the largest number of clusters that was tried: one less than there are distinct sentences.
     largest : number of the largest cluster.
     nearest : its members nearest its centre, nearest first; the same words may come more than once.
     vectors : float32 unit vectors, shape (sentences, width).
@@ -45,6 +45,7 @@ class Clusters:
     sentences: tuple[str, ...]
     labels: NDArray[np.int64]
     silhouette: float
+    most: int
     largest: int
     nearest: tuple[str, ...]
     vectors: NDArray[np.float32]
@@ -73,12 +74,13 @@ def cluster(letter: str, sentences: Sequence[str], encode: Encode, seed: int = 0
     name = GREEN_NAMES[LETTERS.index(letter)]
     if not sentences:
         none = np.zeros(0, dtype=np.int64)
-        return Clusters(letter, name, (), none, float("nan"), 0, (), np.zeros((0, 0), dtype=np.float32))
+        return Clusters(letter, name, (), none, float("nan"), 0, 0, (), np.zeros((0, 0), dtype=np.float32))
     vectors = np.asarray(encode(sentences), dtype=np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     labels, best = np.zeros(len(sentences), dtype=np.int64), float("nan")
     distinct = len(np.unique(vectors.round(5), axis=0))
-    for k in range(2, min(_MOST, distinct - 1, len(sentences) - 1) + 1):
+    most = max(1, distinct - 1)
+    for k in range(2, most + 1):
         tried = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
         score = float(silhouette_score(vectors, tried))
         if not best >= score:
@@ -88,7 +90,7 @@ def cluster(letter: str, sentences: Sequence[str], encode: Encode, seed: int = 0
     centre = vectors[members].mean(axis=0)
     order = np.argsort(-(vectors[members] @ centre), kind="stable")[:_NEAREST]
     nearest = tuple(sentences[place] for place in members[order])
-    return Clusters(letter, name, tuple(sentences), labels, best, largest, nearest, vectors)
+    return Clusters(letter, name, tuple(sentences), labels, best, most, largest, nearest, vectors)
 
 
 def summarize(analyses: Sequence[str], encode: Encode, seed: int = 0) -> list[Clusters]:
