@@ -47,9 +47,9 @@ def ceiling_words(compared: pd.DataFrame, means: pd.DataFrame, together: pd.Seri
         name: f"{means.loc[name, 'min']:.2f} to {means.loc[name, 'max']:.2f}" for name in (best, "GREEN")
     }
     return (
-        f"**{lead}** Of the sums, {best} agree best: by one radiologist's marks at τ_b {spans[best]} with "
-        f"the grades of the other two, where GREEN's formula on the same marks has {spans['GREEN']}. With the "
-        f"marks and grades of all three it is {together[best]:.2f} against {together['GREEN']:.2f} (p = "
+        f"**{lead}** Of the sums, {best} agree best: by one radiologist's marks at τ_b {spans[best]} "
+        f"with the grades of the other two, where GREEN's formula has {spans['GREEN']} by the same marks. "
+        f"With marks and grades of all three it is {together[best]:.2f} against {together['GREEN']:.2f} (p = "
         f"{compared.loc[best, 'p_holm']:.2g}, corrected for {in_words(len(compared))} comparisons)."
     )
 
