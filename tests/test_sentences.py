@@ -285,7 +285,7 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
         "experiments.facts.reports.about_summaries",
         {name: reports.about_summaries(lines, name) for name in ("synthetic", "open")},
     )
-    yield "experiments.facts.reports.Found.remaining", {"none": NONE.remaining, "part": SOME.remaining}
+    yield "experiments.facts.reports.Found.remaining", {"part": SOME.remaining}
 
 
 def _summaries() -> Iterator[tuple[str, dict[str, str]]]:

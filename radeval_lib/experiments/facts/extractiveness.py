@@ -45,6 +45,12 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
     return found
 
 
+def in_one_run(source: str, summary: str) -> bool:
+    """Whether all words of a summary stand in its source in one run."""
+    said = words(summary)
+    return fragments(words(source), said) == [len(said)]
+
+
 @dataclass(frozen=True)
 class Copied:
     """Copying of one summary.

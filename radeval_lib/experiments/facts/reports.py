@@ -11,13 +11,14 @@ import pandas as pd
 from radeval_lib.data import mtsamples
 from radeval_lib.data.records import Document, FactRating
 from radeval_lib.data.restricted import reveal
-from radeval_lib.experiments.facts.extractiveness import copied, rouge_precision
+from radeval_lib.experiments.facts.extractiveness import copied, in_one_run, rouge_precision
 from radeval_lib.papers.printed_numbers import Printed, quotations
+from radeval_lib.papers.printed_numbers import quoted as printed_in
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.stats.resampling import share_interval
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import percent
+from radeval_lib.wording import percent, with_interval
 
 _SHARES = (0.8, 0.1, 0.1)
 
@@ -55,9 +56,7 @@ class Found:
 
     @property
     def remaining(self) -> str:
-        """What a comparison with the printed means lacks."""
-        if not self.real:
-            return "The mean over the reports kept, which needs MTSamples."
+        """What a comparison of a file with the printed means lacks."""
         return "" if self.whole else "The mean over all reports kept, which needs the whole file."
 
 
@@ -88,11 +87,9 @@ def printed_report() -> PrintedReport:
 
 def conclusion(found: Found, printed: PrintedReport) -> str:
     """The page's first paragraph."""
+    stands = "stands" if in_one_run(printed.text, printed.description) else "does not stand"
     said = (
-        "The description that the paper prints stands word for word in its report, and the printed sizes of "
-        "the splits are those of a split of each specialty by itself, rounded down."
-        if copied(printed.text, printed.description).coverage == 1
-        else "The description that the paper prints does not stand word for word in its report."
+        f"The description that the paper prints {stands} word for word in its report, and {_sizes_words()}."
     )
     if not found.real:
         return f"{said} This build has no file of MTSamples, so the means were not measured."
@@ -103,6 +100,14 @@ def conclusion(found: Found, printed: PrintedReport) -> str:
         f"{said} Of the {len(found.kept)} descriptions of this build that the paper would keep, "
         f"{percent(float(share))} hold no word that their report lacks."
     )
+
+
+def _sizes_words() -> str:
+    """Whether the printed sizes are those that :func:`size_checks` asks for."""
+    said = {name: value.value for name, value in printed_in("facts.claim_dataset").items()}
+    fit = all(check.agrees for check in size_checks(said))
+    word = "fit" if fit else "do not fit"
+    return f"the printed sizes of the splits {word} a split of each specialty by itself, rounded down"
 
 
 def size_checks(said: Mapping[str, float]) -> list[Check]:
@@ -235,21 +240,11 @@ def copying_caption(found: Found) -> str:
     return f"Descriptions against their reports: {len(found.kept)} of {what}, with 95% intervals"
 
 
-def extractive_checks(
-    found: Found, measured: pd.DataFrame, said: Mapping[str, Printed], example: pd.Series
-) -> list[Check]:
-    """The printed precisions against the file's, or without a file against the printed example's."""
-    names = {"ROUGE-1 precision": "rouge_1", "ROUGE-L precision": "rouge_l"}
+def extractive_checks(found: Found, measured: pd.DataFrame, said: Mapping[str, Printed]) -> list[Check]:
+    """The printed precisions against the file's; none without a file, for no one report tells a mean."""
     if not found.real:
-        return [
-            check_statement(
-                f"{name} of the printed example",
-                f"{said[quoted].text} on average",
-                f"{example[quoted]:.3f}",
-                bool(example[quoted] >= said[quoted].value),
-            )
-            for name, quoted in names.items()
-        ]
+        return []
+    names = {"ROUGE-1 precision": "rouge_1", "ROUGE-L precision": "rouge_l"}
     rows = [measured.loc[name] for name in names]
     checks = [
         check_value(name, said[quoted], Estimate(row["mean"], row["low"], row["high"]), possible=(0.0, 1.0))
@@ -261,7 +256,7 @@ def extractive_checks(
             "more than half of the words stand in copied runs",
             "descriptions are mostly extractive in nature",
             f"{copied_whole['mean']:.2f} [{copied_whole['low']:.2f}, {copied_whole['high']:.2f}]",
-            bool(copied_whole["low"] > 0.5),
+            above(copied_whole["low"], copied_whole["high"], 0.5),
         )
     )
     return checks
@@ -295,12 +290,15 @@ def copying_check(copies: pd.DataFrame) -> Check:
     """Whether most words of every system's summaries are in copied runs; ``copies`` as
     :func:`summaries_copy`."""
     systems = copies.drop(index="reference")
-    words = ", ".join(f"{name} {row['mean']:.2f}" for name, row in systems.iterrows())
+    found = [above(row["low"], row["high"], 0.5) for _, row in systems.iterrows()]
     return check_statement(
         "more than half of every system's words stand in runs of at least three words of the source",
         "mostly select and copy phrases or entire sentences",
-        words,
-        bool((systems["low"] > 0.5).all()),
+        ", ".join(
+            f"{name} {with_interval(row['mean'], row['low'], row['high'], '.2f')}"
+            for name, row in systems.iterrows()
+        ),
+        False if False in found else None if None in found else True,
     )
 
 
@@ -314,6 +312,6 @@ def about_summaries(copies: pd.DataFrame, evidence: str) -> str:
     systems = copies.drop(index="reference")
     return (
         f"From {systems['mean'].min():.0%} to {systems['mean'].max():.0%} of a system's words are in copied "
-        f"runs, against {copies.loc['reference', 'mean']:.0%} of the references' words. Dialogues leave less "
-        "to copy than reports: a note says in the third person what a patient said in the first."
+        f"runs, against {copies.loc['reference', 'mean']:.0%} of the references' words. A note says in the "
+        "third person what a patient said in the first, so a dialogue may leave less to copy than a report."
     )

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from radeval_lib.experiments.facts.extractiveness import (
     copied,
     fragments,
+    in_one_run,
     rouge_precision,
     words,
 )
@@ -43,3 +44,9 @@ def test_rouge_precision_of_a_copy() -> None:
     found = rouge_precision([SOURCE, SOURCE], ["weight today is 201", "month today"], stem=False)
     assert found["rouge_1"].tolist() == [1.0, 1.0]
     assert found["rouge_l"].tolist() == [1.0, 0.5]  # the order is turned round
+
+
+def test_one_run_of_words() -> None:
+    assert in_one_run("a b c d", "B c.")
+    assert not in_one_run("a b c d", "a b d")
+    assert not in_one_run("a b", "")
