@@ -381,8 +381,14 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
         },
     )
     yield (
-        "experiments.rales.results.about_infinite",
-        {"two": rales.about_infinite(["BERT", "ELECTRA"])},
+        "experiments.rales.results.about_unseen",
+        {
+            "of test and validation": rales.about_unseen(
+                ["BERT", "ELECTRA"], {"BERT": (2, 30), "ELECTRA": (0, 30), "RoBERTa": (1, 30)}
+            ),
+            "of test": rales.about_unseen(["BERT"], {"BERT": (0, 30)}),
+            "of validation": rales.about_unseen([], {"BERT": (2, 30)}),
+        },
     )
 
 

@@ -31,6 +31,19 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     return probabilities
 
 
+def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
+    """Whether some temperature gives each row's true class a probability above 0: its logit is finite.
+
+    Parameters
+    ----------
+    logits : shape (n, k).
+    labels : int, shape (n,), 0 to k - 1.
+    """
+    array, truth = _checked(logits), np.asarray(labels)
+    result: NDArray[np.bool_] = np.isfinite(array[np.arange(len(truth)), truth])
+    return result
+
+
 def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     """The temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative log-likelihood.
 
@@ -45,7 +58,7 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     ------
     ValueError
         Where the shapes do not fit, a label is outside the classes, or a true class has a logit of -infinity,
-        so that no temperature explains it.
+        so that no temperature explains it (:func:`explained`).
     """
     array, truth = _checked(logits), np.asarray(labels)
     if truth.shape != array.shape[:1] or not np.issubdtype(truth.dtype, np.integer):
@@ -57,7 +70,7 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
             f"labels runs from {truth.min()} to {truth.max()}; there are {array.shape[1]} classes"
         )
     rows = np.arange(len(truth))
-    if np.isneginf(array[rows, truth]).any():
+    if not explained(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
 
     def loss(log_temperature: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -100,14 +100,28 @@ def about_scaling(change: pd.DataFrame) -> str:
     return " ".join(told)
 
 
-def about_infinite(classifiers: Sequence[str]) -> str:
-    """A sentence on classifiers whose negative log-likelihood is infinite; empty where there is none."""
-    if not classifiers:
-        return ""
-    return (
-        "The NLL is infinite (∞) where a classifier gives the true class of a test document the probability "
-        f"zero: {'; '.join(classifiers)}. No temperature mends that."
-    )
+def about_unseen(tested: Sequence[str], left_out: Mapping[str, tuple[int, int]]) -> str:
+    """Sentences on classes that a classifier gives the probability zero, because training had none of them;
+    empty where that touches no document.
+
+    Parameters
+    ----------
+    tested : classifiers with such test documents, whose negative log-likelihood is infinite.
+    left_out : by classifier the validation documents of such classes, and all validation documents.
+    """
+    told = []
+    if tested:
+        told.append(
+            "The NLL is infinite (∞) where a classifier gives the true class of a test document the "
+            f"probability zero, because no training document was of that class: {'; '.join(tested)}. No "
+            "temperature mends that."
+        )
+    if without := [f"{name} ({n} of {whole})" for name, (n, whole) in left_out.items() if n]:
+        told.append(
+            "The temperature is fitted without the validation documents of classes that the classifier never "
+            f"saw: {'; '.join(without)}."
+        )
+    return " ".join(told)
 
 
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:

@@ -23,6 +23,8 @@ from radeval_lib.models.packing import pack
 from radeval_lib.models.spans import encode_words
 
 Features = NDArray[np.float32]
+_SMALLEST = np.nextafter(0.0, 1.0)
+"""The least probability of a class that training saw, where arithmetic would round it to 0."""
 
 
 class FrozenEncoder:
@@ -95,10 +97,11 @@ class Probe:
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Logarithms of the probabilities, shape (n, classes); a class that training never saw has -1000."""
-        known = self.pipeline.predict_log_proba(features)
-        result = np.full((len(features), len(self.labels)), -1000.0)
-        result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = np.maximum(known, -1000.0)
+        """Logarithms of the probabilities, shape (n, classes); -infinity for a class that training never
+        saw, and for no other."""
+        known = np.log(np.maximum(self.pipeline.predict_proba(features), _SMALLEST))
+        result = np.full((len(features), len(self.labels)), -np.inf)
+        result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = known
         return result
 
     def predict(self, features: Features) -> list[str]:
