@@ -380,6 +380,16 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
             "open": rales.about_scaling(change.loc[["RoBERTa"]]),
         },
     )
+    luck = {"trials": 8, "advantage": 3.3, "optimism_low": -1.0, "optimism_high": 2.0}
+    yield (
+        "experiments.rales.results.about_choosing",
+        {
+            "luck": rales.about_choosing(luck | {"optimism": 0.9}),
+            "none": rales.about_choosing(luck | {"optimism": -0.01}),
+            "less than unseen": rales.about_choosing(luck | {"optimism": -0.5}),
+            "one trial": rales.about_choosing(luck | {"trials": 1, "optimism": 0.0}),
+        },
+    )
     yield (
         "experiments.rales.results.about_unseen",
         {

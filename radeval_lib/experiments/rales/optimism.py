@@ -2,8 +2,10 @@
 
 The released code of RaLEs keeps the trial that is best on the test set and reports its score there. Two
 numbers tell what that does. The *advantage* is how much higher the reported score is than that of the trial
-which validation would have chosen. The *optimism* is the part of it that is luck: the trial that is best on
-one half of the test documents, its score there less its score on the other half.
+which validation would have chosen. The *optimism* is the part of the reported score that is luck: the score
+less what the same choice yields on documents that had no part in it. It is estimated by cross-validation:
+each tenth of the test documents is scored with the trial that is best on the other nine tenths. Halves
+instead of tenths would tell the luck of a choice on half as many documents, which is larger.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from radeval_lib.experiments.rales.leaderboard import micro_f1
 
 FloatArray = NDArray[np.float64]
 _ENDS = (0.025, 0.975)
+_FOLDS = 10
 
 
 def growth(
@@ -30,13 +33,14 @@ def growth(
     trials : one row a search, trial and case: ``search``, ``trial``, ``case``, ``matched``, ``predicted``,
         ``gold`` on test, and ``value``, the trial's measure on validation.
     sizes : numbers of trials, each at most those of a search.
-    resamples : how often searches, trials and halves of the test documents are drawn.
+    resamples : how often searches, trials and the folds of the test documents are drawn.
 
     Returns
     -------
     DataFrame
         One row a size: ``trials``; ``advantage`` and ``optimism`` in points of F1, means over resamples, each
-        with ``_low`` and ``_high`` (95 % of resamples).
+        with ``_low`` and ``_high`` (95 % of resamples). The test documents are the same in all of them, so
+        these ends say nothing of what other documents could change.
 
     Raises
     ------
@@ -50,19 +54,21 @@ def growth(
         raise ValueError("optimism needs at least two test cases")
     if max(sizes) > most:
         raise ValueError(f"{max(sizes)} trials are asked for, a search has {most}")
-    whole = micro_f1(table.sum(axis=2))
+    totals = table.sum(axis=2)
+    whole = micro_f1(totals)
+    folds = min(_FOLDS, cases)
     found: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
     for _ in range(resamples):
         drawn: list[int] = list(rng.integers(0, searches, size=(searches,)))
         order = np.stack([rng.permutation(most) for _ in drawn])
-        half = rng.permutation(cases)[: cases // 2]
-        inside = np.zeros(cases, dtype=bool)
-        inside[half] = True
-        here, there = (micro_f1(table[:, :, mask].sum(axis=2)) for mask in (inside, ~inside))
+        fold = rng.permutation(np.arange(cases) % folds)
+        # shape (searches, trials, folds, 3): counts in each fold, and in all others
+        inside = np.stack([table[:, :, fold == k].sum(axis=2) for k in range(folds)], axis=2)
+        others = micro_f1(totals[:, :, None] - inside)
         for size in sizes:
             rows = [(search, order[place, :size]) for place, search in enumerate(drawn)]
             gains = [whole[s, k].max() - whole[s, k[values[s, k].argmax()]] for s, k in rows]
-            luck = [here[s, k].max() - there[s, k[here[s, k].argmax()]] for s, k in rows]
+            luck = [whole[s, k].max() - _unseen(inside[s, k], others[s, k]) for s, k in rows]
             found[size].append((float(np.mean(gains)), float(np.mean(luck))))
     rows_ = []
     for size, draws in found.items():
@@ -73,6 +79,18 @@ def growth(
             row |= {name: array[:, place].mean(), f"{name}_low": low[place], f"{name}_high": high[place]}
         rows_.append(row)
     return pd.DataFrame(rows_).astype({"trials": int})
+
+
+def _unseen(inside: FloatArray, others: FloatArray) -> float:
+    """F1 of all folds together, each scored with the trial that is best on the others.
+
+    Parameters
+    ----------
+    inside : counts, shape (trials, folds, 3).
+    others : F1 outside of each fold, shape (trials, folds).
+    """
+    best = others.argmax(axis=0)
+    return float(micro_f1(inside[best, np.arange(len(best))].sum(axis=0)))
 
 
 def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:

@@ -124,6 +124,28 @@ def about_unseen(tested: Sequence[str], left_out: Mapping[str, tuple[int, int]])
     return " ".join(told)
 
 
+def about_choosing(last: Mapping[str, float]) -> str:
+    """Sentences on what choosing by the test set is worth.
+
+    Parameters
+    ----------
+    last : a row of :func:`radeval_lib.experiments.rales.optimism.growth`.
+    """
+    trials = int(last["trials"])
+    if trials == 1:
+        return "With one trial in each search nothing is chosen, so nothing can be luck."
+    luck, gained = (round(last[name], 1) + 0 for name in ("optimism", "advantage"))  # no -0.0
+    ends = f"95% of resamples {last['optimism_low']:+.1f} to {last['optimism_high']:+.1f}"
+    side = "above" if luck > 0 else "below"
+    told = f"{abs(luck):.1f} points {side}" if luck else "level with"
+    return (
+        f"With {trials} trials, the chosen score is {told} what the same choice yields on documents that "
+        f"had no part in it ({ends}), and {gained:.1f} points above that of the trial which validation "
+        "chooses. The resamples draw searches, trials and folds of the same test documents; what other "
+        "documents would give is less certain than that."
+    )
+
+
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
     """Scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
