@@ -57,25 +57,28 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
 
 def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
     """The page's conclusion: what a metric prefers, by phenomenon."""
-    told = {
-        -1: "prefers the error to {}",
-        0: "cannot tell {} from an error better than chance",
-        1: "prefers {} to the error",
-    }
     sides = {
         phenomenon: _side(fair.loc[(phenomenon, metric)])
         for phenomenon in FAIR
         if (phenomenon, metric) in fair.index
     }
-    parts = [
-        told[side].format(joined([f"*{name}*" for name in sides if sides[name] == side]))
-        for side in (-1, 0, 1)
-        if side in sides.values()
-    ]
+    wrong, doubtful, right = (
+        joined([f"*{name}*" for name in sides if sides[name] == side]) for side in (-1, 0, 1)
+    )
+    if not wrong and not doubtful:
+        return Markdown(
+            f"**In short.** {metric} prefers a candidate that means the same to one with a significant error, "
+            "whatever makes the two differ."
+        )
+    if not wrong and not right:
+        return Markdown(
+            f"**In short.** Whether {metric} prefers a candidate that means the same or one with a "
+            "significant error cannot be told."
+        )
+    told = [f"prefers the error to {wrong}"] if wrong else []
+    told += [f"prefers {right} to the error"] if right else []
+    rest = f" For {doubtful} its preference cannot be told." if doubtful else ""
     return Markdown(
-        f"**In short.** Between a candidate that means the same as the reference and one with a significant "
-        f"error, {metric} is not always on the right side: it {joined(parts)}."
-        if set(sides.values()) != {1}
-        else f"**In short.** {metric} prefers a candidate that means the same to one with a significant "
-        "error, whatever makes the two differ."
+        "**In short.** Between a candidate that means the same as the reference and one with a significant "
+        f"error, {metric} {joined(told)}.{rest}"
     )
