@@ -23,6 +23,7 @@ from radeval_lib.experiments.green.other_modalities import modification_prompt
 from radeval_lib.experiments.green.preferences import conclusion as preferred
 from radeval_lib.experiments.green.synonyms import Recognition, synonym_words
 from radeval_lib.experiments.radgraph import open_sentences
+from radeval_lib.experiments.rales import described
 from radeval_lib.experiments.rales import results as rales
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
 from radeval_lib.experiments.ratescore.mixture import mixture_sentence
@@ -364,6 +365,7 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
             "surely first": rales.about_first(scored(BERT=80.0, ELECTRA=60.0)),
             "ahead of some": rales.about_first(scored(BERT=80.0, ELECTRA=79.9, RoBERTa=60.0)),
             "open": rales.about_first(scored(BERT=80.0, ELECTRA=79.9)),
+            "level": rales.about_first(scored(BERT=80.0, ELECTRA=80.0, RoBERTa=60.0)),
         },
     )
     accuracy = pd.DataFrame({"all labels": {"BERT": 70.0, "ELECTRA": 25.0}})
@@ -384,6 +386,42 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
             "lowers": rales.about_scaling(change.loc[["BERT"]]),
             "raises": rales.about_scaling(change.loc[["ELECTRA"]]),
             "open": rales.about_scaling(change.loc[["RoBERTa"]]),
+        },
+    )
+    yield (
+        "experiments.rales.described.about_data",
+        {
+            "replaced": described.about_data("graph corpus from the generator, not RadGraph"),
+            "the paper's": described.about_data(""),
+        },
+    )
+    yield (
+        "experiments.rales.described.about_domains",
+        {"generated": described.about_domains(True), "the paper's": described.about_domains(False)},
+    )
+    yield (
+        "experiments.rales.described.about_encoders",
+        {
+            "both kinds": described.about_encoders(
+                ["untrained:bert", "in_domain"], "the generator", generated=True
+            ),
+            "real reports": described.about_encoders(["in_domain"], "MEDIQA-2021", generated=False),
+        },
+    )
+    fits = pd.DataFrame({"regime": ["all", "hundredth", "hundredth"], "validation": [100, 1, 2]})
+    yield (
+        "experiments.rales.described.about_validation",
+        {
+            "several": described.about_validation(fits),
+            "one": described.about_validation(fits.iloc[:2]),
+            "as many for each": described.about_validation(fits.iloc[2:]),
+        },
+    )
+    yield (
+        "experiments.rales.described.about_noise",
+        {
+            "other data": described.about_noise(8, 120, 2.7, "graph corpus from the generator"),
+            "the paper's": described.about_noise(1, 120, 5.0, ""),
         },
     )
     luck = {"trials": 8, "advantage": 3.3, "optimism_low": -1.0, "optimism_high": 2.0}

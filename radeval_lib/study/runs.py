@@ -49,7 +49,7 @@ def _title(filler: str) -> str:
 def _data_title(filler: str) -> str:
     parts = [roles.dataset_of(part) for part in filler.split("+")]
     known = [load_manifest(name).title.partition(":")[0] for name in parts if name in names()]
-    return " and ".join(known)
+    return " and ".join(dict.fromkeys(known))
 
 
 def _filler_words(filler: str) -> str:

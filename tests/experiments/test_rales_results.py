@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from radeval_lib.experiments.rales.described import about_encoders, about_validation
+from radeval_lib.experiments.rales.encoders import stand_in
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
 from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class
 
@@ -21,6 +23,7 @@ def test_a_leader_is_sure_of_all_of_some_or_of_none() -> None:
     )
     assert about_first(made(a=80.0, b=79.9, c=50.0)).endswith("surely ahead of c, but b may be as good.")
     assert about_first(made(a=80.0, b=79.9)).endswith("so the order is open.")
+    assert about_first(made(a=80.0, b=80.0, c=50.0)).startswith("a and b have the same NLU score")
 
 
 def test_what_learned_only_the_largest_class_is_named() -> None:
@@ -28,3 +31,15 @@ def test_what_learned_only_the_largest_class_is_named() -> None:
     told = no_better_than_one_class(accuracy, 26.0)
     assert told.endswith("a (1 % of labels, 26.0), b (all labels, 25.0) and b (1 % of labels, 10.0).")
     assert no_better_than_one_class(accuracy, 5.0).endswith("every classifier scores more.")
+
+
+def test_only_what_the_profile_chose_is_described() -> None:
+    assert about_encoders(["bert", "roberta"], "Open-i", generated=False) == ""
+    assert about_validation(pd.DataFrame({"regime": ["all"], "validation": [9]})) == ""
+
+
+def test_nothing_stands_in_for_the_papers_own_encoder_and_data() -> None:
+    assert stand_in("BERT_base", "BERT_base", "") == ""
+    assert stand_in("MiniLM", "BERT_base", "graph corpus from the generator, not RadGraph") == (
+        "MiniLM, not BERT_base; graph corpus from the generator, not RadGraph"
+    )

@@ -32,6 +32,19 @@ def title(name: str, layers: int) -> str:
     return described.get(name, naming.title(name))
 
 
+def stand_in(encoder: str, papers: str, data: str) -> str:
+    """What stands in for a paper's encoder and data; empty where nothing does.
+
+    Parameters
+    ----------
+    encoder, papers : titles of the encoder used and of the paper's.
+    data : what stands in for its data, as :meth:`radeval_lib.study.runs.Run.stand_in` has it.
+    """
+    return "; ".join(
+        [*([f"{encoder}, not {papers}"] if encoder != papers else []), *([data] if data else [])]
+    )
+
+
 def resolve(name: str, *, layers: int, seed: int, folder: Path, in_domain: str = "") -> str:
     """Folder or hub name of an encoder.
 

@@ -45,7 +45,10 @@ def verdict_of(lead: dict[str, float], first: str, second: str) -> str:
 def about_first(whole: Scores) -> str:
     """A sentence on who is first, and how sure that is."""
     ranks = whole.ranks()
-    first = str(ranks["score"].idxmax())
+    level = [str(name) for name in ranks.index[ranks["score"] == ranks["score"].max()]]
+    if len(level) > 1:
+        return f"{wording.joined(level)} have the same NLU score, the highest, so no encoder is first."
+    (first,) = level
     others = [name for name in whole.encoders if name != first]
     below = [name for name in others if whole.lead(first, name)["low"] > 0]
     told = f"First by the NLU score is {first}, in {wording.percent(ranks.loc[first, 'first'])} of resamples"

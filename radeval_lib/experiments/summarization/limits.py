@@ -67,8 +67,8 @@ def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
     )
     if not wrong and not doubtful:
         return Markdown(
-            f"**In short.** {metric} prefers a candidate that means the same to one with a significant error, "
-            "whatever makes the two differ."
+            f"**In short.** {metric} prefers a candidate that means the same to one with a significant "
+            "error, whatever makes the two differ."
         )
     if not wrong and not right:
         return Markdown(
