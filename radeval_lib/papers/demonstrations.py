@@ -13,57 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Span = tuple[int, int, str]  # first and last token, both inclusive, and the type
-
-
-def decode_iob_released(labels: Sequence[str]) -> list[Span]:
-    """Spans as RaTEScore's ``post_process`` reads them; ``labels`` begin at [CLS] and end at [SEP].
-
-    An I- without an open B- is dropped; the type is the B-'s whatever the I- say; a span is closed by the
-    label after it, so that a wrong label of [SEP] can lose the last span.
-    """
-    spans: list[Span] = []
-    start: int | None = None
-    end: int | None = None
-    kind = ""
-    for place in range(1, len(labels) - 1):
-        label, after = labels[place], labels[place + 1]
-        if label.startswith("B-") and after.startswith("I-"):
-            start, kind = place, label[2:]
-        elif label.startswith("B-"):
-            start = end = place
-            spans.append((place, place, label[2:]))
-            if after.startswith("B-"):
-                kind = label[2:]
-            else:
-                start = end = None
-        elif label.startswith("I-") and not after.startswith("I-"):
-            end = place
-            if start is not None:
-                spans.append((start, end, kind))
-            if after.startswith("B-"):
-                start, kind = place, label[2:]
-            else:
-                start = end = None
-    if start is not None and end is None:
-        spans.append((start, len(labels) - 2, kind))
-    return spans
-
-
-def decode_iob(labels: Sequence[str]) -> list[Span]:
-    """Spans by the usual lenient rule: a B-, or an I- that continues no span of its type, opens one.
-
-    ``labels`` begin at [CLS] and end at [SEP], whose own labels are not read.
-    """
-    spans: list[Span] = []
-    for place in range(1, len(labels) - 1):
-        prefix, _, kind = labels[place].partition("-")
-        if prefix == "I" and spans and spans[-1][1] == place - 1 and spans[-1][2] == kind:
-            spans[-1] = (spans[-1][0], place, kind)
-        elif prefix in ("B", "I"):
-            spans.append((place, place, kind))
-    return spans
-
 
 def pair_as_released(
     references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]

@@ -16,7 +16,6 @@ import pytest
 from radeval_lib.metrics import create, score_file
 from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.models.ner.tagging import decode_released, decode_standard
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -111,35 +110,6 @@ def test_from_a_file(tmp_path, package, pairs) -> None:
     with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as stream:
         found = [float(row["ratescore"]) for row in csv.DictReader(stream)]
     np.testing.assert_allclose(found, [score for _, score in package["long"][:20]], atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("labels", "expected"),
-    [
-        # the last label is the closing special token's; facts on the released decoder, checked on toy strings
-        ("B-X I-Y I-Z O O", [(0, 2, "X")]),
-        ("I-X O O", []),
-        ("I-X B-Y O O", [(1, 1, "Y")]),
-        ("B-X B-X O O", [(0, 0, "X"), (1, 1, "X")]),
-        ("B-X I-X I-X", [(0, 1, "X")]),
-        ("B-X B-Y I-Y I-Y", [(0, 0, "X")]),
-        ("O", []),
-        ("", []),
-    ],
-)
-def test_released_decoding(labels, expected) -> None:
-    row = labels.split()
-    special = [False] * (len(row) - 1) + [True] * bool(row)
-    assert [tuple(span) for span in decode_released(row, special)] == expected
-
-
-def test_standard_decoding_loses_nothing() -> None:
-    row = ["B-X", "B-Y", "I-Y", "I-Y"]
-    assert [tuple(span) for span in decode_standard(row, [False] * 3 + [True])] == [(0, 0, "X"), (1, 2, "Y")]
-    assert [tuple(span) for span in decode_standard(["I-X", "I-Y"], [False] * 2)] == [
-        (0, 0, "X"),
-        (1, 1, "Y"),
-    ]
 
 
 def test_cache_gives_the_same_and_reads_no_model(tmp_path, pairs, monkeypatch) -> None:

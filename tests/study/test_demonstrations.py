@@ -9,24 +9,6 @@ import pytest
 from radeval_lib.papers import demonstrations as demo
 
 
-@pytest.mark.parametrize(
-    ("labels", "released", "usual"),
-    [
-        # RaTEScore a970406, utils.post_process, with [CLS] first and [SEP] last.
-        ("O B-X I-X O O", [(1, 2, "X")], [(1, 2, "X")]),
-        ("O I-X O O", [], [(1, 1, "X")]),  # an orphan I- is dropped
-        ("O I-X B-Y O", [(2, 2, "Y")], [(1, 1, "X"), (2, 2, "Y")]),
-        ("O B-X I-Y I-Z O", [(1, 3, "X")], [(1, 1, "X"), (2, 2, "Y"), (3, 3, "Z")]),
-        ("O B-X B-Y I-Y O", [(1, 1, "X"), (2, 3, "Y")], [(1, 1, "X"), (2, 3, "Y")]),
-        ("O B-X B-Y I-Y I-Y", [(1, 1, "X")], [(1, 1, "X"), (2, 3, "Y")]),  # [SEP] labelled I-: last span lost
-        ("O B-Y I-Y I-Y", [(1, 2, "Y")], [(1, 2, "Y")]),  # no earlier span: it survives
-    ],
-)
-def test_iob_decoders(labels: str, released: list[demo.Span], usual: list[demo.Span]) -> None:
-    assert demo.decode_iob_released(labels.split()) == released
-    assert demo.decode_iob(labels.split()) == usual
-
-
 def test_pairs_shift_where_a_text_keeps_no_sentence() -> None:
     references = [["Normal heart."], ["Clear lungs."], ["No effusion."]]
     candidates = [["Normal heart."], ["OK"], ["No effusion."]]
