@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 COMPONENTS = ("radgraph_combined", "bertscore", "semb", "bleu2")
-HIGHER_IS_BETTER = False
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,6 @@ from scipy import stats
 from radeval_lib.stats.resampling import drawn_counts
 
 
-def partial_spearman(x: ArrayLike, y: ArrayLike, covariates: Sequence[ArrayLike]) -> float:
-    """Spearman correlation of ``x`` and ``y`` with the covariates held constant; NaN where it is not defined.
-
-    From the inverse of the correlation matrix of the ranks, as pingouin's ``partial_corr``.
-
-    Parameters
-    ----------
-    x, y, covariates : finite, each of shape (pairs,).
-    """
-    return _partial(_rank_correlations(np.array([x, y, *covariates], dtype=np.float64)))
-
-
 def _rank_correlations(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Spearman's correlations of the rows; NaN for one that does not vary."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -32,7 +20,8 @@ def _rank_correlations(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _partial(matrix: NDArray[np.float64]) -> float:
-    """Of the first two rows with the others held constant, from their correlations."""
+    """Of the first two rows with the others held constant, from their correlations: by the inverse of the
+    matrix, as pingouin's ``partial_corr``; NaN where it is not defined."""
     if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < len(matrix):
         return float("nan")
     inverse = np.linalg.inv(matrix)

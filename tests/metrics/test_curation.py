@@ -21,8 +21,8 @@ from radeval_lib.metrics.ratescore.curation import (
     with_polarity,
 )
 from radeval_lib.models.ner.agreement import agreement
-from radeval_lib.models.ner.corpus import from_synthetic, gold_spans
-from radeval_lib.synthetic.generator import generate
+from radeval_lib.models.ner.corpus import gold_spans
+from radeval_lib.roles.generated import ner_corpus
 
 
 class _Letters:
@@ -85,12 +85,8 @@ def test_library_keeps_what_is_like_it() -> None:
 
 
 def test_filters_raise_precision() -> None:
-    gold = from_synthetic(generate(150, seed=7))
-    library = {
-        " ".join(row.tokens[e.start : e.end])
-        for row in from_synthetic(generate(400, seed=8))
-        for e in row.entities
-    }
+    gold = list(ner_corpus(150, 7))
+    library = {" ".join(row.tokens[e.start : e.end]) for row in ner_corpus(400, 8) for e in row.entities}
     annotator = NoisyAnnotator(gold, seed=1)
     plain = curate(gold, annotator, [], library, _Letters(), cosine=None, density=None, negation=False)
     full = curate(gold, annotator, [], library, _Letters(), cosine=0.97)
@@ -111,7 +107,7 @@ def test_filters_raise_precision() -> None:
 
 
 def test_noise_is_repeatable_and_none_is_gold() -> None:
-    gold = from_synthetic(generate(20, seed=9))
+    gold = list(ner_corpus(20, 9))
     words = [list(row.tokens) for row in gold]
     assert NoisyAnnotator(gold, seed=1).annotate(words, []) == NoisyAnnotator(gold, seed=1).annotate(
         words, []
@@ -173,7 +169,7 @@ def test_tally_counts_each_sentence_once() -> None:
 
 
 def test_rates_are_those_of_strict_agreement() -> None:
-    gold = from_synthetic(generate(40, seed=5))
+    gold = list(ner_corpus(40, 5))
     library = names(gold)
     assert library == sorted({name.lower() for name in library})
     result = curate(gold, NoisyAnnotator(gold, seed=2), [], library[::2], _Letters(), cosine=0.97)

@@ -14,13 +14,14 @@ from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.ner.agreement import Counts, agreement, iob
-from radeval_lib.models.ner.corpus import from_synthetic, gold_spans, plain_words, words_of
+from radeval_lib.models.ner.corpus import gold_spans, plain_words, words_of
 from radeval_lib.models.ner.iob_scheme import IobScheme
 from radeval_lib.models.ner.iob_tagger import IobTagger, iob_labels
 from radeval_lib.models.ner.opening import open_tagger
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
 from radeval_lib.models.ner.training import TaggingTask, evaluate, scheme_of
 from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.synthetic.generator import generate
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -30,14 +31,14 @@ TINY = Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_n
 
 @pytest.fixture(scope="module")
 def sentences() -> list[AnnotatedSentence]:
-    return from_synthetic(generate(60, seed=3), "train")
+    return list(ner_corpus(60, 3))
 
 
 def test_generated_sentences_keep_their_entities() -> None:
     report = next(iter(generate(1, seed=4)))
-    rows = from_synthetic([report])
+    rows = list(ner_corpus(1, 4))
     found = [" ".join(plain_words(row)[start:end]) for row in rows for start, end, _ in gold_spans(row)]
-    gold = [entity.text for section in (report.findings, report.impression) for entity in section.entities]
+    gold = [entity.text for entity in report.findings.entities]
     assert ["".join(text.split()) for text in found] == ["".join(text.split()) for text in gold]
 
 
@@ -48,14 +49,12 @@ def test_words() -> None:
 def test_strict_counts_by_hand() -> None:
     gold = [[(0, 2, "Disease"), (3, 4, "Anatomy")], [(0, 1, "Anatomy")]]
     predicted = [[(0, 2, "DISEASE"), (3, 5, "ANATOMY")], [(0, 1, "DISEASE")]]
-    found = agreement(gold, predicted, [5, 2], ["a", "b"])
+    found = agreement(gold, predicted, [5, 2])
     assert found.overall == Counts(matched=1, predicted=3, gold=3)
     assert (found.overall.precision, found.overall.recall, found.overall.f1) == (1 / 3, 1 / 3, 1 / 3)
     assert found.by_type == {"DISEASE": Counts(1, 2, 1), "ANATOMY": Counts(0, 1, 2)}
-    assert found.by_source == {"a": Counts(1, 2, 2), "b": Counts(0, 1, 1)}
     # sentence one: B I O B O against B I O B I; sentence two: B-ANATOMY O against B-DISEASE O
     assert found.accuracy == pytest.approx(5 / 7)
-    assert [row["group"] for row in found.table()] == ["", "ANATOMY", "DISEASE", "a", "b"]
     assert agreement([[]], [[]], [0]).overall.f1 == 0
 
 

@@ -8,7 +8,7 @@ import pingouin as pg
 import pytest
 from scipy import stats
 
-from radeval_lib.stats.partial_correlation import length_held_constant, partial_spearman
+from radeval_lib.stats.partial_correlation import length_held_constant
 from radeval_lib.stats.preferences import preferences
 from radeval_lib.synthetic.single_errors import NONE, UNRELATED, single_errors
 from radeval_lib.wording import percent
@@ -107,22 +107,30 @@ def test_preferences_refuse_what_does_not_belong_together() -> None:
         preferences(one, one, level=1)
 
 
-def test_partial_spearman_is_that_of_pingouin() -> None:
+def test_partial_correlation_is_that_of_pingouin() -> None:
     rng = np.random.default_rng(3)
     data = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("xyvw")).round(1)
     data["x"] += data["v"]
     data["y"] += data["v"] - data["w"]
     for held in (["v"], ["v", "w"]):
+        lengths = [data[key] for key in held]
+        found = length_held_constant(
+            data[["x"]], data["y"], lengths, groups=data.index, resamples=2, rng=np.random.default_rng(0)
+        )
         theirs = pg.partial_corr(data, "x", "y", held, method="spearman")["r"].item()
-        assert partial_spearman(data["x"], data["y"], [data[key] for key in held]) == pytest.approx(theirs)
-    plain = partial_spearman(data["x"], data["y"], [])
-    assert plain == pytest.approx(stats.spearmanr(data["x"], data["y"]).statistic)
+        assert found.loc["x", "partial"] == pytest.approx(theirs)
+        plain = stats.spearmanr(data["x"], data["y"]).statistic
+        assert found.loc["x", "plain"] == pytest.approx(plain)
 
 
-def test_partial_spearman_is_undefined_without_spread() -> None:
-    x = np.arange(5.0)
-    assert np.isnan(partial_spearman(x, x[::-1], [np.ones(5)]))
-    assert np.isnan(partial_spearman(x, [1, 3, 2, 5, 4], [x**2]))  # x is a function of the covariate
+@pytest.mark.filterwarnings("ignore:All-NaN slice")
+@pytest.mark.parametrize("held", [np.ones(5), np.arange(5.0) ** 2])  # x is a function of the second
+def test_partial_correlation_is_undefined_without_spread(held: np.ndarray) -> None:
+    scores = pd.DataFrame({"x": np.arange(5.0)})
+    found = length_held_constant(
+        scores, [1, 3, 2, 5, 4], [held], groups=np.arange(5), resamples=2, rng=np.random.default_rng(0)
+    )
+    assert np.isnan(found.loc["x", "partial"])
 
 
 def test_length_held_constant() -> None:

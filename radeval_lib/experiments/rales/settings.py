@@ -50,7 +50,7 @@ class Selection(_Strict):
     Attributes
     ----------
     encoder, task : what is searched.
-    documents : training documents; validation has as many.
+    documents : training documents; validation has half as many.
     trials : of each search.
     searches : searches, each on documents of its own.
     """

@@ -44,13 +44,12 @@ class Agreement:
     Attributes
     ----------
     overall : micro counts; an entity counts only with both borders and the type right.
-    by_type, by_source : the same, apart.
+    by_type : the same, apart.
     correct_words, words : for token accuracy: words with the right IOB label, and all.
     """
 
     overall: Counts = field(default_factory=Counts)
     by_type: dict[str, Counts] = field(default_factory=dict)
-    by_source: dict[str, Counts] = field(default_factory=dict)
     correct_words: int = 0
     words: int = 0
 
@@ -59,29 +58,11 @@ class Agreement:
         """Share of words with the right label among O, B-TYPE and I-TYPE."""
         return self.correct_words / self.words if self.words else 0.0
 
-    def table(self) -> list[dict[str, object]]:
-        """One row overall, per type and per source: precision, recall, F1, gold entities."""
-        groups = [("all", "", self.overall)]
-        groups += [("type", name, counts) for name, counts in sorted(self.by_type.items())]
-        groups += [("source", name, counts) for name, counts in sorted(self.by_source.items())]
-        return [
-            {
-                "by": by,
-                "group": name,
-                "precision": counts.precision,
-                "recall": counts.recall,
-                "f1": counts.f1,
-                "entities": counts.gold,
-            }
-            for by, name, counts in groups
-        ]
-
 
 def agreement(
     gold: Sequence[Iterable[WordSpan]],
     predicted: Sequence[Iterable[WordSpan]],
     lengths: Sequence[int],
-    sources: Sequence[str] | None = None,
 ) -> Agreement:
     """Compare predicted with gold spans, sentence by sentence.
 
@@ -89,17 +70,12 @@ def agreement(
     ----------
     gold, predicted : spans of each sentence; types in any case. Spans that occur twice count once.
     lengths : words of each sentence.
-    sources : where each sentence is from; one group where it is None.
     """
     result = Agreement()
-    names = sources if sources is not None else [""] * len(gold)
-    for wanted, found, length, source in zip(gold, predicted, lengths, names, strict=True):
+    for wanted, found, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}
         guess = {(start, end, kind.upper()) for start, end, kind in found}
-        counts = Counts(len(truth & guess), len(guess), len(truth))
-        result.overall += counts
-        if sources is not None:
-            result.by_source[source] = result.by_source.get(source, Counts()) + counts
+        result.overall += Counts(len(truth & guess), len(guess), len(truth))
         tallies = [Counter(kind for *_, kind in spans) for spans in (truth & guess, guess, truth)]
         for kind in tallies[1] | tallies[2]:
             own = Counts(*(tally[kind] for tally in tallies))

@@ -40,13 +40,12 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
 
 def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> Agreement:
-    """Strict agreement of a tagger with annotated sentences, by type and by their group."""
+    """Strict agreement of a tagger with annotated sentences, whole and by type."""
     words = [plain_words(sentence) for sentence in sentences]
     return agreement(
         [gold_spans(sentence) for sentence in sentences],
         scheme.predict(words),
         [len(row) for row in words],
-        [sentence.group for sentence in sentences],
     )
 
 
