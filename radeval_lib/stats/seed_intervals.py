@@ -128,8 +128,8 @@ def intervals(
     """
     by_seed = measures(counts, measure)
     _, _, table = _table(counts, measure)
-    (draws,) = _draws([table], measure, resamples, rng)
-    low, high = np.quantile(draws, _ENDS, axis=0)
+    (drawn,) = draws([table], measure.values, resamples=resamples, rng=rng)
+    low, high = np.quantile(drawn, _ENDS, axis=0)
     columns = {
         "value": by_seed.mean().to_numpy(),
         "low": low,
@@ -180,8 +180,8 @@ def difference(
         raise ValueError(
             f"{', '.join(measure.gold)} of a case differ between models; compare on the same gold"
         )
-    draws = _draws([ours, theirs], measure, resamples, rng)
-    gaps = draws[0] - draws[1]
+    mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
+    gaps = mine - other
     low, high = np.quantile(gaps, _ENDS, axis=0)
     columns = {
         "value": (measures(first, measure).mean() - measures(second, measure).mean()).to_numpy(),
@@ -213,11 +213,22 @@ def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[o
     return seeds, cases, table
 
 
-def _draws(
-    tables: Sequence[FloatArray], measure: Measure, resamples: int, rng: np.random.Generator
+def draws(
+    tables: Sequence[FloatArray],
+    values: Callable[[FloatArray], FloatArray],
+    *,
+    resamples: int,
+    rng: np.random.Generator,
 ) -> list[FloatArray]:
-    """Of each table the mean measures in each resample, shape (resamples, measures); cases are drawn for all
-    at once."""
+    """Of each table the measures in each resample, mean over its seeds; shape (resamples, measures).
+
+    Cases are drawn for all tables at once, seeds for each apart.
+
+    Parameters
+    ----------
+    tables : statistics of the same cases, shape (seeds, cases, statistics); the seeds may differ in number.
+    values : the measures from statistics summed over cases; shape (..., statistics) to (..., measures).
+    """
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
     case_rng, *seed_rngs = rng.spawn(1 + len(tables))
@@ -227,5 +238,5 @@ def _draws(
             seeds = len(table)
             sums = np.einsum("bc,sck->bsk", counts, table, optimize=True)
             times = seed_rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=len(counts))
-            kept.append(np.einsum("bs,bsm->bm", times, measure.values(sums)) / seeds)
+            kept.append(np.einsum("bs,bsm->bm", times, values(sums)) / seeds)
     return [np.concatenate(chunks) for chunks in found]

@@ -15,7 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.experiments.rales.tasks import BenchmarkTask, Column
-from radeval_lib.stats.resampling import drawn_counts, inversion_p
+from radeval_lib.stats.resampling import inversion_p
+from radeval_lib.stats.seed_intervals import draws
 
 FloatArray = NDArray[np.float64]
 SCORE = "NLU score"
@@ -99,16 +100,15 @@ def scores(
     for task in tasks:
         for column in task.columns:
             tables = _tables(counts[counts["task"] == task.name], column, encoders)
-            # Entities and relations of the same documents are drawn together.
-            cases = rng(f"{task.name} {column.domain}")
-            own = rng(f"{task.name} {column.domain} draws").spawn(len(encoders))
-            drawn = np.concatenate(
-                list(drawn_counts(tables[0].shape[1], resamples, cases, tables[0].shape[1]))
+            # A stream by domain: entities and relations of the same documents are drawn together.
+            drawn = draws(
+                tables,
+                lambda sums: micro_f1(sums)[..., None],
+                resamples=resamples,
+                rng=rng(f"{task.name} {column.domain}"),
             )
             observed[column.name] = np.array([micro_f1(table.sum(axis=1)).mean() for table in tables])
-            resampled[column.name] = np.stack(
-                [_resampled(table, drawn, one) for table, one in zip(tables, own, strict=True)]
-            )
+            resampled[column.name] = np.stack([values[:, 0] for values in drawn])
     observed[SCORE] = np.mean(list(observed.values()), axis=0)
     resampled[SCORE] = np.mean(list(resampled.values()), axis=0)
     frame = pd.DataFrame(observed, index=pd.Index(encoders, name="encoder"))
@@ -131,14 +131,6 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
         cases = names
         found.append(own[_STATISTICS].to_numpy(np.float64).reshape(draws, len(names), 3))
     return found
-
-
-def _resampled(table: FloatArray, drawn: FloatArray, rng: np.random.Generator) -> FloatArray:
-    draws = len(table)
-    values = micro_f1(np.einsum("bc,sck->bsk", drawn, table, optimize=True))
-    times = rng.multinomial(draws, np.full(draws, 1 / draws), size=len(drawn))
-    result: FloatArray = (times * values).sum(axis=1) / draws
-    return result
 
 
 def micro_f1(sums: FloatArray) -> FloatArray:
