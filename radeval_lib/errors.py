@@ -114,6 +114,14 @@ class ResultError(RadevalError):
     """A recorded result that is cut short, stale or not of its format."""
 
 
+class TaskError(RadevalError):
+    """An unknown task, or data that it cannot be fitted to or measured on."""
+
+
+class SearchError(RadevalError):
+    """A search whose files are damaged, or a space that has nothing to search."""
+
+
 class ModelError(RadevalError):
     """A model that cannot be found, or is not of the kind or format that the role needs."""
 

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.rales.search import SearchError, Tables, Trial, best, search, trials_before_tpe
+from radeval_lib.errors import SearchError
+from radeval_lib.experiments.rales.search import Tables, Trial, best, search, trials_before_tpe
 from radeval_lib.experiments.rales.settings import Dimension
 
 SPACE = {

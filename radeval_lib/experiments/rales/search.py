@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import SearchError
 from radeval_lib.experiments.rales.settings import Dimension
 from radeval_lib.paths import shown
 
@@ -37,10 +37,6 @@ _WHAT = "search.json"
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
-
-
-class SearchError(RadevalError):
-    """A study whose files are damaged, or a space that has nothing to search."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import TaskError
 from radeval_lib.models.classifiers.text_classifier import TextClassifier
 from radeval_lib.models.graph.training import GraphTask, model_of, tally, unit_records
 from radeval_lib.models.ner.agreement import agreement
@@ -34,10 +34,6 @@ meets CT. A change of modality is a larger one than a change of hospital."""
 
 OTHER = "Other"
 """The class that rare procedures are merged into (RaLEs, Table 15)."""
-
-
-class TaskError(RadevalError):
-    """An unknown task, or data that it cannot be fitted to or measured on."""
 
 
 @dataclass(frozen=True)
