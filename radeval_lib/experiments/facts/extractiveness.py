@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,13 +9,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.metrics import create
-
-_WORD = re.compile(r"[a-z0-9]+")
-
-
-def words(text: str) -> list[str]:
-    """Lower-cased runs of letters and digits, as ROUGE takes them."""
-    return _WORD.findall(text.lower())
+from radeval_lib.stats.tokens import words
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
