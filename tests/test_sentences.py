@@ -31,6 +31,7 @@ from radeval_lib.experiments.ratescore.sentences import standing
 from radeval_lib.experiments.summarization import sentences as summaries
 from radeval_lib.experiments.summarization.limits import limits_words
 from radeval_lib.experiments.summarization.phenomena import FAIR
+from radeval_lib.experiments.summarization.tallies import LeadLeft
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.paths import ROOT
@@ -46,6 +47,7 @@ REMEDIES = {
     "study.results.read",
 }  # remedies of errors, which the tests of those errors read
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
+LOST, KEPT, OPEN = Estimate(0.2, -0.1, 0.4), Estimate(0.9, 0.7, 1.2), Estimate(0.5, 0.2, 0.9)
 
 
 def _check(result: str, aspect: str = "", number: int = 0) -> Check:
@@ -336,9 +338,11 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     yield (
         f"{room}.sentences.unseen_words",
         {
-            "established": summaries.unseen_words("Pointer", {"seen": seen, "unseen": AHEAD}).data,
-            "not established": summaries.unseen_words("Pointer", {"seen": seen, "unseen": LEVEL}).data,
-            "one kind": summaries.unseen_words("Pointer", {"seen": seen}).data,
+            "most is lost": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, LOST)).data,
+            "most is kept": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, KEPT)).data,
+            "open": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, OPEN)).data,
+            "no lead": summaries.unseen_words("Pointer", LeadLeft(LEVEL, BEHIND, None)).data,
+            "one kind": summaries.unseen_words("Pointer", None).data,
         },
     )
     yield (

@@ -8,13 +8,11 @@ import pandas as pd
 from IPython.display import Markdown
 
 from radeval_lib.experiments.summarization.benchmark import estimate_words, named_counts
+from radeval_lib.experiments.summarization.tallies import LeadLeft
 from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.superiority import Lead
-
-
-def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+from radeval_lib.wording import joined
 
 
 def lead_words(gaps: Mapping[str, Estimate]) -> str:
@@ -22,11 +20,11 @@ def lead_words(gaps: Mapping[str, Estimate]) -> str:
     signs = {name: Lead.by_interval(gap).sign for name, gap in gaps.items()}
     told = {1: "beats", 0: "cannot be told from", -1: "stays behind"}
     parts = [
-        f"{told[sign]} {listed([name for name in signs if signs[name] == sign])}"
+        f"{told[sign]} {joined([name for name in signs if signs[name] == sign])}"
         for sign in (1, 0, -1)
         if sign in signs.values()
     ]
-    return listed(parts)
+    return joined(parts)
 
 
 def conclusion(source: str, best: str, gaps: Mapping[str, Estimate]) -> Markdown:
@@ -99,19 +97,51 @@ def comparison_words(best: str, gaps: Mapping[str, Estimate]) -> Markdown:
     return Markdown(f"By ROUGE-L, the {best.lower()} {lead_words(gaps)}.")
 
 
-def unseen_words(best: str, ahead: Mapping[str, Estimate]) -> Markdown:
+_HALF = 0.5
+
+
+def unseen_words(best: str, left: LeadLeft | None) -> Markdown:
     """How much of a lead over Lead-3 is left on groups that were not in training.
 
     Parameters
     ----------
-    ahead : the lead on groups ``seen`` in training and on ``unseen`` ones; either may be missing.
+    left : None where all test reports are of one kind.
     """
-    if len(ahead) < 2:
-        return Markdown("*All test reports are of one kind here, so that this cannot be asked.*")
-    seen, unseen = ahead["seen"], ahead["unseen"]
-    told = f"The {best.lower()} leads Lead-3 by {estimate_words(seen)} on groups that it was trained on"
-    if unseen.low > 0:
-        rest = f"and by {estimate_words(unseen)} on the others; {unseen.value / seen.value:.0%} is left"
-    else:
-        rest = f"and by {estimate_words(unseen)} on the others, where the lead is not established"
-    return Markdown(f"{told}, {rest}.")
+    if left is None:
+        return Markdown("*All test reports are of one kind here, so this cannot be asked.*")
+    if left.share is None:
+        return Markdown(
+            f"On groups that it was trained on, no lead of the {best.lower()} over Lead-3 is established "
+            f"({estimate_words(left.seen)}), so there is none to lose on the others "
+            f"({estimate_words(left.unseen)})."
+        )
+    lost = {
+        True: "most of it is lost",
+        False: "most of it is kept",
+        None: "whether most of it is lost cannot be told",
+    }
+    return Markdown(
+        f"The {best.lower()} leads Lead-3 by {estimate_words(left.seen)} on groups that it was trained on; "
+        f"on the others the difference is {estimate_words(left.unseen)}. {_share_words(left.share)} of the lead "
+        f"is left: {lost[_mostly_lost(left)]}."
+    )
+
+
+def unseen_check(best: str, left: LeadLeft) -> Check:
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
+    there is no established lead, or where the interval of what is left holds one half."""
+    return check_statement(
+        f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
+        "most of the benefits may not generalize",
+        f"{estimate_words(left.seen)} and {estimate_words(left.unseen)}: "
+        + ("no lead to lose is established" if left.share is None else f"{_share_words(left.share)} is left"),
+        _mostly_lost(left),
+    )
+
+
+def _mostly_lost(left: LeadLeft) -> bool | None:
+    return None if left.share is None else above(-left.share.high, -left.share.low, -_HALF)
+
+
+def _share_words(share: Estimate) -> str:
+    return f"{share.value:.0%} [{share.low:.0%}, {share.high:.0%}]"

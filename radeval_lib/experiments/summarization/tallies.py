@@ -4,6 +4,7 @@ sets against test sets."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.rounding import Estimate
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.seed_intervals import draws, ratio
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -82,27 +83,69 @@ def difference_of(
     (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
     if cases != others:
         raise ValueError("the two were not tested on the same cases")
-    draws = _draws([ours, theirs], resamples, rng)
-    return _estimate(float(ours.mean() - theirs.mean()), draws[0] - draws[1])
+    first_means, second_means = _draws([ours, theirs], resamples, rng)
+    return _estimate(float(ours.mean() - theirs.mean()), first_means - second_means)
 
 
-def _estimate(value: float, draws: FloatArray) -> Estimate:
-    low, high = np.quantile(draws, _ENDS)
+def _estimate(value: float, drawn: FloatArray) -> Estimate:
+    low, high = np.quantile(drawn, _ENDS)
     return Estimate(value, float(low), float(high))
 
 
 def _draws(tables: Sequence[FloatArray], resamples: int, rng: np.random.Generator) -> list[FloatArray]:
     """Of each table of shape (seeds, cases) the mean in each resample; cases are drawn for all at once."""
     cases = tables[0].shape[1]
-    case_rng, *seed_rngs = rng.spawn(1 + len(tables))
-    found: list[list[FloatArray]] = [[] for _ in tables]
-    for counts in drawn_counts(cases, resamples, case_rng, cases):
-        for kept, table, seed_rng in zip(found, tables, seed_rngs, strict=True):
-            means = counts @ table.T / cases
-            seeds = len(table)
-            times = seed_rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=len(counts))
-            kept.append((times * means).sum(axis=1) / seeds)
-    return [np.concatenate(chunks) for chunks in found]
+    found = draws(
+        [table[..., None] for table in tables], lambda sums: sums / cases, resamples=resamples, rng=rng
+    )
+    return [means[:, 0] for means in found]
+
+
+@dataclass(frozen=True)
+class LeadLeft:
+    """A lead on groups that were in training, and what is left of it on others.
+
+    Attributes
+    ----------
+    seen, unseen : the leads, with 95 % intervals.
+    share : ``unseen`` by ``seen``; None where no lead is established on the groups that were in training, so
+        that there is nothing to keep or to lose.
+    """
+
+    seen: Estimate
+    unseen: Estimate
+    share: Estimate | None
+
+
+def lead_left(
+    first: pd.DataFrame, second: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator
+) -> LeadLeft:
+    """The lead of ``first`` over ``second`` on groups seen in training and on others, by the same resamples.
+
+    Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
+    no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+
+    Parameters
+    ----------
+    first, second : as for :func:`difference_of`, with the column ``seen``; some cases are seen, some not.
+    """
+    tables = []
+    for one in (first, second):
+        _, values = _matrix(one, metric)
+        _, seen = _matrix(one.assign(seen=one["seen"].astype(float)), "seen")
+        tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
+
+    def means(sums: FloatArray) -> FloatArray:
+        return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
+
+    ours, theirs = draws(tables, means, resamples=resamples, rng=rng)
+    gaps = ours - theirs
+    value = np.subtract(*(means(table.sum(axis=1)).mean(axis=0) for table in tables))
+    seen, unseen = (_estimate(float(value[side]), gaps[:, side]) for side in (0, 1))
+    if seen.low <= 0:
+        return LeadLeft(seen, unseen, None)
+    led = gaps[gaps[:, 0] > 0]
+    return LeadLeft(seen, unseen, _estimate(float(value[1] / value[0]), led[:, 1] / led[:, 0]))
 
 
 def grid(scores: pd.DataFrame, metric: str, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:

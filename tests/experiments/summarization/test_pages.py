@@ -13,6 +13,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.experiments.summarization import benchmark, phenomena, sentences
 from radeval_lib.experiments.summarization.corpora import lengths_and_vocabulary
 from radeval_lib.experiments.summarization.limits import draw_fairness, limits_checks, limits_words
+from radeval_lib.experiments.summarization.tallies import LeadLeft
 from radeval_lib.experiments.summarization.trainings import seen_groups
 from radeval_lib.metrics import create
 from radeval_lib.papers.rounding import Estimate
@@ -110,11 +111,27 @@ def test_leads_are_told_in_each_case() -> None:
     assert sentences.comparison_words("A", {"B": BEHIND}).data == "By ROUGE-L, the a stays behind B."
 
 
-def test_what_is_left_on_unseen_groups_is_told_in_each_case() -> None:
-    seen = Estimate(0.2, 0.1, 0.3)
-    assert "50% is left" in sentences.unseen_words("S", {"seen": seen, "unseen": AHEAD}).data
-    assert "not established" in sentences.unseen_words("S", {"seen": seen, "unseen": LEVEL}).data
-    assert "cannot be asked" in sentences.unseen_words("S", {"seen": seen}).data
+@pytest.mark.parametrize(
+    ("seen", "share", "words", "came"),
+    [
+        (AHEAD, Estimate(0.2, -0.1, 0.4), "20% [-10%, 40%] of the lead is left: most of it is lost", "holds"),
+        (AHEAD, Estimate(0.9, 0.7, 1.2), "most of it is kept", "fails"),
+        (AHEAD, Estimate(0.4, 0.2, 0.7), "whether most of it is lost cannot be told", "cannot tell"),
+        (LEVEL, None, "no lead of the s over Lead-3 is established", "cannot tell"),
+    ],
+)
+def test_what_is_left_on_unseen_groups_is_told_in_each_case(
+    seen: Estimate, share: Estimate | None, words: str, came: str
+) -> None:
+    left = LeadLeft(seen, LEVEL, share)
+    assert words in sentences.unseen_words("S", left).data
+    check = sentences.unseen_check("S", left)
+    assert check.outcome == came
+    assert ("no lead to lose" in check.computed) == (share is None)
+
+
+def test_groups_of_one_kind_have_nothing_to_compare() -> None:
+    assert "cannot be asked" in sentences.unseen_words("S", None).data
 
 
 def test_observations_are_told_in_each_case() -> None:

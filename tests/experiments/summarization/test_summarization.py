@@ -13,7 +13,14 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.experiments.summarization import plan
 from radeval_lib.experiments.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
 from radeval_lib.experiments.summarization.systems import System, make
-from radeval_lib.experiments.summarization.tallies import difference_of, grid, mean_of, scored, within
+from radeval_lib.experiments.summarization.tallies import (
+    difference_of,
+    grid,
+    lead_left,
+    mean_of,
+    scored,
+    within,
+)
 from radeval_lib.metrics import create
 from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
@@ -121,6 +128,29 @@ def test_means_and_differences_draw_cases_and_seeds() -> None:
     gap = difference_of(first, second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
     assert gap.value == pytest.approx(0.2)
     assert (gap.low, gap.high) == (pytest.approx(0.1), pytest.approx(0.3))  # cases cancel, seeds do not
+
+
+def ahead(seen: list[float], unseen: list[float]) -> pd.DataFrame:
+    rows = [(str(n), value, True) for n, value in enumerate(seen)]
+    rows += [(f"new {n}", value, False) for n, value in enumerate(unseen)]
+    return pd.DataFrame(rows, columns=["case", "rouge_l", "seen"]).assign(seed=0)
+
+
+def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
+    rng = np.random.default_rng(1)
+    behind = ahead([0.0] * 40, [0.0] * 40)
+    led = rng.normal(0.4, 0.1, 40).tolist()
+    left = lead_left(
+        ahead(led, [x / 4 for x in led]), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0)
+    )
+    assert left.seen.value == pytest.approx(np.mean(led))
+    assert left.share is not None
+    assert left.share.value == pytest.approx(0.25)
+    assert 0.2 < left.share.low < 0.25 < left.share.high < 0.3
+    level = rng.normal(0.0, 0.3, 40).tolist()
+    none = lead_left(ahead(level, led), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0))
+    assert none.share is None
+    assert none.seen.low <= 0 < none.unseen.low
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
