@@ -13,8 +13,10 @@ from radeval_lib.experiments.summarization.plan import ALL
 from radeval_lib.experiments.summarization.tallies import difference_of, mean_of
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.study.cells import Kept
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
+from radeval_lib.wording import joined
 
 _KEYS = ["seed", "system", "taught", "case"]
 
@@ -134,14 +136,22 @@ def blind_spots(scores: pd.DataFrame, *, below: float = 0.2) -> pd.DataFrame:
 
     Parameters
     ----------
-    scores : rows of one system and training set, with ``group``, ``rouge_l`` and ``observations``.
+    scores : rows of one system, training set and seed, with ``case``, ``group``, ``rouge_l`` and
+        ``observations``; one a report, as tests of counts take rows to be independent.
     below : ROUGE-L under which a summary is in other words.
 
     Returns
     -------
     DataFrame
         One row a pair with such summaries: ``in other words``, ``perfect score`` (numbers) and ``share``.
+
+    Raises
+    ------
+    ValueError
+        Where a report has several summaries.
     """
+    if scores["case"].duplicated().any():
+        raise ValueError("a report has several summaries; choose one seed first")
     other = scores[scores["rouge_l"] < below]
     table = other.groupby("group").agg(
         **{
@@ -171,8 +181,28 @@ def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
     return shares[0], shares[1], float(fisher_exact(counts).pvalue)
 
 
-def top_share(table: pd.DataFrame, row: str) -> tuple[int, int]:
-    """On how many columns a row has the highest value, and how many columns there are."""
-    values = table.astype(float)
-    best = np.isclose(values.loc[row], values.max())
-    return int(best.sum()), len(best)
+def best_everywhere(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
+) -> Check:
+    """Whether one of several is best on each group of tests.
+
+    It holds where its mean is the highest of every group, and fails where another's lead over it is
+    established in a group; where it is only behind within chance, it cannot be told.
+
+    Parameters
+    ----------
+    rows : scores of each of the rivals, all with the same groups.
+    first : the one that is claimed to be best.
+    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    """
+    means = pd.DataFrame({key: one.groupby("group")[metric].mean() for key, one in rows.items()})
+    best = np.isclose(means[first], means.max(axis=1))
+    beaten = []
+    for group in means.index[~best]:
+        mine, theirs = (one[one["group"] == group] for one in (rows[first], rows[means.loc[group].idxmax()]))
+        draw = {"resamples": run.profile.resamples, "rng": run.rng(f"{name} {group} {metric}")}
+        if difference_of(mine, theirs, metric, **draw).high < 0:
+            beaten.append(group)
+    found = f"{first} best on {best.sum()} of {len(best)}; behind beyond chance on {len(beaten)}"
+    found += f" ({joined(beaten)})" if beaten else ""
+    return check_statement(name, claim, found, False if beaten else True if best.all() else None)

@@ -122,8 +122,8 @@ def unseen_words(best: str, left: LeadLeft | None) -> Markdown:
     }
     return Markdown(
         f"The {best.lower()} leads Lead-3 by {estimate_words(left.seen)} on groups that it was trained on; "
-        f"on the others the difference is {estimate_words(left.unseen)}. {_share_words(left.share)} of the lead "
-        f"is left: {lost[_mostly_lost(left)]}."
+        f"on the others the difference is {estimate_words(left.unseen)}. {_share_words(left.share)} of the "
+        f"lead is left: {lost[_mostly_lost(left)]}."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -143,6 +144,7 @@ def test_observations_are_told_in_each_case() -> None:
 def test_blind_spots_count_perfect_scores_of_other_words() -> None:
     scores = pd.DataFrame(
         {
+            "case": ["1", "2", "3", "4"],
             "group": ["CT Head", "CT Head", "X-ray Chest", "X-ray Chest"],
             "rouge_l": [0.1, 0.1, 0.1, 0.9],
             "observations": [1.0, 1.0, 0.0, 1.0],
@@ -156,6 +158,31 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
     assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
     with pytest.raises(ValueError, match="inside the chest"):
         benchmark.against_chest(spots.head(1))
+    with pytest.raises(ValueError, match="several summaries"):
+        benchmark.blind_spots(pd.concat([scores, scores]))
+
+
+@pytest.mark.parametrize(
+    ("chest", "came", "told"),
+    [
+        ([0.6, 0.7, 0.8], "holds", "A best on 2 of 2; behind beyond chance on 0"),
+        ([0.0, 0.5, 0.9], "cannot tell", "A best on 1 of 2; behind beyond chance on 0"),
+        ([0.1, 0.2, 0.3], "fails", "A best on 1 of 2; behind beyond chance on 1 (X-ray Chest)"),
+    ],
+)
+def test_to_be_best_everywhere_fails_only_where_a_lead_is_established(
+    chest: list[float], came: str, told: str
+) -> None:
+    def rows(head: list[float], chest: list[float]) -> pd.DataFrame:
+        frame = pd.DataFrame({"case": list("abcdef"), "rouge_l": head + chest, "seed": 0})
+        return frame.assign(group=["CT Head"] * 3 + ["X-ray Chest"] * 3)
+
+    run = SimpleNamespace(
+        profile=SimpleNamespace(resamples=200), rng=lambda name: np.random.default_rng(len(name))
+    )
+    both = {"A": rows([0.5, 0.6, 0.7], chest), "B": rows([0.1, 0.2, 0.3], [0.5, 0.5, 0.6])}
+    check = benchmark.best_everywhere(run, both, "A", "rouge_l", "best", "the best everywhere")
+    assert (check.outcome, check.computed) == (came, told)
 
 
 def test_rows_of_a_system_and_the_grid() -> None:
@@ -169,9 +196,6 @@ def test_rows_of_a_system_and_the_grid() -> None:
     assert benchmark.of_system(scores, "S").index.tolist() == [0]
     assert benchmark.of_system(scores, "S", taught="ALL").index.tolist() == [2]
     assert benchmark.of_system(scores, "L").index.tolist() == [3]
-    table = pd.DataFrame([[0.3, 0.2], [0.3, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Head"])
-    assert benchmark.top_share(table, "ALL") == (2, 2)
-    assert benchmark.top_share(table, "CT Head") == (1, 2)
     assert benchmark.named_counts(["B", "A", "A"]) == "A 2, B 1"
 
 
