@@ -27,7 +27,13 @@ from radeval_lib.experiments.rales import described
 from radeval_lib.experiments.rales import results as rales
 from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
 from radeval_lib.experiments.ratescore.mixture import mixture_sentence
-from radeval_lib.experiments.ratescore.sentences import standing
+from radeval_lib.experiments.ratescore.sentences import (
+    about_cues,
+    about_recovery,
+    beside,
+    guessing_words,
+    standing,
+)
 from radeval_lib.experiments.summarization import sentences as summaries
 from radeval_lib.experiments.summarization.limits import limits_words
 from radeval_lib.experiments.summarization.phenomena import FAIR
@@ -38,6 +44,7 @@ from radeval_lib.paths import ROOT
 from radeval_lib.study import conclusions, display, pages
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
+from radeval_lib.study.superiority import Lead
 from radeval_lib.study.verdicts import kind, outcome, verdict
 
 READ = Path(__file__).with_name("sentences.txt")
@@ -554,6 +561,43 @@ def _judges() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
+def _ratescore() -> dict[str, dict[str, str]]:
+    guesses = pd.DataFrame(
+        {"low": [0.6, 0.4, 0.3], "high": [0.8, 0.55, 0.8]}, index=["BLEU", "CheXbert", "METEOR"]
+    )
+    return {
+        "experiments.ratescore.mixture.mixture_sentence": {
+            "mixture adds": mixture_sentence(4, 4, 4, 4),
+            "not settled": mixture_sentence(4, 4, 2, 4),
+            "sentences add": mixture_sentence(4, 4, 0, 4),
+            "nothing": mixture_sentence(0, 4, 0, 4),
+            "not trained": mixture_sentence(3, 4, 0, 0),
+        },
+        "experiments.ratescore.sentences.standing": {
+            "level": standing(2, 7, "Pearson's correlation", [], []),
+            "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
+            "behind one": standing(3, 7, "Pearson's correlation", [], ["METEOR"]),
+            "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
+        },
+        "experiments.ratescore.sentences.guessing_words": {
+            "all better": guessing_words(guesses.iloc[:1]),
+            "one of each": guessing_words(guesses),
+        },
+        "experiments.ratescore.sentences.about_cues": {
+            "each once": about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}),
+            "open": about_cues({0.1: None}),
+        },
+        "experiments.ratescore.sentences.about_recovery": {
+            "scores nearer": about_recovery(0.3, 0.95),
+            "weights nearer": about_recovery(0.9, 0.8),
+        },
+        "experiments.ratescore.sentences.beside": {
+            name: beside("BioLORD", "MedCPT", Lead.by_interval(gap))
+            for name, gap in (("first leads", AHEAD), ("rival leads", BEHIND), ("open", LEVEL))
+        },
+    }
+
+
 def _green() -> Iterator[tuple[str, dict[str, str]]]:
     def of(*gaps: Estimate) -> str:
         return preferred({f"group {number}": (0.6, 0.5, gap) for number, gap in enumerate(gaps, 1)})
@@ -619,19 +663,7 @@ def made() -> dict[str, dict[str, str]]:
         "experiments.rales.results.verdict_of": {
             name: rales.verdict_of(one, "BERT", "ELECTRA") for name, one in sides.items()
         },
-        "experiments.ratescore.mixture.mixture_sentence": {
-            "mixture adds": mixture_sentence(4, 4, 4, 4),
-            "not settled": mixture_sentence(4, 4, 2, 4),
-            "sentences add": mixture_sentence(4, 4, 0, 4),
-            "nothing": mixture_sentence(0, 4, 0, 4),
-            "not trained": mixture_sentence(3, 4, 0, 0),
-        },
-        "experiments.ratescore.sentences.standing": {
-            "level": standing(2, 7, "Pearson's correlation", [], []),
-            "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
-            "behind one": standing(3, 7, "Pearson's correlation", [], ["METEOR"]),
-            "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
-        },
+        **_ratescore(),
         **dict(_summaries()),
         **dict(_green()),
         **dict(_ceilings()),

@@ -40,18 +40,11 @@ def preferences(
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be strictly between 0 and 1, not {level}")
-    if list(better.columns) != list(worse.columns) or len(better) != len(worse):
-        raise ValueError(f"scores of {better.shape} and {worse.shape} do not belong together")
-    if not len(better):
-        raise ValueError("no item to compare scores on")
-    gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
-    if not np.isfinite(gaps).all():
-        raise ValueError("a score is missing or not finite; leave those items out")
-    tied = np.abs(gaps) < _SAME
-    labels = np.arange(len(gaps)) if groups is None else np.asarray(groups)
-    if labels.shape != (len(gaps),):
-        raise ValueError(f"groups of shape {labels.shape} for {len(gaps)} items")
-    means = pd.DataFrame(np.where(tied, 0.5, gaps > 0)).groupby(labels).mean()
+    right = preferred(better, worse)
+    labels = np.arange(len(right)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(right),):
+        raise ValueError(f"groups of shape {labels.shape} for {len(right)} items")
+    means = right.groupby(labels).mean()
     values, n = means.mean().to_numpy(), len(means)
     low, high = proportion_confint(values * n, n, alpha=1 - level, method="wilson")
     return pd.DataFrame(
@@ -59,9 +52,26 @@ def preferences(
             "value": values,
             "low": low,
             "high": high,
-            "tied": tied.mean(axis=0),
-            "n": len(gaps),
+            "tied": (right == 0.5).mean().to_numpy(),
+            "n": len(right),
             "groups": n,
         },
         index=better.columns,
     )
+
+
+def preferred(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
+    """For each item and metric 1 where the better candidate scores higher, 0 where lower, 0.5 for a tie.
+
+    Parameters
+    ----------
+    better, worse : as for :func:`preferences`, which also says what is refused.
+    """
+    if list(better.columns) != list(worse.columns) or len(better) != len(worse):
+        raise ValueError(f"scores of {better.shape} and {worse.shape} do not belong together")
+    if not len(better):
+        raise ValueError("no item to compare scores on")
+    gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
+    if not np.isfinite(gaps).all():
+        raise ValueError("a score is missing or not finite; leave those items out")
+    return pd.DataFrame(np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0), columns=better.columns)

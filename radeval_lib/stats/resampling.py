@@ -61,7 +61,8 @@ def inversion_p(draws: ArrayLike) -> float:
 def share_interval(
     hits: ArrayLike, groups: Sequence[str], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """A share with the ends of its 95 % percentile interval, from drawing whole groups with replacement.
+    """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
+    replacement.
 
     Raises
     ------

@@ -3,7 +3,16 @@
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.ratescore.sentences import link_with_lengths
+from radeval_lib.experiments.ratescore.sentences import (
+    about_cues,
+    about_recovery,
+    beside,
+    guessing_words,
+    link_with_lengths,
+    no_better,
+)
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.superiority import Lead
 
 REFERENCE, CANDIDATE = "words, reference", "words, candidate"
 
@@ -37,3 +46,54 @@ def test_a_rating_goes_with_lengths(
 ) -> None:
     rows = pd.DataFrame([reference, candidate], index=[REFERENCE, CANDIDATE], columns=["low", "high"])
     assert link_with_lengths(rows) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "answer"),
+    [
+        (0.51, 0.9, False),
+        (0.51, 0.58, False),
+        (0.4, 0.59, True),
+        (0.1, 0.4, True),
+        (0.5, 0.6, None),
+        (0.0, 1.0, None),
+    ],
+)
+def test_to_be_no_better_than_a_guess_takes_a_narrow_interval(
+    low: float, high: float, answer: bool | None
+) -> None:
+    assert no_better(low, high) is answer
+
+
+def test_which_metrics_guess_is_told_in_each_case() -> None:
+    shares = pd.DataFrame(
+        {"low": [0.6, 0.7, 0.4, 0.3], "high": [0.8, 0.9, 0.55, 0.8]}, index=["A", "B", "C", "D"]
+    )
+    assert guessing_words(shares.loc[["A", "B"]]) == "On opposites, every metric does better than a guess."
+    assert guessing_words(shares) == (
+        "On opposites, A and B do better than a guess; C does no better than a guess; of D it cannot be told."
+    )
+    assert guessing_words(shares.loc[["D"]]) == "On opposites, of D it cannot be told."
+
+
+def test_cues_are_told_at_each_rate() -> None:
+    alone = "the annotator alone at"
+    assert about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}).endswith(
+        f"are better than {alone} 20% and 30%, worse than {alone} 0% and not to be told from {alone} 10%."
+    )
+    assert about_cues({0.1: None}).endswith(f"are not to be told from {alone} 10%.")
+
+
+def test_recovery_is_a_setting_that_works_only_where_the_scores_are_nearer() -> None:
+    assert "a setting that works" in about_recovery(0.3, 0.9)
+    assert "no nearer" in about_recovery(0.9, 0.9)
+
+
+def test_encoders_are_told_apart_only_by_an_established_lead() -> None:
+    ahead, behind, level = (
+        Lead.by_interval(Estimate(*ends))
+        for ends in ((0.1, 0.05, 0.2), (-0.1, -0.2, -0.05), (0.0, -0.1, 0.1))
+    )
+    assert beside("A", "B", ahead).startswith("A leads B (difference +0.100")
+    assert beside("A", "B", behind).startswith("B leads A (difference -0.100")
+    assert beside("A", "B", level).startswith("A and B cannot be told apart (difference +0.000")

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from radeval_lib.stats.partial_correlation import length_held_constant
-from radeval_lib.stats.preferences import preferences
+from radeval_lib.stats.preferences import preferences, preferred
 from radeval_lib.synthetic.single_errors import NONE, UNRELATED, single_errors
 from radeval_lib.wording import percent
 
@@ -65,6 +65,7 @@ def test_preferences() -> None:
     assert found["value"].to_dict() == {"x": 0.625, "blind": 0.5}  # two right, a tie, one wrong
     assert found["tied"].to_dict() == {"x": 0.25, "blind": 1.0}
     assert found["n"].tolist() == [4, 4]
+    assert preferred(better, worse)["x"].tolist() == [1.0, 1.0, 0.5, 0.0]
     all_right = preferences(better[["x"]] + 1, worse[["x"]])
     wilson = stats.binomtest(4, 4).proportion_ci(0.95, method="wilson")
     assert all_right.loc["x", ["low", "high"]].tolist() == pytest.approx([wilson.low, wilson.high])

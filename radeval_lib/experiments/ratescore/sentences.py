@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from radeval_lib.experiments.ratescore.released import RATESCORE
+from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import in_words, joined, ordinal
 
+GUESSING = 0.5
+MARGIN = 0.1  # a share that is surely less than this above guessing is no better than guessing
 _JUST = 0.01  # an interval that ends nearer to 0 than this just misses it
 
 
@@ -56,3 +59,86 @@ def _direction(low: float, high: float) -> str:
     if low > 0:
         return "rises" + near
     return "falls" + near if high < 0 else "has no sure link"
+
+
+def no_better(low: float, high: float) -> bool | None:
+    """Whether a share of right answers is no better than guessing, by its interval.
+
+    It is where the interval ends less than :data:`MARGIN` above guessing, and is not where it begins above
+    guessing. A wide interval shows neither.
+    """
+    if low > GUESSING:
+        return False
+    return True if high < GUESSING + MARGIN else None
+
+
+def guessing_words(shares: pd.DataFrame) -> str:
+    """Which metrics do better than guess on opposites, which do not, and of which it cannot be told.
+
+    Parameters
+    ----------
+    shares : index: metrics; columns ``low`` and ``high``, the ends of the interval of the right answers.
+    """
+    told = {False: "better than a guess", True: "no better than a guess"}
+    by_answer = {
+        answer: [str(name) for name, row in shares.iterrows() if no_better(row["low"], row["high"]) is answer]
+        for answer in (False, True, None)
+    }
+    if len(by_answer[False]) == len(shares):
+        return "On opposites, every metric does better than a guess."
+    parts = [
+        f"{joined(names)} {'does' if len(names) == 1 else 'do'} {told[answer]}"
+        for answer, names in by_answer.items()
+        if names and answer is not None
+    ]
+    if by_answer[None]:
+        parts.append(f"of {joined(by_answer[None])} it cannot be told")
+    return f"On opposites, {'; '.join(parts)}."
+
+
+def about_cues(better: Mapping[float, bool | None]) -> str:
+    """At which of an annotator's rates of wrong polarities cue words are better than the annotator alone.
+
+    Parameters
+    ----------
+    better : by rate, whether they are; None where no difference is established.
+    """
+    told = {
+        True: "better than the annotator alone at {}",
+        False: "worse than the annotator alone at {}",
+        None: "not to be told from the annotator alone at {}",
+    }
+    parts = [
+        words.format(joined([f"{rate:.0%}" for rate, came in better.items() if came is answer]))
+        for answer, words in told.items()
+        if answer in better.values()
+    ]
+    return f"By the annotator's rate of wrong polarities, cues that decide are {joined(parts)}."
+
+
+def about_recovery(weights: float, scores: float) -> str:
+    """How near the weights that a search found come to the planted ones, and how near their scores.
+
+    Parameters
+    ----------
+    weights, scores : correlation of what was found with what was planted.
+    """
+    return (
+        f"The weights found correlate with the planted ones by {weights:.2f}, their scores by {scores:.2f}. "
+        + (
+            "The scores are nearer than the weights: a learned matrix is a setting that works, more than a "
+            "measurement of how much each type matters."
+            if scores > weights
+            else "Here the scores are no nearer than the weights."
+        )
+    )
+
+
+def beside(first: str, rival: str, lead: Lead) -> str:
+    """How two encoders compare, where the difference may not be established."""
+    told = {
+        1: f"{first} leads {rival}",
+        -1: f"{rival} leads {first}",
+        0: f"{first} and {rival} cannot be told apart",
+    }
+    return f"{told[lead.sign]} (difference {lead.told})."
