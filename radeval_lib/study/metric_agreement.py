@@ -79,24 +79,37 @@ class Agreement:
         return [str(name) for name in self.scores if name not in correlated]
 
     def superiority(
-        self, name: str, claim: str, kind: Kind, first: str, others: Sequence[str] | None = None
+        self,
+        name: str,
+        claim: str,
+        kind: Kind,
+        first: str | Sequence[str],
+        others: Sequence[str] | None = None,
     ) -> list[Check]:
-        """Whether a metric correlates higher than others (default: all): order, and lead by interval.
+        """Whether one or several metrics correlate higher than others: order, and lead by interval.
 
-        Metrics without a correlation are no rivals; where that leaves nothing to compare, it cannot be told.
+        Of several, the lowest has to lead. Metrics without a correlation are left out on either side; where
+        that leaves nothing to compare, it cannot be told.
+
+        Parameters
+        ----------
+        others : the rivals; default: all other metrics.
         """
         values = self.ranked(kind).set_index("metric")["value"]
+        claimed = [first] if isinstance(first, str) else list(first)
+        ahead = [metric for metric in claimed if metric in values.index]
         asked = values.index if others is None else others
-        rivals = [rival for rival in asked if rival != first and rival in values.index]
-        if first not in values.index or not rivals:
+        rivals = [rival for rival in asked if rival not in claimed and rival in values.index]
+        if not ahead or not rivals:
             same = joined(self.left_out)
             return [Check(name, claim, f"nearly the same score for all pairs: {same}", CANNOT_TELL)]
-        rows = self.resampled[kind].compare(first).set_index("rival")
+        lowest = str(values[ahead].idxmin())
+        rows = self.resampled[kind].compare(lowest).set_index("rival")
         leads = {
             str(rival): Lead.by_interval(Estimate(row["difference"], row["low"], row["high"]))
             for rival, row in rows.iterrows()
         }
-        return check_superiority(name, claim, values.to_dict(), first=first, others=rivals, leads=leads)
+        return check_superiority(name, claim, values.to_dict(), first=ahead, others=rivals, leads=leads)
 
 
 def agreement(

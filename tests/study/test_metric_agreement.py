@@ -96,6 +96,9 @@ def test_agreement_correlates_scores_with_mean_ratings(run: Run) -> None:
     assert (order.aspect, lead.aspect) == ("order", "lead")
     values = ranked["value"]
     assert order.computed == f"METEOR {values['METEOR']:.3f}, ROUGE-L {values['ROUGE-L']:.3f}"
+    several = result.superiority("n", "c", "kendall", ["METEOR", RATESCORE], ["ROUGE-L"])
+    lowest = values[["METEOR", RATESCORE]].idxmin()
+    assert several == result.superiority("n", "c", "kendall", lowest, ["ROUGE-L"])
     again = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first=RATESCORE)
     assert again.ranked("kendall").equals(result.ranked("kendall"))
 
@@ -120,6 +123,8 @@ def test_a_metric_that_does_not_vary_is_left_out_of_the_correlations(run: Run) -
 def test_a_claim_about_a_metric_that_was_left_out_is_checked_against_the_others(run: Run) -> None:
     metrics = {"ROUGE-L": create("rouge_l"), "METEOR": create("meteor"), "constant": Constant()}
     found = metric_agreement.agreement(run, "rated_pairs", metrics, ["kendall"], first="ROUGE-L")
+    with_constant = found.superiority("n", "c", "kendall", ["ROUGE-L", "constant"], ["METEOR"])
+    assert with_constant == found.superiority("n", "c", "kendall", "ROUGE-L", ["METEOR"])
     over_all = found.superiority("n", "c", "kendall", "ROUGE-L", ["METEOR", "constant"])
     assert over_all == found.superiority("n", "c", "kendall", "ROUGE-L", ["METEOR"])
     assert over_all == found.superiority("n", "c", "kendall", "ROUGE-L")
