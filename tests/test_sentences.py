@@ -31,7 +31,9 @@ from radeval_lib.experiments.ratescore.sentences import (
     about_cues,
     about_recovery,
     beside,
+    copying_words,
     guessing_words,
+    least_seen_words,
     standing,
 )
 from radeval_lib.experiments.summarization import sentences as summaries
@@ -565,6 +567,7 @@ def _ratescore() -> dict[str, dict[str, str]]:
     guesses = pd.DataFrame(
         {"low": [0.6, 0.4, 0.3], "high": [0.8, 0.55, 0.8]}, index=["BLEU", "CheXbert", "METEOR"]
     )
+    ends_of = {"below": (0.3, 0.4), "above": (0.6, 0.7), "open": (0.4, 0.6)}
     return {
         "experiments.ratescore.mixture.mixture_sentence": {
             "mixture adds": mixture_sentence(4, 4, 4, 4),
@@ -594,6 +597,13 @@ def _ratescore() -> dict[str, dict[str, str]]:
         "experiments.ratescore.sentences.beside": {
             name: beside("BioLORD", "MedCPT", Lead.by_interval(gap))
             for name, gap in (("first leads", AHEAD), ("rival leads", BEHIND), ("open", LEVEL))
+        },
+        "experiments.ratescore.sentences.copying_words": {
+            name: copying_words(*ends) for name, ends in ends_of.items()
+        },
+        "experiments.ratescore.sentences.least_seen_words": {
+            name: least_seen_words("wrong place", "0.50 [0.40, 0.60]", *ends)
+            for name, ends in ends_of.items()
         },
     }
 

@@ -7,9 +7,12 @@ from radeval_lib.experiments.ratescore.sentences import (
     about_cues,
     about_recovery,
     beside,
+    copying_words,
     guessing_words,
+    least_seen_words,
     link_with_lengths,
     no_better,
+    wording_words,
 )
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.study.superiority import Lead
@@ -97,3 +100,22 @@ def test_encoders_are_told_apart_only_by_an_established_lead() -> None:
     assert beside("A", "B", ahead).startswith("A leads B (difference +0.100")
     assert beside("A", "B", behind).startswith("B leads A (difference -0.100")
     assert beside("A", "B", level).startswith("A and B cannot be told apart (difference +0.000")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "copying", "least"),
+    [
+        (0.3, 0.4, "So repeating the reference", "rewards"),
+        (0.6, 0.7, "So being right", "sees a *side* least"),
+        (0.4, 0.6, "cannot be told", "is not shown to see"),
+    ],
+)
+def test_what_errors_pay_is_told_by_the_interval(low: float, high: float, copying: str, least: str) -> None:
+    assert copying in copying_words(low, high)
+    assert least in least_seen_words("side", "told", low, high)
+
+
+def test_wording_weighs_more_only_beyond_chance() -> None:
+    assert wording_words(0.1, 0.2) == "Wording weighs more than any error"
+    assert wording_words(-0.2, -0.1) == "An error can weigh more than wording"
+    assert wording_words(-0.1, 0.2) == "Wording and the costliest error cannot be told apart"

@@ -142,3 +142,51 @@ def beside(first: str, rival: str, lead: Lead) -> str:
         0: f"{first} and {rival} cannot be told apart",
     }
     return f"{told[lead.sign]} (difference {lead.told})."
+
+
+def wording_words(low: float, high: float) -> str:
+    """Whether other words cost more than the costliest single error, as a heading.
+
+    Parameters
+    ----------
+    low, high : ends of the interval of the cost of other words less that of the error.
+    """
+    if low > 0:
+        return "Wording weighs more than any error"
+    return (
+        "An error can weigh more than wording"
+        if high < 0
+        else "Wording and the costliest error cannot be told apart"
+    )
+
+
+def copying_words(low: float, high: float) -> str:
+    """Whether repeating the reference with an error pays more than being right in other words.
+
+    Parameters
+    ----------
+    low, high : ends of the interval of the share of cases in which what is right is above what is copied.
+    """
+    if high < GUESSING:
+        return "So repeating the reference with an error pays more than being right in other words."
+    if low > GUESSING:
+        return "So being right in other words pays more than repeating the reference with an error."
+    return "Which of the two pays more for RaTEScore cannot be told."
+
+
+def least_seen_words(error: str, told: str, low: float, high: float) -> str:
+    """What RaTEScore makes of the error that it sees least.
+
+    Parameters
+    ----------
+    told : the share of cases in which the faithful text is above the one with the error, with its interval.
+    low, high : the ends of that interval.
+    """
+    rest = (
+        f"it puts the faithful text above the erroneous one in {told} of the cases, where guessing gives 0.5."
+    )
+    if low > GUESSING:
+        return f"RaTEScore sees a *{error}* least: {rest}"
+    if high < GUESSING:
+        return f"RaTEScore rewards a *{error}*: {rest}"
+    return f"RaTEScore is not shown to see a *{error}*: {rest}"
