@@ -200,8 +200,8 @@ def best_everywhere(
     beaten = []
     for group in means.index[~best]:
         mine, theirs = (one[one["group"] == group] for one in (rows[first], rows[means.loc[group].idxmax()]))
-        draw = {"resamples": run.profile.resamples, "rng": run.rng(f"{name} {group} {metric}")}
-        if difference_of(mine, theirs, metric, **draw).high < 0:
+        rng = run.rng(f"{name} {group} {metric}")
+        if difference_of(mine, theirs, metric, resamples=run.profile.resamples, rng=rng).high < 0:
             beaten.append(group)
     found = f"{first} best on {best.sum()} of {len(best)}; behind beyond chance on {len(beaten)}"
     found += f" ({joined(beaten)})" if beaten else ""

@@ -140,12 +140,12 @@ def lead_left(
 
     ours, theirs = draws(tables, means, resamples=resamples, rng=rng)
     gaps = ours - theirs
-    value = np.subtract(*(means(table.sum(axis=1)).mean(axis=0) for table in tables))
-    seen, unseen = (_estimate(float(value[side]), gaps[:, side]) for side in (0, 1))
-    if seen.low <= 0:
-        return LeadLeft(seen, unseen, None)
+    values = np.subtract(*(means(table.sum(axis=1)).mean(axis=0) for table in tables))
+    known, new = (_estimate(float(values[side]), gaps[:, side]) for side in (0, 1))
+    if known.low <= 0:
+        return LeadLeft(known, new, None)
     led = gaps[gaps[:, 0] > 0]
-    return LeadLeft(seen, unseen, _estimate(float(value[1] / value[0]), led[:, 1] / led[:, 0]))
+    return LeadLeft(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
 
 
 def grid(scores: pd.DataFrame, metric: str, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
