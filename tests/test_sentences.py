@@ -30,6 +30,7 @@ from radeval_lib.experiments.ratescore.mixture import mixture_sentence
 from radeval_lib.experiments.ratescore.sentences import (
     about_cues,
     about_recovery,
+    as_said_words,
     beside,
     copying_words,
     guessing_words,
@@ -597,6 +598,10 @@ def _ratescore() -> dict[str, dict[str, str]]:
         "experiments.ratescore.sentences.beside": {
             name: beside("BioLORD", "MedCPT", Lead.by_interval(gap))
             for name, gap in (("first leads", AHEAD), ("rival leads", BEHIND), ("open", LEVEL))
+        },
+        "experiments.ratescore.sentences.as_said_words": {
+            "both": as_said_words({"BLEU": True, "ROUGE-L": True}),
+            "each": as_said_words({"BLEU": True, "ROUGE-L": False, "METEOR": None}),
         },
         "experiments.ratescore.sentences.copying_words": {
             name: copying_words(*ends) for name, ends in ends_of.items()

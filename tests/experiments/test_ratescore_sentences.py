@@ -6,6 +6,7 @@ import pytest
 from radeval_lib.experiments.ratescore.sentences import (
     about_cues,
     about_recovery,
+    as_said_words,
     beside,
     copying_words,
     guessing_words,
@@ -119,3 +120,10 @@ def test_wording_weighs_more_only_beyond_chance() -> None:
     assert wording_words(0.1, 0.2) == "Wording weighs more than any error"
     assert wording_words(-0.2, -0.1) == "An error can weigh more than wording"
     assert wording_words(-0.1, 0.2) == "Wording and the costliest error cannot be told apart"
+
+
+def test_what_metrics_measure_is_told_by_the_interval() -> None:
+    assert as_said_words({"BLEU": True, "ROUGE-L": True}) == "It is as said of BLEU and ROUGE-L."
+    assert as_said_words({"BLEU": False, "ROUGE-L": None}) == (
+        "It is the other way round with BLEU and not to be told of ROUGE-L."
+    )

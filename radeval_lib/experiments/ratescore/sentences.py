@@ -190,3 +190,14 @@ def least_seen_words(error: str, told: str, low: float, high: float) -> str:
     if high < GUESSING:
         return f"RaTEScore rewards a *{error}*: {rest}"
     return f"RaTEScore is not shown to see a *{error}*: {rest}"
+
+
+def as_said_words(answers: Mapping[str, bool | None]) -> str:
+    """Of which metrics it is as the paper says, of which the other way round, and of which neither shows."""
+    told = {True: "as said of {}", False: "the other way round with {}", None: "not to be told of {}"}
+    parts = [
+        words.format(joined([name for name, answer in answers.items() if answer is one]))
+        for one, words in told.items()
+        if one in answers.values()
+    ]
+    return f"It is {joined(parts)}."
