@@ -419,6 +419,9 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
             "both kinds": described.about_encoders(
                 ["untrained:bert", "in_domain"], "the generator", generated=True
             ),
+            "first layers": described.about_encoders(
+                ["bert", "shallow:bert"], "MEDIQA-2021", generated=False
+            ),
             "real reports": described.about_encoders(["in_domain"], "MEDIQA-2021", generated=False),
         },
     )

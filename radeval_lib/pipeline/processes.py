@@ -102,10 +102,13 @@ def _sign(stream: TextIO) -> str:
 
 def _runs(process: str) -> bool:
     """Whether there is a process of this number: a lock's file also names who held it last."""
-    with suppress(ValueError, OSError):
+    try:
         os.kill(int(process), 0)
+    except PermissionError:  # another user's
         return True
-    return False
+    except (ValueError, OSError):
+        return False
+    return True
 
 
 def end_with_owner() -> None:

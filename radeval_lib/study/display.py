@@ -129,11 +129,12 @@ def strip(result: Result) -> str:
 
 
 def _as_printed(words: str) -> str:
-    """A quotation as HTML; our copies of the papers mark emphasis by ``*`` and formulas by ``$``."""
+    """A quotation as HTML; our copies mark emphasis by ``*``, formulas by ``$`` and indices by ``_{}``."""
     told = escape(words).replace(r"\rightarrow", "→")
     told = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", told)
     told = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", told)
-    return re.sub(r"\$([^$\\]+)\$", r"\1", told)
+    told = re.sub(r"\$([^$\\]+)\$", r"\1", told)
+    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", told)
 
 
 def quote(exhibit_id: str) -> HTML:

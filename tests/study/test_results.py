@@ -236,6 +236,7 @@ def test_random_streams_are_their_own(run: Run) -> None:
             "<em>suggestive of</em>, <em>located at</em>, and <strong>modify</strong>",
         ),
         ("the $E1-E2-E3$ column", "the E1-E2-E3 column"),
+        ("RadBERT_{1,2} and ELECTRA_{small}", "RadBERT<sub>1,2</sub> and ELECTRA<sub>small</sub>"),
         ("entries: $SEIZURES \\rightarrow CT$ Head \\rightarrow", "entries: SEIZURES → CT Head →"),
         ("5 * 5 < 30, $\\frac{R}{G}$ stays", "5 * 5 &lt; 30, $\\frac{R}{G}$ stays"),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from radeval_lib import wording
-from radeval_lib.experiments.rales.encoders import IN_DOMAIN
+from radeval_lib.experiments.rales.encoders import IN_DOMAIN, SHALLOW
 from radeval_lib.experiments.rales.tasks import IN, OUT
 from radeval_lib.models.naming import UNTRAINED
 
@@ -56,6 +56,8 @@ def about_encoders(encoders: Sequence[str], reports: str, generated: bool) -> st
     told = []
     if any(UNTRAINED in name for name in encoders):
         told.append("The untrained encoder has the architecture of the pretrained one and random weights.")
+    if any(name.startswith(SHALLOW) for name in encoders):
+        told.append("A number of layers with a name stands for the first layers of that encoder alone.")
     if IN_DOMAIN in encoders:
         told.append(
             f"The in-domain one went on to guess masked words of reports from {reports} before it was fitted"
