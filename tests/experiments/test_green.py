@@ -117,8 +117,16 @@ def test_the_largest_cluster_and_its_centre():
     )
     assert found.nearest == ("left nodule",) * 3
     assert found.share == 0.6
+    assert found.most == 2  # of three distinct sentences: no choice of k
     nothing = summary.cluster("b", [], lambda texts: np.zeros((0, 3), dtype=np.float32))
-    assert nothing.nearest == ()
+    assert (nothing.nearest, nothing.most) == ((), 0)
+
+
+def test_a_point_is_not_its_own_neighbour():
+    places = np.array([(0, 0), (0, 1), (5, 0), (9, 0)])
+    assert summary.same_neighbours(places, np.array([7, 7, 2, 2])) == (1, pytest.approx(1 / 3))
+    assert summary.same_neighbours(places, np.array([7, 7, 7, 2])) == (0.5, 0.5)
+    assert summary.same_neighbours(places, np.arange(4)) == (0, 0)
 
 
 def test_the_built_in_fault_is_in_its_share_of_reports():

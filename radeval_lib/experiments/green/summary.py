@@ -102,6 +102,21 @@ def summarize(analyses: Sequence[str], encode: Encode, seed: int = 0) -> list[Cl
     return [cluster(letter, gathered[letter], encode, seed) for letter in LETTERS]
 
 
+def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> tuple[float, float]:
+    """Share of points whose nearest neighbour has the same label, and that share for labels dealt at random.
+
+    Parameters
+    ----------
+    places : shape (points, 2), two points at least.
+    labels : shape (points,).
+    """
+    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
+    np.fill_diagonal(distances, np.inf)  # no point is its own neighbour
+    same = labels[distances.argmin(axis=1)] == labels
+    sizes = np.unique(labels, return_counts=True)[1]
+    return float(same.mean()), float((sizes * (sizes - 1)).sum() / (len(labels) * (len(labels) - 1)))
+
+
 def summary_table(analyses: Sequence[str], clusters: Sequence[Clusters]) -> pd.DataFrame:
     """The summary: by category how many errors, in what share of reports, and what they are typically about.
 
