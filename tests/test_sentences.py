@@ -218,7 +218,10 @@ def _fact_sentences() -> Iterator[tuple[str, dict[str, str]]]:
     )
     yield (
         "experiments.facts.sentences.about_metrics",
-        {"both rates": facts.about_metrics(_rates(better, worse, rates))},
+        {
+            "every rate": facts.about_metrics(_rates(better, worse, rates)),
+            "one precision": facts.about_metrics(_rates(better, worse, "f1 recall")),
+        },
     )
     yield (
         "experiments.facts.sentences.about_length",

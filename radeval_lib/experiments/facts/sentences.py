@@ -103,12 +103,13 @@ def about_shared(shared: Shared) -> str:
 
 
 def about_metrics(found: pd.DataFrame) -> str:
-    """The best metric for each rate, and who sees precision."""
+    """The best metric for each rate; no precision where all summaries have the same."""
     told = []
-    for target in ("f1", "recall"):
-        best = _best(found, target)
-        told.append(f"{best['metric']} agrees best with {TARGETS[target]}, at {_value(best)}.")
-    return " ".join([*told, _seen(found)])
+    for target in ("f1", "recall", "precision"):
+        if target in set(found["target"]):
+            best = _best(found, target)
+            told.append(f"{best['metric']} agrees best with {TARGETS[target]}, at {_value(best)}.")
+    return " ".join(told)
 
 
 def about_length(found: pd.DataFrame) -> str:

@@ -116,7 +116,8 @@ def test_conclusion_without_oddities_and_without_sight_of_precision() -> None:
     said = sentences.conclusion(blind, rates.counts(RATINGS[:1]), "the generator")
     assert said.endswith("No metric sees precision: the highest correlation is BLEU's, 0.10 [-0.10, 0.20].")
     same = blind[blind["target"] != "precision"]
-    assert "All summaries have the same precision." in sentences.about_metrics(same)
+    assert "All summaries have the same precision." in sentences.conclusion(same, rates.counts(RATINGS), "X")
+    assert "precision" not in sentences.about_metrics(same)
 
 
 def test_about_length_and_metrics() -> None:
