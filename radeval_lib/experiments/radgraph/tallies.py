@@ -11,7 +11,9 @@ import pandas as pd
 
 from radeval_lib.metrics.radgraph import Case, Graph, Level, f1_radgraph, triplets
 from radeval_lib.models.graph.training import PARTS
+from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.seed_intervals import intervals, micro
+from radeval_lib.study.checks import Check, above, check_statement
 
 PART_TITLES = {
     "entity": "entities",
@@ -86,21 +88,47 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     )
 
 
-def allowed_share(graphs: Sequence[Graph]) -> tuple[float, int]:
-    """Which share of the relations join the kinds of entity that RadGraph's scheme lets them join, and of how
-    many.
+def allowed_relations(graphs: Sequence[Graph]) -> pd.DataFrame:
+    """Whether each relation joins kinds of entity that RadGraph's scheme lets it join.
 
     Source: Jain et al. 2021, Section 3: *located at* leads from an observation to an anatomy, *modify* joins
     two observations or two anatomies, *suggestive of* two observations.
+
+    Returns
+    -------
+    DataFrame
+        One row a relation: ``graph`` (its place among ``graphs``) and ``allowed``.
     """
-    kinds = [
-        (kind, _concept(entity.label), _concept(graph[tail].label))
-        for graph in graphs
+    rows = [
+        (place, (_concept(entity.label), _concept(graph[tail].label)) in _ALLOWED.get(kind, ()))
+        for place, graph in enumerate(graphs)
         for entity in graph.values()
         for kind, tail in entity.relations
     ]
-    right = sum((head, tail) in _ALLOWED.get(kind, ()) for kind, head, tail in kinds)
-    return (right / len(kinds) if kinds else 0.0), len(kinds)
+    return pd.DataFrame(rows, columns=["graph", "allowed"])
+
+
+def check_scheme(
+    sides: Sequence[Sequence[Graph]], edge: float, *, resamples: int, rng: np.random.Generator
+) -> Check:
+    """Whether more than a share of the relations obey RadGraph's scheme, by an interval over reports.
+
+    Parameters
+    ----------
+    sides : graphs of the references and of the candidates; two in the same place are of one report.
+    edge : the share that must be passed.
+    """
+    name = "relations join the kinds of entity that the scheme lets them join"
+    claim = "relations of entities: suggestive of, located at, modify"
+    found = pd.concat([allowed_relations(side) for side in sides])
+    if found.empty:
+        return check_statement(name, claim, "no relation found", None)
+    reports = found["graph"].astype(str).tolist()
+    share, low, high = share_interval(
+        found["allowed"].to_numpy(dtype=float), reports, resamples=resamples, rng=rng
+    )
+    told = f"{share:.1%} [{low:.1%}, {high:.1%}] of {len(found):,} found"
+    return check_statement(name, claim, told, above(low, high, edge))
 
 
 def _concept(label: str) -> str:

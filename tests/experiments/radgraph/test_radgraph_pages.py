@@ -81,9 +81,34 @@ def test_the_scheme_of_relations() -> None:
     bad = build_graph(
         [("lungs", "ANAT-DP"), ("edema", "OBS-U")], [(0, "located_at", 1), (1, "suggestive_of", 1)]
     )
-    assert tallies.allowed_share([good]) == (1, 2)
-    assert tallies.allowed_share([good, bad]) == (0.75, 4)
-    assert tallies.allowed_share([]) == (0, 0)
+    assert tallies.allowed_relations([good])["allowed"].tolist() == [True, True]
+    found = tallies.allowed_relations([good, bad])
+    assert found["graph"].tolist() == [0, 0, 1, 1]
+    assert found["allowed"].sum() == 3
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "outcome", "told"),
+    [
+        (8, 0, "holds", "100.0% [100.0%, 100.0%] of 32 found"),
+        (0, 8, "fails", "50.0% [50.0%, 50.0%] of 32 found"),
+        (7, 1, "cannot tell", "93.8%"),
+        (0, 0, "cannot tell", "no relation found"),
+    ],
+)
+def test_the_scheme_is_decided_by_an_interval_over_reports(
+    good: int, bad: int, outcome: str, told: str
+) -> None:
+    right = parse_graph(EDEMA["entities"])
+    wrong = build_graph(
+        [("lungs", "ANAT-DP"), ("edema", "OBS-U")], [(0, "located_at", 1), (1, "suggestive_of", 1)]
+    )
+    side = [right] * good + [wrong] * bad
+    if bad:
+        assert tallies.allowed_relations([wrong])["allowed"].sum() == 1
+    check = tallies.check_scheme([side, side], 0.95, resamples=200, rng=np.random.default_rng(0))
+    assert check.outcome == outcome
+    assert check.computed.startswith(told)
 
 
 def test_entities_by_anatomy() -> None:
