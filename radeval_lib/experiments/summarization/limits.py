@@ -56,12 +56,20 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
 
 
 def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
-    """The page's conclusion: what a metric prefers, by phenomenon."""
+    """The page's conclusion: what a metric prefers, by phenomenon.
+
+    Raises
+    ------
+    ValueError
+        Where the table has no phenomenon for the metric: nothing can be concluded.
+    """
     sides = {
         phenomenon: _side(fair.loc[(phenomenon, metric)])
         for phenomenon in FAIR
         if (phenomenon, metric) in fair.index
     }
+    if not sides:
+        raise ValueError(f"the table has no phenomenon for {metric!r}, so there is nothing to conclude")
     wrong, doubtful, right = (
         joined([f"*{name}*" for name in sides if sides[name] == side]) for side in (-1, 0, 1)
     )

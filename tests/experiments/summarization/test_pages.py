@@ -98,6 +98,8 @@ def test_the_limits_are_told_in_each_case() -> None:
     assert f"prefers *{phenomena.ADVICE}* to the error" in told
     assert "whatever makes the two differ" in limits_words(fair_table(a=(0.8, 0.6, 0.9)), "R").data
     assert len(draw_fairness(mixed).axes) == 3
+    with pytest.raises(ValueError, match="no phenomenon for 'S'"):
+        limits_words(mixed, "S")
 
 
 def test_leads_are_told_in_each_case() -> None:
