@@ -309,6 +309,10 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     gaps = {"Lead-3": AHEAD, "Random": AHEAD, "Copier": LEVEL, "Oracle": BEHIND}
     seen = Estimate(0.2, 0.1, 0.3)
     table = pd.DataFrame([[0.5, 0.2], [0.6, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Neck"])
+    wide = pd.DataFrame(
+        {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
+        index=["CT Head", "CT Neck", "ALL"],
+    )
     fair = pd.DataFrame(
         [
             {"value": 0.8, "low": 0.6, "high": 0.9},
@@ -333,7 +337,7 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
         f"{room}.sentences.transfer_words",
         {
             "limited": summaries.transfer_words(table, "ALL", ["CT Head"], ["MR Neck"], 50).data,
-            "all reports": summaries.transfer_words(table, "ALL", ["CT Head"], ["MR Neck"], 0).data,
+            "all reports": summaries.transfer_words(wide, "ALL", list(wide)[:2], list(wide)[2:], 0).data,
         },
     )
     yield (
@@ -598,12 +602,19 @@ def _ratescore() -> dict[str, dict[str, str]]:
             "open": about_cues({0.1: None}),
         },
         "experiments.ratescore.sentences.about_recovery": {
-            "scores nearer": about_recovery(0.3, 0.95),
-            "weights nearer": about_recovery(0.9, 0.8),
+            "found nearer": about_recovery(0.95, 0.85, AHEAD),
+            "equal nearer": about_recovery(0.75, 0.85, BEHIND),
+            "open": about_recovery(0.85, 0.85, LEVEL),
+            "too few pairs": about_recovery(0.95, 0.85, None),
         },
         "experiments.ratescore.sentences.beside": {
             name: beside("BioLORD", "MedCPT", Lead.by_interval(gap))
             for name, gap in (("first leads", AHEAD), ("rival leads", BEHIND), ("open", LEVEL))
+        }
+        | {
+            "names with commas": beside(
+                "MiniLM, 2 layers", "MiniLM, 2 layers, untrained", Lead.by_interval(LEVEL)
+            )
         },
         "experiments.ratescore.sentences.as_said_words": {
             "both": as_said_words({"BLEU": True, "ROUGE-L": True}),

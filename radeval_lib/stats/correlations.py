@@ -22,7 +22,7 @@ from radeval_lib.stats.resampling import drawn_counts, inversion_p
 
 FloatArray = NDArray[np.float64]
 
-_LEAST_GROUPS = 5
+LEAST_GROUPS = 5  # fewer cases tell too little of how they vary
 _MOST_UNDEFINED = 0.05
 
 
@@ -221,8 +221,8 @@ def _checked(
             raise ValueError("groups holds a missing value; every pair needs its case")
         place, labels = pd.factorize(cases, sort=True)
         count = len(labels)
-    if count < _LEAST_GROUPS:
-        raise ValueError(f"{count} groups; a bootstrap over groups needs at least {_LEAST_GROUPS}")
+    if count < LEAST_GROUPS:
+        raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")
     return _Data(list(scores), np.stack(columns), y, place, count)
 
 

@@ -75,9 +75,10 @@ def test_which_metrics_guess_is_told_in_each_case() -> None:
     )
     assert guessing_words(shares.loc[["A", "B"]]) == "On opposites, every metric does better than a guess."
     assert guessing_words(shares) == (
-        "On opposites, A and B do better than a guess; C does no better than a guess; of D it cannot be told."
+        "On opposites, A and B do better than a guess; C does no better than a guess; "
+        "for D it cannot be told."
     )
-    assert guessing_words(shares.loc[["D"]]) == "On opposites, of D it cannot be told."
+    assert guessing_words(shares.loc[["D"]]) == "On opposites, for D it cannot be told."
 
 
 def test_cues_are_told_at_each_rate() -> None:
@@ -88,9 +89,15 @@ def test_cues_are_told_at_each_rate() -> None:
     assert about_cues({0.1: None}).endswith(f"are not to be told from {alone} 10%.")
 
 
-def test_recovery_is_a_setting_that_works_only_where_the_scores_are_nearer() -> None:
-    assert "a setting that works" in about_recovery(0.3, 0.9)
-    assert "no nearer" in about_recovery(0.9, 0.9)
+def test_recovery_is_told_by_the_interval_against_equal_weights() -> None:
+    assert "nearer to the planted scores than equal weights do" in about_recovery(
+        0.9, 0.8, Estimate(0.1, 0.05, 0.2)
+    )
+    assert "Equal weights come nearer" in about_recovery(0.7, 0.8, Estimate(-0.1, -0.2, -0.05))
+    assert about_recovery(0.8, 0.8, Estimate(0.0, -0.1, 0.1)).endswith("nearer cannot be told.")
+    few = about_recovery(0.9, 0.8, None)
+    assert few.endswith("too few to tell which comes nearer.")
+    assert "difference" not in few
 
 
 def test_encoders_are_told_apart_only_by_an_established_lead() -> None:
@@ -98,9 +105,9 @@ def test_encoders_are_told_apart_only_by_an_established_lead() -> None:
         Lead.by_interval(Estimate(*ends))
         for ends in ((0.1, 0.05, 0.2), (-0.1, -0.2, -0.05), (0.0, -0.1, 0.1))
     )
-    assert beside("A", "B", ahead).startswith("A leads B (difference +0.100")
-    assert beside("A", "B", behind).startswith("B leads A (difference -0.100")
-    assert beside("A", "B", level).startswith("A and B cannot be told apart (difference +0.000")
+    assert beside("A", "B", ahead).startswith("*A* leads *B* (difference +0.100")
+    assert beside("A", "B", behind).startswith("*B* leads *A* (difference -0.100")
+    assert beside("A", "B", level).startswith("*A* and *B* cannot be told apart (difference +0.000")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +130,8 @@ def test_wording_weighs_more_only_beyond_chance() -> None:
 
 
 def test_what_metrics_measure_is_told_by_the_interval() -> None:
-    assert as_said_words({"BLEU": True, "ROUGE-L": True}) == "It is as said of BLEU and ROUGE-L."
-    assert as_said_words({"BLEU": False, "ROUGE-L": None}) == (
-        "It is the other way round with BLEU and not to be told of ROUGE-L."
+    assert as_said_words({"BLEU": True, "ROUGE-L": True}) == "BLEU and ROUGE-L behave as A.6 says."
+    assert as_said_words({"BLEU": True, "ROUGE-L": False, "METEOR": None}) == (
+        "BLEU behaves as A.6 says; ROUGE-L does the opposite; for METEOR it cannot be told."
     )
+    assert as_said_words({"BLEU": None, "ROUGE-L": None}) == "For BLEU and ROUGE-L it cannot be told."

@@ -199,7 +199,7 @@ def learned_words(gains: Sequence[Estimate], readable: int, asked: int) -> str:
     gains : change of the log-probability of a token, in nats, one training each.
     """
     signs = [above(one.low, one.high) for one in gains]
-    words = {True: "become likelier", False: "become less likely", None: "cannot be told to change"}
+    words = {True: "become likelier", False: "become less likely", None: "show no clear change"}
     answers = f"Of {asked} {'answer' if asked == 1 else 'answers'} {readable or 'none'} could be read back."
     spread = joined([f"{value:+.1f}" for value in sorted(one.value for one in gains)])
     if len(gains) == 1:

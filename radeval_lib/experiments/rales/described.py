@@ -97,5 +97,5 @@ def about_noise(larger: int, gaps: int, noise: float, replaced: str) -> str:
         f"{noise:.1f} points."
     )
     if replaced:
-        told += " The paper tests on other data, so its own noise is another, which only its data can tell."
+        told += " The paper tests on other data, so its own noise is different; only its data can show it."
     return f"{told} The paper prints one run a model and no interval."

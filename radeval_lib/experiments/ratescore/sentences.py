@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from radeval_lib.experiments.ratescore.released import RATESCORE
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.checks import above
 from radeval_lib.study.superiority import Lead
-from radeval_lib.wording import in_words, joined, ordinal
+from radeval_lib.wording import in_words, joined, ordinal, with_interval
 
 GUESSING = 0.5
 MARGIN = 0.1  # a share that is surely less than this above guessing is no better than guessing
@@ -73,7 +75,7 @@ def no_better(low: float, high: float) -> bool | None:
 
 
 def guessing_words(shares: pd.DataFrame) -> str:
-    """Which metrics do better than guess on opposites, which do not, and of which it cannot be told.
+    """Which metrics do better than guess on opposites, which do not, and for which it cannot be told.
 
     Parameters
     ----------
@@ -92,7 +94,7 @@ def guessing_words(shares: pd.DataFrame) -> str:
         if names and answer is not None
     ]
     if by_answer[None]:
-        parts.append(f"of {joined(by_answer[None])} it cannot be told")
+        parts.append(f"for {joined(by_answer[None])} it cannot be told")
     return f"On opposites, {'; '.join(parts)}."
 
 
@@ -116,30 +118,38 @@ def about_cues(better: Mapping[float, bool | None]) -> str:
     return f"By the annotator's rate of wrong polarities, cues that decide are {joined(parts)}."
 
 
-def about_recovery(weights: float, scores: float) -> str:
-    """How near the weights that a search found come to the planted ones, and how near their scores.
+def about_recovery(found: float, equal: float, lead: Estimate | None) -> str:
+    """How near scores by the weights that a search found come to the planted scores, beside equal weights.
 
     Parameters
     ----------
-    weights, scores : correlation of what was found with what was planted.
+    found, equal : correlation with the planted scores, over the pairs that the search has not seen.
+    lead : the first less the second; None where these pairs are too few for an interval.
     """
-    return (
-        f"The weights found correlate with the planted ones by {weights:.2f}, their scores by {scores:.2f}. "
-        + (
-            "The scores are nearer than the weights: a learned matrix is a setting that works, more than a "
-            "measurement of how much each type matters."
-            if scores > weights
-            else "Here the scores are no nearer than the weights."
-        )
+    told = (
+        "On the pairs that the search has not seen, scores by the weights found correlate with the planted "
+        f"scores by {found:.2f}, scores by equal weights by {equal:.2f}"
     )
+    if lead is None:
+        return f"{told}. These pairs are too few to tell which comes nearer."
+    words = {
+        True: "The weights found come nearer to the planted scores than equal weights do.",
+        False: "Equal weights come nearer to the planted scores than the weights found do.",
+        None: "Which of the two comes nearer cannot be told.",
+    }
+    ends = with_interval(lead.value, lead.low, lead.high, "+.3f")
+    return f"{told} (difference {ends}). {words[above(lead.low, lead.high)]}"
 
 
 def beside(first: str, rival: str, lead: Lead) -> str:
-    """How two encoders compare, where the difference may not be established."""
+    """How two encoders compare, where the difference may not be established.
+
+    Their names may hold commas, so emphasis sets them off.
+    """
     told = {
-        1: f"{first} leads {rival}",
-        -1: f"{rival} leads {first}",
-        0: f"{first} and {rival} cannot be told apart",
+        1: f"*{first}* leads *{rival}*",
+        -1: f"*{rival}* leads *{first}*",
+        0: f"*{first}* and *{rival}* cannot be told apart",
     }
     return f"{told[lead.sign]} (difference {lead.told})."
 
@@ -193,11 +203,20 @@ def least_seen_words(error: str, told: str, low: float, high: float) -> str:
 
 
 def as_said_words(answers: Mapping[str, bool | None]) -> str:
-    """Of which metrics it is as the paper says, of which the other way round, and of which neither shows."""
-    told = {True: "as said of {}", False: "the other way round with {}", None: "not to be told of {}"}
-    parts = [
-        words.format(joined([name for name, answer in answers.items() if answer is one]))
-        for one, words in told.items()
+    """Which metrics behave as A.6 of the paper says, which do the opposite, and for which neither shows."""
+    named = {
+        one: [name for name, answer in answers.items() if answer is one]
+        for one in (True, False, None)
         if one in answers.values()
+    }
+    told = {True: ("behaves", "behave"), False: ("does", "do")}
+    rest = {True: "as A.6 says", False: "the opposite"}
+    parts = [
+        f"{joined(names)} {told[one][len(names) > 1]} {rest[one]}"
+        for one, names in named.items()
+        if one is not None
     ]
-    return f"It is {joined(parts)}."
+    if None in named:
+        parts.append(f"for {joined(named[None])} it cannot be told")
+    words = "; ".join(parts)
+    return f"{words[0].upper()}{words[1:]}."

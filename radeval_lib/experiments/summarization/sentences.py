@@ -12,7 +12,7 @@ from radeval_lib.experiments.summarization.tallies import LeadLeft
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.superiority import Lead
-from radeval_lib.wording import joined
+from radeval_lib.wording import in_words, joined
 
 
 def lead_words(gaps: Mapping[str, Estimate]) -> str:
@@ -65,11 +65,13 @@ def transfer_words(
     own = sum(float(table.loc[name, name]) for name in trained) / len(trained)
     away = float(table.loc[list(trained), list(unseen)].mean(axis=None))
     seen, new = (float(table.loc[everything, list(names)].mean()) for names in (trained, unseen))
+    pairs = "pair" if len(trained) == 1 else f"{in_words(len(trained))} pairs"
+    others = "other" if len(unseen) == 1 else f"{in_words(len(unseen))} others"
     amount = f"{len(trained) * each} reports against {each}" if each else "the reports of all pairs"
     return Markdown(
         f"Trained on one pair, the system scores {own:.2f} on its own pair and {away:.2f} on the pairs that "
-        f"have no training set. Trained on all, it scores {seen:.2f} on the {len(trained)} pairs and "
-        f"{new:.2f} on the {len(unseen)} others. ALL has more to learn from ({amount}), so that variety and "
+        f"have no training set. Trained on all, it scores {seen:.2f} on the {pairs} and "
+        f"{new:.2f} on the {others}. ALL has more to learn from ({amount}), so that variety and "
         "amount cannot be told apart here; nor can they in the paper."
     )
 
