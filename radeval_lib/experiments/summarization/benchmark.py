@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -186,8 +185,9 @@ def best_everywhere(
 ) -> Check:
     """Whether one of several is best on each group of tests.
 
-    It holds where its mean is the highest of every group, and fails where another's lead over it is
-    established in a group; where it is only behind within chance, it cannot be told.
+    It holds where its lead over every rival is established in every group. That needs no correction, as all
+    the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
+    intervals are corrected for the number of groups and rivals. Else it cannot be told.
 
     Parameters
     ----------
@@ -196,13 +196,20 @@ def best_everywhere(
     name, claim : see :class:`radeval_lib.study.checks.Check`.
     """
     means = pd.DataFrame({key: one.groupby("group")[metric].mean() for key, one in rows.items()})
-    best = np.isclose(means[first], means.max(axis=1))
-    beaten = []
-    for group in means.index[~best]:
-        mine, theirs = (one[one["group"] == group] for one in (rows[first], rows[means.loc[group].idxmax()]))
-        rng = run.rng(f"{name} {group} {metric}")
-        if difference_of(mine, theirs, metric, resamples=run.profile.resamples, rng=rng).high < 0:
-            beaten.append(group)
-    found = f"{first} best on {best.sum()} of {len(best)}; behind beyond chance on {len(beaten)}"
-    found += f" ({joined(beaten)})" if beaten else ""
-    return check_statement(name, claim, found, False if beaten else True if best.all() else None)
+    rivals = [key for key in rows if key != first]
+    ahead = means[first] > means[rivals].max(axis=1)
+
+    def gap(group: str, rival: str, of: int = 1) -> Estimate:
+        mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
+        rng = run.rng(f"{name} {group} {rival} {metric}")
+        return difference_of(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
+
+    def behind(group: str) -> bool:
+        above = [key for key in rivals if means.at[group, key] > means.at[group, first]]
+        return any(gap(group, key, len(means) * len(rivals)).high < 0 for key in above)
+
+    led = [group for group in means.index[ahead] if all(gap(group, key).low > 0 for key in rivals)]
+    beaten = [group for group in means.index[~ahead] if behind(group)]
+    found = f"{first} highest on {ahead.sum()} of {len(means)}, ahead beyond chance on {len(led)}"
+    found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)

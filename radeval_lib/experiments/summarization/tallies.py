@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
 
 FloatArray = NDArray[np.float64]
-_ENDS = (0.025, 0.975)
 
 
 def scored(
@@ -69,11 +68,22 @@ def mean_of(scores: pd.DataFrame, metric: str, *, resamples: int, rng: np.random
 
 
 def difference_of(
-    first: pd.DataFrame, second: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator
+    first: pd.DataFrame,
+    second: pd.DataFrame,
+    metric: str,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    of: int = 1,
 ) -> Estimate:
     """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval.
 
     Cases are drawn together for both, seeds for each apart.
+
+    Parameters
+    ----------
+    of : how many comparisons the 95 % are to hold for together (Bonferroni). The resamples are as many times
+        more, so that as many lie beyond an end.
 
     Raises
     ------
@@ -83,12 +93,12 @@ def difference_of(
     (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
     if cases != others:
         raise ValueError("the two were not tested on the same cases")
-    first_means, second_means = _draws([ours, theirs], resamples, rng)
-    return _estimate(float(ours.mean() - theirs.mean()), first_means - second_means)
+    first_means, second_means = _draws([ours, theirs], of * resamples, rng)
+    return _estimate(float(ours.mean() - theirs.mean()), first_means - second_means, of)
 
 
-def _estimate(value: float, drawn: FloatArray) -> Estimate:
-    low, high = np.quantile(drawn, _ENDS)
+def _estimate(value: float, drawn: FloatArray, of: int = 1) -> Estimate:
+    low, high = np.quantile(drawn, (0.025 / of, 1 - 0.025 / of))
     return Estimate(value, float(low), float(high))
 
 
