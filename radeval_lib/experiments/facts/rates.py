@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import RestrictedText, reveal
-from radeval_lib.metrics.fact_rates import RateCounts, counts_of, shared_reference_counts
+from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.study.checks import Check, check_statement
 
 _LONGEST = 90  # characters of a text shown in a table
@@ -175,22 +175,23 @@ def triples(ratings: Sequence[FactRating]) -> tuple[list[tuple[int, int, int]], 
     counts : one triple a judgement, with the smallest number of facts of the reference that fits all.
     reports : the reference of each. Judgements of references where none fits are left out.
     """
-    found: list[tuple[int, int, int]] = []
-    reports: list[int] = []
+    found = list(_told(ratings))
+    return [counts for _, _, counts in found], [number for number, _, _ in found]
+
+
+def counts_by_text(ratings: Sequence[FactRating]) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """The counts of :func:`triples` by case and system; judgements that none fits are left out."""
+    return {(rating.case, rating.group): counts for _, rating, counts in _told(ratings)}
+
+
+def _told(ratings: Sequence[FactRating]) -> Iterator[tuple[int, FactRating, tuple[int, int, int]]]:
+    """The number of each judgement's reference, the judgement, and counts that fit."""
     for number, case in enumerate(_by_case(ratings)):
         sizes = shared_reference_counts(case)
-        if not sizes:
-            continue
-        for rating in case:
+        for rating in case if sizes else []:
             one = next(one for one in counts_of(rating) if one.reference == sizes[0])
             if one.generated:
-                found.append(_triple(one))
-                reports.append(number)
-    return found, reports
-
-
-def _triple(one: RateCounts) -> tuple[int, int, int]:
-    return one.reference, one.generated, one.common
+                yield number, rating, (one.reference, one.generated, one.common)
 
 
 def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:

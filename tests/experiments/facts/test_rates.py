@@ -79,6 +79,15 @@ def test_shared_numbers_and_triples() -> None:
     assert reports == [0, 1, 1]
 
 
+def test_counts_stand_with_their_texts_whatever_the_order() -> None:
+    systems = [one.group for one in RATINGS[:4]]
+    cases = [one.case for one in RATINGS[:4]]
+    told = rates.counts_by_text(RATINGS[:4])
+    assert list(told.values()) == rates.triples(RATINGS[:4])[0]
+    assert set(told) < set(zip(cases, systems, strict=True))
+    assert rates.counts_by_text([RATINGS[place] for place in (2, 0, 3, 1)]) == told
+
+
 def _found(**rows: tuple[float, float, float, float, float]) -> pd.DataFrame:
     """value, low, high, and the interval of the lead over length, for F1, recall and precision alike."""
     frame = pd.DataFrame.from_dict(
