@@ -84,9 +84,10 @@ def test_which_metrics_guess_is_told_in_each_case() -> None:
 def test_cues_are_told_at_each_rate() -> None:
     alone = "the annotator alone at"
     assert about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}).endswith(
-        f"are better than {alone} 20% and 30%, worse than {alone} 0% and not to be told from {alone} 10%."
+        f"are better than {alone} 20% and 30%, worse than {alone} 0% and "
+        f"not distinguishable from {alone} 10%."
     )
-    assert about_cues({0.1: None}).endswith(f"are not to be told from {alone} 10%.")
+    assert about_cues({0.1: None}).endswith(f"are not distinguishable from {alone} 10%.")
 
 
 def test_recovery_is_told_by_the_interval_against_equal_weights() -> None:

@@ -128,7 +128,7 @@ def rules_words(
     lexical : names of the lexical metrics.
     """
     ours, value = table.loc[_RULES], table["value"]
-    reached = {True: "above", False: "below", None: "not to be told from"}[
+    reached = {True: "above", False: "below", None: "not distinguishable from"}[
         above(ours["low"], ours["high"], aim)
     ]
     green = {"weighted errors": _RULES, "GREEN": _BY_RULES}

@@ -57,7 +57,7 @@ def about_encoders(encoders: Sequence[str], reports: str, generated: bool) -> st
     if any(UNTRAINED in name for name in encoders):
         told.append("The untrained encoder has the architecture of the pretrained one and random weights.")
     if any(name.startswith(SHALLOW) for name in encoders):
-        told.append("A number of layers with a name stands for the first layers of that encoder alone.")
+        told.append("A name with a number of layers means the first layers of that encoder alone.")
     if IN_DOMAIN in encoders:
         told.append(
             f"The in-domain one went on to guess masked words of reports from {reports} before it was fitted"

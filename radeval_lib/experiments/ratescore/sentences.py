@@ -108,7 +108,7 @@ def about_cues(better: Mapping[float, bool | None]) -> str:
     told = {
         True: "better than the annotator alone at {}",
         False: "worse than the annotator alone at {}",
-        None: "not to be told from the annotator alone at {}",
+        None: "not distinguishable from the annotator alone at {}",
     }
     parts = [
         words.format(joined([f"{rate:.0%}" for rate, came in better.items() if came is answer]))
