@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import Estimate
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 LEVEL = 0.05  # two-sided
@@ -35,7 +35,7 @@ class Lead:
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
         """A lead with its 95% confidence interval; positive is the claimed direction."""
-        sign = 1 if difference.low > 0 else -1 if difference.high < 0 else 0
+        sign = {True: 1, False: -1, None: 0}[above(difference.low, difference.high)]
         ends = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
         return cls(sign, f"{difference.value:+.{decimals}f} {ends}")
 

@@ -26,7 +26,8 @@ def answers() -> dict[str, Printed]:
 
 def in_reference() -> list[bool]:
     """Of each span of G whether the same words are marked in R."""
-    return [fact in marked("R") for fact in marked("G")]
+    in_r = marked("R")
+    return [fact in in_r for fact in marked("G")]
 
 
 def count_checks() -> list[Check]:

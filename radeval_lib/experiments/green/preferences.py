@@ -19,6 +19,7 @@ from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.study.superiority import Lead
 from radeval_lib.synthetic import (
     Comparison,
     Preference,
@@ -222,7 +223,7 @@ def conclusion(found: Mapping[str, tuple[float, float, Estimate]]) -> str:
     """
     told, signs = [], set()
     for whose, (score, count, lead) in found.items():
-        sign = 1 if lead.low > 0 else -1 if lead.high < 0 else 0
+        sign = Lead.by_interval(lead).sign
         signs.add(sign)
         told.append(
             f"Of the choices of {whose}, GREEN predicts {score:.0%} and the error count {count:.0%}; "

@@ -14,6 +14,7 @@ from radeval_lib.models.graph.training import PARTS
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.seed_intervals import intervals, micro
 from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.wording import with_interval
 
 PART_TITLES = {
     "entity": "entities",
@@ -127,7 +128,7 @@ def check_scheme(
     share, low, high = share_interval(
         found["allowed"].to_numpy(dtype=float), reports, resamples=resamples, rng=rng
     )
-    told = f"{share:.1%} [{low:.1%}, {high:.1%}] of {len(found):,} found"
+    told = f"{with_interval(share, low, high, '.1%')} of {len(found):,} found"
     return check_statement(name, claim, told, above(low, high, edge))
 
 

@@ -161,13 +161,11 @@ def wording_words(low: float, high: float) -> str:
     ----------
     low, high : ends of the interval of the cost of other words less that of the error.
     """
-    if low > 0:
-        return "Wording weighs more than any error"
-    return (
-        "An error can weigh more than wording"
-        if high < 0
-        else "Wording and the costliest error cannot be told apart"
-    )
+    return {
+        True: "Wording weighs more than any error",
+        False: "An error can weigh more than wording",
+        None: "Wording and the costliest error cannot be told apart",
+    }[above(low, high)]
 
 
 def copying_words(low: float, high: float) -> str:
@@ -177,11 +175,11 @@ def copying_words(low: float, high: float) -> str:
     ----------
     low, high : ends of the interval of the share of cases in which what is right is above what is copied.
     """
-    if high < GUESSING:
-        return "So repeating the reference with an error pays more than being right in other words."
-    if low > GUESSING:
-        return "So being right in other words pays more than repeating the reference with an error."
-    return "Which of the two pays more for RaTEScore cannot be told."
+    return {
+        True: "So being right in other words pays more than repeating the reference with an error.",
+        False: "So repeating the reference with an error pays more than being right in other words.",
+        None: "Which of the two pays more for RaTEScore cannot be told.",
+    }[above(low, high, GUESSING)]
 
 
 def least_seen_words(error: str, told: str, low: float, high: float) -> str:
@@ -192,14 +190,15 @@ def least_seen_words(error: str, told: str, low: float, high: float) -> str:
     told : the share of cases in which the faithful text is above the one with the error, with its interval.
     low, high : the ends of that interval.
     """
-    rest = (
-        f"it puts the faithful text above the erroneous one in {told} of the cases, where guessing gives 0.5."
+    does = {
+        True: f"sees a *{error}* least",
+        False: f"rewards a *{error}*",
+        None: f"is not shown to see a *{error}*",
+    }[above(low, high, GUESSING)]
+    return (
+        f"RaTEScore {does}: it puts the faithful text above the erroneous one in {told} of the cases, where "
+        "guessing gives 0.5."
     )
-    if low > GUESSING:
-        return f"RaTEScore sees a *{error}* least: {rest}"
-    if high < GUESSING:
-        return f"RaTEScore rewards a *{error}*: {rest}"
-    return f"RaTEScore is not shown to see a *{error}*: {rest}"
 
 
 def as_said_words(answers: Mapping[str, bool | None]) -> str:

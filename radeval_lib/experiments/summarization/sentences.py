@@ -12,7 +12,7 @@ from radeval_lib.experiments.summarization.tallies import LeadLeft
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.superiority import Lead
-from radeval_lib.wording import in_words, joined
+from radeval_lib.wording import in_words, joined, with_interval
 
 
 def lead_words(gaps: Mapping[str, Estimate]) -> str:
@@ -146,4 +146,4 @@ def _mostly_lost(left: LeadLeft) -> bool | None:
 
 
 def _share_words(share: Estimate) -> str:
-    return f"{share.value:.0%} [{share.low:.0%}, {share.high:.0%}]"
+    return with_interval(share.value, share.low, share.high, ".0%")
