@@ -183,7 +183,7 @@ def page_conclusion(card: pd.DataFrame, notebook: str) -> str:
 
 def _short(label: str, title: str) -> str:
     """What an exhibit is called in a list: its number, or the beginning of its title where it has none."""
-    return escape(label if _NUMBERED.fullmatch(label) else re.split(r"[:;(]", title)[0].strip())
+    return escape(label if _NUMBERED.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
 
 
 def conclusions(card: pd.DataFrame, checks: pd.DataFrame) -> str:

@@ -131,6 +131,7 @@ def test_a_page_lists_its_verdicts_with_links_and_short_names() -> None:
             ("a/b", "Table 4", "Taus <of> five", "t4", "inconsistent", "fails"),
             ("a/b", "unnumbered, Sec 3", "Sentence rating: errors over words", "s3", "consistent", "holds"),
             ("a/b", "Appendix A", "A worked score (in two steps)", "a1", "consistent", "holds"),
+            ("a/b", "unnumbered, Sec 4", "8:2 split by pairs; tuned on train", "s4", "consistent", "holds"),
             ("a/c", "Table 5", "Elsewhere", "t5", "consistent", "holds"),
         ],
         columns=["notebook", "label", "title", "anchor", "verdict", "outcome"],
@@ -138,7 +139,8 @@ def test_a_page_lists_its_verdicts_with_links_and_short_names() -> None:
     told = conclusions.page_conclusion(card, "a/b")
     words = re.sub(r"<[^>]+>", " ", told).split()
     assert " ".join(words) == (
-        "What holds up on this page ✓ consistent Sentence rating ; A worked score ✗ inconsistent Table 4"
+        "What holds up on this page ✓ consistent Sentence rating ; A worked score ; 8:2 split by pairs "
+        "✗ inconsistent Table 4"
     )
     assert '<a href="#t4" title="Taus &lt;of&gt; five">Table 4</a>' in told
     assert conclusions.page_conclusion(card, "across/audit") == ""
