@@ -122,6 +122,10 @@ class SearchError(RadevalError):
     """A search whose files are damaged, or a space that has nothing to search."""
 
 
+class LexiconError(RadevalError):
+    """A file of the lexicon that is not of its format."""
+
+
 class ModelError(RadevalError):
     """A model that cannot be found, or is not of the kind or format that the role needs."""
 

@@ -14,20 +14,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.facts import granularity, notes, reports
-from radeval_lib.experiments.facts import sentences as facts
-from radeval_lib.experiments.facts.metric_agreement import LENGTH
-from radeval_lib.experiments.facts.rates import Shared
-from radeval_lib.experiments.green import sentences as green
-from radeval_lib.experiments.green.other_modalities import modification_prompt
-from radeval_lib.experiments.green.preferences import conclusion as preferred
-from radeval_lib.experiments.green.synonyms import Recognition, synonym_words
-from radeval_lib.experiments.radgraph import open_sentences
-from radeval_lib.experiments.rales import described
-from radeval_lib.experiments.rales import results as rales
-from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
-from radeval_lib.experiments.ratescore.mixture import mixture_sentence
-from radeval_lib.experiments.ratescore.sentences import (
+from radeval_lib.pages.facts import consultation_notes, granularity, mtsamples
+from radeval_lib.pages.facts import real_counts as facts
+from radeval_lib.pages.facts.rates import Shared
+from radeval_lib.pages.facts.real_counts import LENGTH
+from radeval_lib.pages.green import sentences as green
+from radeval_lib.pages.green.other_modalities import modification_prompt
+from radeval_lib.pages.green.preferences import conclusion as preferred
+from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
+from radeval_lib.pages.rales import benchmark
+from radeval_lib.pages.rales import results as rales
+from radeval_lib.pages.rales.leaderboard import SCORE, Scores
+from radeval_lib.pages.rales.nlg_metric_limits import FAIR, limits_words
+from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
+from radeval_lib.pages.ratescore.sentences import (
     about_cues,
     about_recovery,
     as_said_words,
@@ -37,10 +37,9 @@ from radeval_lib.experiments.ratescore.sentences import (
     least_seen_words,
     standing,
 )
-from radeval_lib.experiments.summarization import sentences as summaries
-from radeval_lib.experiments.summarization.limits import limits_words
-from radeval_lib.experiments.summarization.phenomena import FAIR
-from radeval_lib.experiments.summarization.tallies import LeadLeft
+from radeval_lib.pages.summarization import graphs_by_machine
+from radeval_lib.pages.summarization import sentences as summaries
+from radeval_lib.pages.summarization.tallies import LeadLeft
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.paths import ROOT
@@ -268,38 +267,38 @@ def _agreed(*ratio: float) -> str:
     if ratio:
         rows["share of errors that are omissions"] = ratio
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["alpha", "low", "high"])
-    return notes.conclusion(frame, "PriMock57")
+    return consultation_notes.conclusion(frame, "PriMock57")
 
 
 def _reports() -> Iterator[tuple[str, dict[str, str]]]:
     from tests.experiments.facts.test_reports import NONE, PART, SOME, WHOLE
 
-    printed = reports.printed_report()
-    alone = reports.Found(PART[1:], real=False, whole=False)
+    printed = mtsamples.printed_report()
+    alone = mtsamples.Found(PART[1:], real=False, whole=False)
     lines = pd.DataFrame({"mean": [0.4, 0.6, 0.3]}, index=["a", "b", "reference"])
     yield (
         "experiments.facts.reports.conclusion",
         {
-            "whole file": reports.conclusion(WHOLE, printed),
-            "no file, another description": reports.conclusion(
-                NONE, reports.PrintedReport(printed.text, "Nothing of it")
+            "whole file": mtsamples.conclusion(WHOLE, printed),
+            "no file, another description": mtsamples.conclusion(
+                NONE, mtsamples.PrintedReport(printed.text, "Nothing of it")
             ),
         },
     )
     yield (
         "experiments.facts.reports.about_file",
-        {name: reports.about_file(one) for name, one in [("whole", WHOLE), ("part", SOME), ("none", NONE)]},
+        {name: mtsamples.about_file(one) for name, one in [("whole", WHOLE), ("part", SOME), ("none", NONE)]},
     )
     yield (
         "experiments.facts.reports.about_repeats",
         {
-            "some train": reports.about_repeats(SOME, np.random.default_rng(0)),
-            "none trains": reports.about_repeats(alone, np.random.default_rng(0)),
+            "some train": mtsamples.about_repeats(SOME, np.random.default_rng(0)),
+            "none trains": mtsamples.about_repeats(alone, np.random.default_rng(0)),
         },
     )
     yield (
         "experiments.facts.reports.about_summaries",
-        {name: reports.about_summaries(lines, name) for name in ("synthetic", "open")},
+        {name: mtsamples.about_summaries(lines, name) for name in ("synthetic", "open")},
     )
     yield "experiments.facts.reports.Found.remaining", {"part": SOME.remaining}
 
@@ -412,40 +411,40 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
     yield (
         "experiments.rales.described.about_data",
         {
-            "replaced": described.about_data("graph corpus from the generator, not RadGraph"),
-            "the paper's": described.about_data(""),
+            "replaced": benchmark.about_data("graph corpus from the generator, not RadGraph"),
+            "the paper's": benchmark.about_data(""),
         },
     )
     yield (
         "experiments.rales.described.about_domains",
-        {"generated": described.about_domains(True), "the paper's": described.about_domains(False)},
+        {"generated": benchmark.about_domains(True), "the paper's": benchmark.about_domains(False)},
     )
     yield (
         "experiments.rales.described.about_encoders",
         {
-            "both kinds": described.about_encoders(
+            "both kinds": benchmark.about_encoders(
                 ["untrained:bert", "in_domain"], "the generator", generated=True
             ),
-            "first layers": described.about_encoders(
+            "first layers": benchmark.about_encoders(
                 ["bert", "shallow:bert"], "MEDIQA-2021", generated=False
             ),
-            "real reports": described.about_encoders(["in_domain"], "MEDIQA-2021", generated=False),
+            "real reports": benchmark.about_encoders(["in_domain"], "MEDIQA-2021", generated=False),
         },
     )
     fits = pd.DataFrame({"regime": ["all", "hundredth", "hundredth"], "validation": [100, 1, 2]})
     yield (
         "experiments.rales.described.about_validation",
         {
-            "several": described.about_validation(fits),
-            "one": described.about_validation(fits.iloc[:2]),
-            "as many for each": described.about_validation(fits.iloc[2:]),
+            "several": benchmark.about_validation(fits),
+            "one": benchmark.about_validation(fits.iloc[:2]),
+            "as many for each": benchmark.about_validation(fits.iloc[2:]),
         },
     )
     yield (
         "experiments.rales.described.about_noise",
         {
-            "other data": described.about_noise(8, 120, 2.7, "graph corpus from the generator"),
-            "the paper's": described.about_noise(1, 120, 5.0, ""),
+            "other data": benchmark.about_noise(8, 120, 2.7, "graph corpus from the generator"),
+            "the paper's": benchmark.about_noise(1, 120, 5.0, ""),
         },
     )
     luck = {"trials": 8, "advantage": 3.3, "optimism_low": -1.0, "optimism_high": 2.0}
@@ -688,8 +687,8 @@ def made() -> dict[str, dict[str, str]]:
         **dict(_reports()),
         **dict(_fact_sentences()),
         "experiments.radgraph.open_sentences.told": {
-            "none": open_sentences.told([]),
-            "ten": open_sentences.told([open_sentences.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
+            "none": graphs_by_machine.told([]),
+            "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
         },
         **dict(_encoders()),
         "experiments.rales.results.verdict_of": {

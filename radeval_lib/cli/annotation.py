@@ -36,7 +36,7 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
     import numpy as np
 
     from radeval_lib import data, roles
-    from radeval_lib.experiments.facts import annotation_task
+    from radeval_lib.pages.facts import annotation_task
     from radeval_lib.study import profiles
 
     if folder.exists():
@@ -63,7 +63,7 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
 def import_answers(export_path: Path, key_path: Path, output_path: Path) -> None:
     """Read Label Studio's JSON EXPORT with the project's KEY, and write counts and scores as a table."""
     from radeval_lib import atomic
-    from radeval_lib.experiments.facts import annotation_task
+    from radeval_lib.pages.facts import annotation_task
 
     found = annotation_task.table(annotation_task.read_export(export_path, key_path))
     atomic.write_text(output_path, found.to_csv(index=False))

@@ -2,7 +2,7 @@
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
 This module is the second line: it looks for word sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.readings`) of all files. Words are compared without case, punctuation, numbers and the
+(:mod:`radeval_lib.data.leak_decoders`) of all files. Words are compared without case, punctuation, numbers and the
 labels of annotations, and of a file only the words that the corpus knows, so that what interrupts a text does
 not hide it. The files are indexed by hashes of their word sequences and the corpora stream past them, so that
 no corpus is stored and its size does not matter.
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib import checksums
-from radeval_lib.data import readings
+from radeval_lib.data import leak_decoders
 from radeval_lib.data.entity_types import RATE_TYPES
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.radgraph import ENTITY_LABELS
@@ -197,13 +197,13 @@ def scan(
         name = path.relative_to(folder).as_posix()
         content = path.read_bytes()
         theme = bool(set(_THEME) & set(path.relative_to(folder).parts))
-        if readings.is_picture(content):
+        if leak_decoders.is_picture(content):
             if not theme and checksums.of_file(path) not in ours:
                 refused.append(Leak(name, "", 0))
             continue
-        if not theme and readings.has_picture(content):
+        if not theme and leak_decoders.has_picture(content):
             refused.append(Leak(name, "", 0))
-        index.add(name, readings.of_file(content), known)
+        index.add(name, leak_decoders.of_file(content), known)
     for text in public:
         index.allow(text, known)
     return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]

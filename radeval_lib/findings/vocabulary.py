@@ -13,8 +13,8 @@ from radeval_lib import own_yaml
 from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
 from radeval_lib.findings.words import tokens
-from radeval_lib.synthetic.entries import Lexicon
-from radeval_lib.synthetic.vocabulary import load_lexicon
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.loading import load_lexicon
 
 _FILE = Path(__file__).with_name("reading.yml")
 _ORDINALS = (

@@ -2,7 +2,7 @@
 
 A cell trains, searches or judges. It leaves tables, facts and perhaps a model in a folder of its own,
 ``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans are found by name:
-``radeval_lib/experiments/<system>/plan.py`` with ``cells(profile) -> list[Cell]``.
+``radeval_lib/pages/<system>/plan.py`` with ``cells(profile) -> list[Cell]``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Value = str | int | float | bool
 FACTS = "cell.json"
 CELL_MODEL = "cell:"
 """Before a notebook's name, in a profile's ``models``: the model that the first planned cell of it keeps."""
-_PLANS = "radeval_lib.experiments"
+_PLANS = "radeval_lib.pages"
 _LONGEST = 80  # characters of a slug, without its digest
 
 

@@ -13,6 +13,8 @@ the rules of annotation.
 """
 
 from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.lexicon.entries import CHEXPERT
+from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.answers import green_answer, matched_words
 from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare
 from radeval_lib.synthetic.errors import ErrorPair, error_pairs, feasible, inject
@@ -31,11 +33,9 @@ from radeval_lib.synthetic.generator import (
     modality_anatomies,
     report_at,
 )
-from radeval_lib.synthetic.markup import tokenize
 from radeval_lib.synthetic.pairings import HEURISTICS, SyntheticPair, green_pairs
 from radeval_lib.synthetic.raters import PERFECT, Preference, Rater, Rating, panel, prefer, rate, rate_all
 from radeval_lib.synthetic.records import (
-    CHEXPERT,
     RADGRAPH_LABELS,
     RADGRAPH_RELATIONS,
     STYLES,

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radeval_lib.data import green_analysis
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, stated
-from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.records import Denial, Finding, Meaning, Normal, Statement, SyntheticReport
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _CHANGES = {"new": "new", "increased": "increased", "decreased": "decreased", "unchanged": "unchanged"}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from radeval_lib.synthetic.markup import Phrase, tokenize
+from radeval_lib.lexicon.markup import Phrase, tokenize
 from radeval_lib.synthetic.records import (
     AnnotatedText,
     Entity,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from radeval_lib.lexicon.entries import Lexicon, Place, State
+from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import Span, TextBuilder
-from radeval_lib.synthetic.entries import Lexicon, Place, State
 from radeval_lib.synthetic.frames import Byte, Frame, Words, article, byte, pick, size_phrase
-from radeval_lib.synthetic.markup import Phrase
 from radeval_lib.synthetic.records import Finding, SpatialRelation, Style
 
 #: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).

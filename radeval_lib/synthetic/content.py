@@ -9,7 +9,8 @@ from itertools import accumulate
 from random import Random
 from typing import TypeVar
 
-from radeval_lib.synthetic.entries import Concept, Exam, Lexicon, NormalEntry, RemarkEntry
+from radeval_lib.lexicon.entries import Concept, Exam, Lexicon, NormalEntry, RemarkEntry
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.records import (
     CHANGES,
     Change,
@@ -23,7 +24,6 @@ from radeval_lib.synthetic.records import (
     Statement,
     Style,
 )
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 _T = TypeVar("_T")
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import TextBuilder
 from radeval_lib.synthetic.clauses import Clause
-from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.frames import Byte, Words, byte, pick
-from radeval_lib.synthetic.markup import Phrase
 from radeval_lib.synthetic.records import Denial, Style
 
 

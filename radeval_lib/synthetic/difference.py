@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from radeval_lib.data.error_categories import CATEGORIES
-from radeval_lib.synthetic.entries import Lexicon
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 #: From this ratio of diameters on, a wrong size is clinically significant.
 SIZE_RATIO = 1.5

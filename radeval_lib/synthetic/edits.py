@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import accumulate
 from random import Random
 
+from radeval_lib.lexicon.entries import Concept, Exam, Lexicon
 from radeval_lib.synthetic.content import (
     allowed_changes,
     choose,
@@ -24,7 +25,6 @@ from radeval_lib.synthetic.difference import (
     location_significant,
     stated,
 )
-from radeval_lib.synthetic.entries import Concept, Exam, Lexicon
 from radeval_lib.synthetic.generator import exam_of
 from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, Statement, SyntheticReport
 

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, rewrite
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 
 def synonyms(rng: np.random.Generator) -> pd.DataFrame:

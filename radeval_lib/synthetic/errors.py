@@ -11,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare, stated
 from radeval_lib.synthetic.edits import changed, false_finding, with_content, without
-from radeval_lib.synthetic.entries import Lexicon
 from radeval_lib.synthetic.generator import Pair, exam_of, report_at, rerender, seeded
 from radeval_lib.synthetic.records import Finding, Style, SyntheticError, SyntheticReport
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 #: What to inject: category letter and significance; a mapping says how many of each.
 ErrorKind = tuple[str, bool]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from radeval_lib.synthetic.markup import tokenize
+from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.records import AnnotatedText, SyntheticReport
 
 

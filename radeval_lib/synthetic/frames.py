@@ -8,9 +8,9 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from radeval_lib.synthetic.entries import Lexicon
-from radeval_lib.synthetic.markup import Phrase, parse_name
-from radeval_lib.synthetic.vocabulary import load_lexicon
+from radeval_lib.lexicon.entries import Lexicon
+from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.lexicon.markup import Phrase, parse_name
 
 _SLOT = re.compile(r"\{(\w+)\}|\[(!?)([^\]]+)\]")
 _T = TypeVar("_T")

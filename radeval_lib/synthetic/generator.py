@@ -8,14 +8,14 @@ from hashlib import blake2b
 from itertools import accumulate
 from random import Random
 
+from radeval_lib.lexicon.entries import Exam, Procedure, Protocol
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.content import choose, draw_plan
-from radeval_lib.synthetic.entries import Exam, Procedure, Protocol
 from radeval_lib.synthetic.frames import article
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.impression import impression_plan
 from radeval_lib.synthetic.labels import chexpert_labels
 from radeval_lib.synthetic.records import STYLES, AnnotatedText, Plan, Style, SyntheticError, SyntheticReport
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 #: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
 MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (

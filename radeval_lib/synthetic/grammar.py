@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from radeval_lib.lexicon.entries import Lexicon, State
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.builder import TextBuilder
 from radeval_lib.synthetic.clauses import FindingClause
 from radeval_lib.synthetic.denials import DenialClause
-from radeval_lib.synthetic.entries import Lexicon, State
 from radeval_lib.synthetic.frames import Byte, Frame, Words, byte, load_words, pick
 from radeval_lib.synthetic.records import (
     AnnotatedText,
@@ -34,7 +35,6 @@ from radeval_lib.synthetic.records import (
     Statement,
     Style,
 )
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 Section = Literal["findings", "impression"]
 _EMPTY: frozenset[str] = frozenset()

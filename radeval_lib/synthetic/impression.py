@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from radeval_lib.synthetic.entries import Lexicon
+from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.synthetic.records import Finding, Normal, Plan, Remark, Statement
 
 _MOST = 4

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from radeval_lib.synthetic.entries import Lexicon
-from radeval_lib.synthetic.records import CHEXPERT, Denial, Finding, Normal, Plan
+from radeval_lib.lexicon.entries import CHEXPERT, Lexicon
+from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan
 
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 

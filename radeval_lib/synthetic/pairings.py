@@ -10,12 +10,12 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.content import choose
 from radeval_lib.synthetic.difference import Comparison, compare, stated
 from radeval_lib.synthetic.edits import without
 from radeval_lib.synthetic.errors import ErrorKind, inject
 from radeval_lib.synthetic.generator import Pair, generate, rerender, seeded
-from radeval_lib.synthetic.markup import tokenize
 from radeval_lib.synthetic.records import Finding, Plan, Style, SyntheticError, SyntheticReport
 
 #: random: a candidate about somebody else; shuffled: sentences removed and reordered; model: what a report

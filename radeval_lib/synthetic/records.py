@@ -4,7 +4,7 @@ A report is first a *plan*, a tuple of statements with a meaning each (:class:`F
 :class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change the plan, or only
 the wording of its statements; the text and every annotation are always derived anew. Character positions are
 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token positions are 0-based and
-inclusive, over the tokens of :func:`radeval_lib.synthetic.markup.tokenize`.
+inclusive, over the tokens of :func:`radeval_lib.lexicon.markup.tokenize`.
 """
 
 from __future__ import annotations
@@ -23,31 +23,13 @@ Certainty = Literal["present", "uncertain"]
 STYLES: tuple[Style, ...] = ("hospital", "encyclopaedic")
 CHANGES: tuple[Change, ...] = ("new", "increased", "decreased", "unchanged")
 
-#: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
-CHEXPERT = (
-    "Enlarged Cardiomediastinum",
-    "Cardiomegaly",
-    "Lung Opacity",
-    "Lung Lesion",
-    "Edema",
-    "Consolidation",
-    "Pneumonia",
-    "Atelectasis",
-    "Pneumothorax",
-    "Pleural Effusion",
-    "Pleural Other",
-    "Fracture",
-    "Support Devices",
-    "No Finding",
-)
-
 #: The four entity labels and three relations of RadGraph (Jain et al. 2021).
 RADGRAPH_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
 RADGRAPH_RELATIONS = ("modify", "located_at", "suggestive_of")
 
 
 class SyntheticError(RadevalError):
-    """A lexicon that is not of its format, or a request that the generator cannot meet."""
+    """A request that the generator cannot meet."""
 
 
 # --- meaning ---

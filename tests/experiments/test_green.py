@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.radpref import Case, FindingError, Rating
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.experiments.green import ceilings, faulty, planted, reading, summary, synonyms
-from radeval_lib.experiments.green.freeze import Freeze, behaviour, freeze
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.judges.rules.items import names_of
-from radeval_lib.synthetic.vocabulary import load_lexicon
+from radeval_lib.pages.green import ceilings, planted, rules_judge, summary
+from radeval_lib.pages.green.rules_judge import Freeze, behaviour, freeze
 
 
 def case(number: int) -> Case:
@@ -92,7 +92,7 @@ def test_micro_f1_by_hand():
 
 
 def test_labels_hold_no_text_and_no_sentence_twice():
-    labels = reading.labels()
+    labels = rules_judge.labels()
     keys = labels[["report", "section", "start", "end"]].drop_duplicates()
     assert len(keys) >= 150
     assert labels["key"].str.fullmatch(r"[a-z_]*").all()
@@ -130,12 +130,12 @@ def test_a_point_is_not_its_own_neighbour():
 
 
 def test_the_built_in_fault_is_in_its_share_of_reports():
-    pairs = faulty.faulty_pairs(60, 1, share=1.0)
+    pairs = summary.faulty_pairs(60, 1, share=1.0)
     assert (
         sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
         > 50
     )
-    assert faulty.faulty_pairs(10, 1, share=0.0) == faulty.faulty_pairs(10, 1, share=0.0)
+    assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
 
 
 def test_the_freeze_tells_whether_the_judge_has_changed():
@@ -163,18 +163,18 @@ def test_an_encoder_that_knows_every_name_and_one_that_knows_none():
     def knows(texts: Sequence[str]) -> NDArray[np.float32]:
         return np.eye(len(order), dtype=np.float32)[[order.index(finding[text]) for text in texts]]
 
-    known = synonyms.recognise(knows)
+    known = rules_judge.recognise(knows)
     assert known.recognised == 1
     assert known.area == 1
     rng = np.random.default_rng(0)
-    unknown = synonyms.recognise(lambda texts: rng.normal(size=(len(texts), 40)).astype(np.float32))
+    unknown = rules_judge.recognise(lambda texts: rng.normal(size=(len(texts), 40)).astype(np.float32))
     assert unknown.area == pytest.approx(0.5, abs=0.05)
     assert unknown.recognised < 0.02
 
 
 def test_names_are_synonyms_from_the_threshold_on():
     vectors = {"pneumothorax": (1.0, 0.0), "pleural effusion": (0.8, 0.6), "scoliosis": (0.0, 2.0)}
-    known = synonyms.EncodedNames(lambda texts: np.float32([vectors[text] for text in texts]), 0.8 - 1e-6)
+    known = rules_judge.EncodedNames(lambda texts: np.float32([vectors[text] for text in texts]), 0.8 - 1e-6)
     assert known.likeness("pneumothorax", "pleural effusion") == pytest.approx(0.8)
     assert known("pneumothorax", "pleural_effusion")
     assert not known("pneumothorax", "scoliosis")

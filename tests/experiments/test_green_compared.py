@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-from radeval_lib.experiments.green import compared, planted, radiologists
-from radeval_lib.experiments.green.radiologists import Counted
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.models.judges.sentences import SilentJudge
+from radeval_lib.models.judges.sentence_judge import SilentJudge
+from radeval_lib.pages.green import judge_models, planted, radiologists
+from radeval_lib.pages.green.radiologists import Counted
 from radeval_lib.study import begin
 
 
 def test_abdominal_ct_is_kept_out_of_the_other_images():
-    gold = compared.abdominal_ct(6, 1)
+    gold = judge_models.abdominal_ct(6, 1)
     assert len(gold.pairs) == len(gold.labels) == 6
-    both = compared.other_images(6, 1) + gold
+    both = judge_models.other_images(6, 1) + gold
     assert len(both.pairs) == 12
     assert both.labels[6:] == gold.labels
 
 
 def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
-    gold = compared.chest(4, 1)
+    gold = judge_models.chest(4, 1)
 
     class Right:
         signature = "right"
@@ -28,11 +28,11 @@ def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
             return gold.labels
 
     errors = {
-        name: compared.absolute_errors([judge], gold)
+        name: judge_models.absolute_errors([judge], gold)
         for name, judge in (("right", Right()), ("none", SilentJudge()))
     }
     assert not any(values.any() for values in errors["right"].values())
-    table = compared.mean_and_sd(errors, gold)
+    table = judge_models.mean_and_sd(errors, gold)
     assert table.loc["labels", "significant errors"] == table.loc["none", "significant errors"]
     assert table.loc["right", "matched findings"] == "0.00 ± 0.00"
     assert table.loc["labels", "GREEN"] == ""
@@ -41,10 +41,10 @@ def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
 def test_a_lead_by_hand_and_its_interval():
     rng = np.random.default_rng(0)
     first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
-    found = compared.fewer(first, second, resamples=400, rng=rng)
+    found = judge_models.fewer(first, second, resamples=400, rng=rng)
     assert found.value == pytest.approx(1.5)
     assert 1.0 <= found.low < found.value < found.high <= 2.0
-    same = compared.fewer(first, first, resamples=50, rng=rng)
+    same = judge_models.fewer(first, first, resamples=50, rng=rng)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
 

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.radpref import Case, Rating
-from radeval_lib.experiments.green import preferences
-from radeval_lib.experiments.green.judging import counted
-from radeval_lib.experiments.green.preferences import Choice
 from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.pages.green import preferences
+from radeval_lib.pages.green.judging import counted
+from radeval_lib.pages.green.preferences import Choice
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.synthetic import PERFECT, Comparison, GoldError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.rales.classes import by_class, confident, shrunken
+from radeval_lib.pages.rales.procedure_selection import by_class, confident, shrunken
 
 
 def test_counts_of_a_class_follow_from_the_predictions() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.rales.leaderboard import SCORE, scores
-from radeval_lib.experiments.rales.optimism import growth
-from radeval_lib.experiments.rales.tasks import task_of
+from radeval_lib.pages.rales.benchmark import growth
+from radeval_lib.pages.rales.leaderboard import SCORE, scores
+from radeval_lib.pages.rales.tasks import task_of
 
 TASKS = [task_of("stanza"), task_of("procedures")]
 

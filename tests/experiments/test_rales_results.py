@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from radeval_lib.experiments.rales.described import about_encoders, about_validation
-from radeval_lib.experiments.rales.encoders import stand_in
-from radeval_lib.experiments.rales.leaderboard import SCORE, Scores
-from radeval_lib.experiments.rales.results import about_first, no_better_than_one_class
+from radeval_lib.pages.rales.benchmark import about_encoders, about_validation
+from radeval_lib.pages.rales.encoders import stand_in
+from radeval_lib.pages.rales.leaderboard import SCORE, Scores
+from radeval_lib.pages.rales.results import about_first, no_better_than_one_class
 
 
 def made(**means: float) -> Scores:

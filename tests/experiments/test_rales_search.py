@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import SearchError
-from radeval_lib.experiments.rales.search import Tables, Trial, best, search, trials_before_tpe
-from radeval_lib.experiments.rales.settings import Dimension
+from radeval_lib.pages.rales.search import Tables, Trial, best, search, trials_before_tpe
+from radeval_lib.pages.rales.settings import Dimension
 
 SPACE = {
     "rate": Dimension(low=1e-5, high=1e-1, log=True),

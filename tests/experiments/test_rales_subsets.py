@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.experiments.rales.subsets import first_share, stratified_order
+from radeval_lib.pages.rales.subsets import first_share, stratified_order
 
 
 @settings(deadline=None, max_examples=80)

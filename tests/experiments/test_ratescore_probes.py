@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from radeval_lib.experiments.ratescore.probes import ADDED, LEFT_OUT, SAME, SHUFFLED, SWAPPED, probes
+from radeval_lib.pages.ratescore.rivals import ADDED, LEFT_OUT, SAME, SHUFFLED, SWAPPED, probes
 
 TEXTS = ["One is here. Two is here.", "Alone.", "Three is there. Four is there. Five is there."]
 

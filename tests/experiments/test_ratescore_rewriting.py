@@ -1,7 +1,7 @@
 """Findings of originals in their rewrites."""
 
 from radeval_lib.data.records import Triad
-from radeval_lib.experiments.ratescore.rewriting import rewritten_findings, said_of
+from radeval_lib.pages.ratescore.dataset import rewritten_findings, said_of
 
 
 def test_a_finding_that_is_said_twice_differently_or_in_doubt_is_left_out() -> None:

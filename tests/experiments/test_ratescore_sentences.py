@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.ratescore.sentences import (
+from radeval_lib.pages.ratescore.sentences import (
     about_cues,
     about_recovery,
     as_said_words,

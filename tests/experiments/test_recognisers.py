@@ -7,9 +7,9 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError
-from radeval_lib.experiments.ratescore import plan as ratescore
-from radeval_lib.experiments.ratescore import recognisers
-from radeval_lib.experiments.ratescore.recognisers import Training
+from radeval_lib.pages.ratescore import plan as ratescore
+from radeval_lib.pages.ratescore import recognisers
+from radeval_lib.pages.ratescore.recognisers import Training
 from radeval_lib.study.profiles import names, profile
 
 ONE = Training("iob", "packaged-minilm", "both", 5)

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.metrics.ratescore.curation import (
+from radeval_lib.models.ner.agreement import agreement
+from radeval_lib.models.ner.corpus import gold_spans
+from radeval_lib.pages.ratescore.curation import (
     Curated,
     NoisyAnnotator,
     Remembered,
@@ -20,8 +22,6 @@ from radeval_lib.metrics.ratescore.curation import (
     tally,
     with_polarity,
 )
-from radeval_lib.models.ner.agreement import agreement
-from radeval_lib.models.ner.corpus import gold_spans
 from radeval_lib.roles.generated import ner_corpus
 
 

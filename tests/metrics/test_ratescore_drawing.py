@@ -4,9 +4,9 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from radeval_lib.experiments.ratescore.entity_drawing import WIDTH, pipeline
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore import Scorer
+from radeval_lib.pages.ratescore.how_it_works import WIDTH, pipeline
 
 mpl.use("Agg")
 LONG = "moderate pulmonary vascular congestion of both lungs with a very long name"

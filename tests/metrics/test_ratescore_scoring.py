@@ -11,7 +11,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.experiments.ratescore import entity_display
 from radeval_lib.metrics import MetricError
 from radeval_lib.metrics.ratescore import (
     PRESETS,
@@ -24,7 +23,9 @@ from radeval_lib.metrics.ratescore import (
     load,
     options,
 )
-from radeval_lib.metrics.ratescore.learn import (
+from radeval_lib.metrics.ratescore.scoring import Entity
+from radeval_lib.pages.ratescore import entity_display
+from radeval_lib.pages.ratescore.learned_weights import (
     PairTable,
     PreparedPair,
     folds,
@@ -32,7 +33,6 @@ from radeval_lib.metrics.ratescore.learn import (
     learn,
     prepared,
 )
-from radeval_lib.metrics.ratescore.scoring import Entity
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
 NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]

@@ -96,7 +96,7 @@ def test_what_pages_show_redoes_no_training(repository: Path) -> None:
 
 
 def test_a_lexicon_redoes_what_is_generated_from_it(repository: Path) -> None:
-    assert TRAINING in _redone(repository, "radeval_lib/synthetic/lexicon/regions/hip.yml", "# a word\n")
+    assert TRAINING in _redone(repository, "radeval_lib/lexicon/regions/hip.yml", "# a word\n")
 
 
 def test_a_papers_numbers_redo_no_training(repository: Path) -> None:

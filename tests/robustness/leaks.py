@@ -19,8 +19,8 @@ import pandas as pd
 from radeval_lib import tables
 from radeval_lib.data import guard
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.experiments.ratescore import entity_display
 from radeval_lib.metrics.ratescore.scoring import Entity, Explanation
+from radeval_lib.pages.ratescore import entity_display
 from radeval_lib.paths import BOOK
 from radeval_lib.synthetic.generator import generate
 from radeval_lib.synthetic.records import AnnotatedText

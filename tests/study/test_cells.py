@@ -135,7 +135,7 @@ def test_profiles_that_extend_each_other_are_told(monkeypatch, tmp_path: Path) -
 
 def test_a_section_with_a_misspelt_key_is_told() -> None:
     from radeval_lib.errors import ProfileError
-    from radeval_lib.experiments.ratescore import plan
+    from radeval_lib.pages.ratescore import plan
 
     smoke = profile("smoke")
     wrong = {**smoke.experiments["ratescore"], "trails": 3}

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.synthetic import entity_counterparts
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 
 @pytest.fixture(scope="module")

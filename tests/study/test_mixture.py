@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.experiments.ratescore.mixture import mixture_sentence
+from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
 
 
 @pytest.mark.parametrize(

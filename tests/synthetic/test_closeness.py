@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data import catalog
-from radeval_lib.synthetic.closeness import (
+from radeval_lib.pages.across.data_behind_the_papers import (
     measure,
     mentions,
     profile,

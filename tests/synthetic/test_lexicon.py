@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES, SyntheticError, modality_anatomies
+from radeval_lib.errors import LexiconError
+from radeval_lib.lexicon.entries import MODALITIES, Exam, Scope
+from radeval_lib.lexicon.loading import FOLDER, _Loader, load_lexicon
+from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES, modality_anatomies
 from radeval_lib.synthetic.content import menu
-from radeval_lib.synthetic.entries import MODALITIES, Exam, Scope
-from radeval_lib.synthetic.vocabulary import FOLDER, _Loader, load_lexicon
 
 # Zhao et al. 2024, appendix A.3.
 ANATOMIES = {
@@ -109,6 +110,6 @@ def test_mistakes_name_file_and_key(tmp_path: Path, old: str, new: str, match: s
             assert old in text
             text = text.replace(old, new, 1)
         (tmp_path / path.relative_to(FOLDER)).write_text(text, encoding="utf-8")
-    with pytest.raises(SyntheticError, match=match) as caught:
+    with pytest.raises(LexiconError, match=match) as caught:
         _Loader(tmp_path).load()
     assert "chest.yml" in str(caught.value)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from radeval_lib.lexicon.markup import parse_name, parse_sentence
+from radeval_lib.lexicon.plurals import plural
 from radeval_lib.synthetic import SyntheticError, tokenize
 from radeval_lib.synthetic.frames import article, size_phrase
-from radeval_lib.synthetic.markup import parse_name, parse_sentence
-from radeval_lib.synthetic.plurals import plural
 
 
 @pytest.mark.parametrize(

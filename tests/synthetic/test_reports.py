@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic import (
     CHEXPERT,
     MIMIC_RRS_PAIRS,
@@ -29,7 +30,6 @@ from radeval_lib.synthetic import (
 from radeval_lib.synthetic.content import contradicts
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.labels import chexpert_labels
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 from .checks import check_text
 

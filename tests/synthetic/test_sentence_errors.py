@@ -1,7 +1,7 @@
 """Sentences with one error of a known category."""
 
+from radeval_lib.pages.ratescore.dataset import sentence_errors
 from radeval_lib.synthetic import CATEGORIES
-from radeval_lib.synthetic.sentence_errors import sentence_errors
 
 
 def test_each_category_has_as_many_pairs_as_asked_for() -> None:

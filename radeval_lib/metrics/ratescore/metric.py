@@ -22,7 +22,7 @@ from radeval_lib.metrics.ratescore.options import (
     options,
 )
 from radeval_lib.metrics.ratescore.scoring import Entity, Explanation, Scorer, unit
-from radeval_lib.metrics.ratescore.sentences import split
+from radeval_lib.metrics.ratescore.splitting import split
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""

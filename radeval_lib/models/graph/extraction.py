@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
+from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models.graph.span_pairs import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import WordGraph, joined_units
 from radeval_lib.models.loading import RADGRAPH, ModelError
-from radeval_lib.synthetic.markup import tokenize
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 
@@ -61,7 +61,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 class ModelExtractor:
     """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences.
 
-    Words are RadGraph's (:func:`radeval_lib.synthetic.markup.tokenize`): split at blanks, and at each of
+    Words are RadGraph's (:func:`radeval_lib.lexicon.markup.tokenize`): split at blanks, and at each of
     ``/ , : . ! ? ( )``.
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.models.judges.base import Judge
-from radeval_lib.models.judges.kept import KeptJudge
+from radeval_lib.models.judges.cached import KeptJudge
 from radeval_lib.models.loading import ADDRESSES, RULES
 
 

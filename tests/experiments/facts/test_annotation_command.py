@@ -9,7 +9,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from radeval_lib.cli import main
-from radeval_lib.experiments.facts import annotation_task
+from radeval_lib.pages.facts import annotation_task
 from radeval_lib.stats.fact_counts import FactCounts
 
 

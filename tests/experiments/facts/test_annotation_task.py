@@ -13,7 +13,7 @@ import pytest
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import FactRating
 from radeval_lib.errors import ParameterError
-from radeval_lib.experiments.facts.annotation_task import (
+from radeval_lib.pages.facts.annotation_task import (
     KEY,
     LAYOUT,
     TASKS,

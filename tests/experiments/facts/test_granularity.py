@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.facts.granularity import (
+from radeval_lib.pages.facts.granularity import (
     FIELDS,
     Scenario,
     alphas,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.facts.metric_agreement import (
+from radeval_lib.pages.facts.real_counts import (
     LENGTH,
     TARGETS,
     correlations,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.experiments.facts import notes
+from radeval_lib.pages.facts import consultation_notes
 from radeval_lib.roles import load
 
 RATIO = "share of errors that are omissions"
@@ -29,16 +29,16 @@ def _agreed(ratio: tuple[float, float, float] | None) -> pd.DataFrame:
     ],
 )
 def test_conclusion_in_every_branch(ratio: tuple[float, float, float] | None, words: str) -> None:
-    said = notes.conclusion(_agreed(ratio), "PriMock57")
+    said = consultation_notes.conclusion(_agreed(ratio), "PriMock57")
     assert said.startswith("On notes from PriMock57 the clinicians agree at an alpha of 0.40")
     assert said.endswith(words)
 
 
 def test_tables_from_simulated_clinicians() -> None:
     judgements = load("note_judgements", "synthetic", size=8, seed=1, root=None)
-    listed = notes.by_rater(judgements)
+    listed = consultation_notes.by_rater(judgements)
     assert listed.index.tolist() == ["1", "2", "3", "4", "5"]
     assert listed["notes with a critical error"].between(0, 1).all()
-    found = notes.metric_correlations(judgements, resamples=20, rng=np.random.default_rng(0))
+    found = consultation_notes.metric_correlations(judgements, resamples=20, rng=np.random.default_rng(0))
     assert found["n"].tolist() == [32] * len(found)
     assert found["groups"].tolist() == [8] * len(found)

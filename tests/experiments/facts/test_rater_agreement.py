@@ -8,8 +8,8 @@ import pytest
 
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteError, NoteJudgement, RatedPair
-from radeval_lib.experiments.facts import rater_agreement
-from radeval_lib.experiments.facts.rater_agreement import (
+from radeval_lib.pages.facts import rater_agreement
+from radeval_lib.pages.facts.rater_agreement import (
     alphas,
     check_agreed_better,
     error_matrices,

@@ -10,10 +10,10 @@ import pytest
 
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.experiments.facts import rates, sentences
-from radeval_lib.experiments.facts.metric_agreement import LENGTH
-from radeval_lib.experiments.facts.rates import Shared
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.pages.facts import rates, real_counts
+from radeval_lib.pages.facts.rates import Shared
+from radeval_lib.pages.facts.real_counts import LENGTH
 
 REFERENCE = "one two three four five six seven eight"
 
@@ -111,7 +111,7 @@ LENGTH_ROW = (0.5, 0.4, 0.6, np.nan, np.nan)
 def test_conclusion(lead: tuple[float, float], words: str) -> None:
     behind = rates.counts(RATINGS)
     found = _found(METEOR=(0.45, 0.3, 0.6, *lead), BLEU=(0.1, -0.1, 0.2, *lead), length=LENGTH_ROW)
-    said = sentences.conclusion(found, behind, "MTS-Dialog")
+    said = real_counts.conclusion(found, behind, "MTS-Dialog")
     assert said.startswith(
         "On MTS-Dialog, METEOR agrees best with F1 of facts, at a correlation of 0.45 [0.30, 0.60];"
     )
@@ -122,37 +122,41 @@ def test_conclusion(lead: tuple[float, float], words: str) -> None:
 
 def test_conclusion_without_oddities_and_without_sight_of_precision() -> None:
     blind = _found(BLEU=(0.1, -0.1, 0.2, -0.5, -0.1), length=LENGTH_ROW)
-    said = sentences.conclusion(blind, rates.counts(RATINGS[:1]), "the generator")
+    said = real_counts.conclusion(blind, rates.counts(RATINGS[:1]), "the generator")
     assert said.endswith("No metric sees precision: the highest correlation is BLEU's, 0.10 [-0.10, 0.20].")
     same = blind[blind["target"] != "precision"]
-    assert "All summaries have the same precision." in sentences.conclusion(same, rates.counts(RATINGS), "X")
-    assert "precision" not in sentences.about_metrics(same)
+    assert "All summaries have the same precision." in real_counts.conclusion(
+        same, rates.counts(RATINGS), "X"
+    )
+    assert "precision" not in real_counts.about_metrics(same)
 
 
 def test_about_length_and_metrics() -> None:
     found = _found(METEOR=(0.6, 0.5, 0.7, 0.01, 0.2), BLEU=(0.1, -0.1, 0.2, -0.5, -0.1), length=LENGTH_ROW)
-    assert sentences.about_length(found).startswith(
+    assert real_counts.about_length(found).startswith(
         "With F1, of two metrics one agrees better and one agrees worse than the lengths beyond chance. With"
     )
-    assert sentences.about_metrics(found).startswith(
+    assert real_counts.about_metrics(found).startswith(
         "METEOR agrees best with F1, at 0.60 [0.50, 0.70]. METEOR"
     )
 
 
 def test_about_counts_in_every_branch() -> None:
-    said = sentences.about_counts(rates.counts(RATINGS))
+    said = real_counts.about_counts(rates.counts(RATINGS))
     assert said.startswith("The counts behind one of five judgements can be told. A precision of 1 beside")
     for part in ("together exceed 1", "fall short of 1", "The omission rate of one judgement is none"):
         assert part in said
-    alone = sentences.about_counts(rates.counts(RATINGS[:1]))
+    alone = real_counts.about_counts(rates.counts(RATINGS[:1]))
     assert alone == "The counts behind one of one judgement can be told."
 
 
 def test_about_shared_in_both_branches() -> None:
-    assert sentences.about_shared(Shared(100, 99, 34, 0.5)).endswith(
+    assert real_counts.about_shared(Shared(100, 99, 34, 0.5)).endswith(
         "50% of the time, so the references were counted alike."
     )
-    assert sentences.about_shared(Shared(100, 99, 34, 0.95)).endswith("95% of the time, so this says little.")
+    assert real_counts.about_shared(Shared(100, 99, 34, 0.95)).endswith(
+        "95% of the time, so this says little."
+    )
 
 
 def test_definition_checks_in_both_branches() -> None:
@@ -169,7 +173,7 @@ def test_about_sizes() -> None:
     average = pd.DataFrame(
         {"R facts": [0.7, 0], "G facts": [0.8, 0], "Precision": [0.9, 0], "Recall": [0.85, 0]}
     )
-    assert sentences.about_sizes(average) == (
+    assert real_counts.about_sizes(average) == (
         "Without a misjudged fact the counts agree at an alpha of 0.70 to 0.80, and the ratios at 0.85 to "
         "0.90."
     )

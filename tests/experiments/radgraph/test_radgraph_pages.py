@@ -13,8 +13,8 @@ import pytest
 from radeval_lib.data.openi import COLUMNS
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.errors import ResultError
-from radeval_lib.experiments.radgraph import drawing, open_sentences, plan, tallies
 from radeval_lib.metrics.radgraph import build_graph, parse_graph
+from radeval_lib.pages.summarization import graph_plan, graphs_by_machine
 from radeval_lib.study.profiles import names, profile
 
 EDEMA = annotation(
@@ -26,13 +26,13 @@ EDEMA = annotation(
 
 def test_every_profile_plans_a_training_that_keeps_its_model() -> None:
     for name in names():
-        first = plan.cells(profile(name))[0]
-        assert first.notebook == plan.NOTEBOOK
-        assert first.parameters["init_model"] == plan.settings(profile(name)).initial_models[0]
+        first = graph_plan.cells(profile(name))[0]
+        assert first.notebook == graph_plan.NOTEBOOK
+        assert first.parameters["init_model"] == graph_plan.settings(profile(name)).initial_models[0]
 
 
 def test_lines_tell_relations_then_what_stands_alone() -> None:
-    assert drawing.lines(EDEMA) == [
+    assert graphs_by_machine.lines(EDEMA) == [
         "Mild (OBS-DP) modify edema (OBS-DP)",
         "edema (OBS-DP) located at lungs (ANAT-DP)",
         "stable (OBS-DP)",
@@ -41,13 +41,13 @@ def test_lines_tell_relations_then_what_stands_alone() -> None:
 
 def test_a_drawing_has_every_word_and_relation() -> None:
     figure, axes = plt.subplots()
-    drawing.draw(axes, EDEMA, words_a_line=4)
+    graphs_by_machine.draw(axes, EDEMA, words_a_line=4)
     told = [text.get_text() for text in axes.texts if text.get_text()]
     assert told == [*EDEMA["text"].split(), "modify", "located at"]
-    drawing.draw(axes, annotation([], [], []))
+    graphs_by_machine.draw(axes, annotation([], [], []))
     plt.close(figure)
-    assert drawing.colour_of("Observation::definitely absent") == "0.4"
-    assert drawing.colour_of("anat-dp") == drawing.COLOURS["ANAT"]
+    assert graphs_by_machine.colour_of("Observation::definitely absent") == "0.4"
+    assert graphs_by_machine.colour_of("anat-dp") == graphs_by_machine.COLOURS["ANAT"]
 
 
 def test_quality_by_hand() -> None:
@@ -57,7 +57,9 @@ def test_quality_by_hand() -> None:
         for seed, case, right in ((0, "a", 2), (0, "b", 1), (1, "a", 1), (1, "b", 0))
         for part, label in (("entity", "X"), ("entity", "Y"), ("relation", "r"), ("strict", "r"))
     ]
-    found = tallies.quality(pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0))
+    found = graphs_by_machine.quality(
+        pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0)
+    )
     f1 = found[found["measure"] == "f1"].set_index(["part", "label"])
     assert f1.loc[("entity", "all"), "value"] == pytest.approx((3 / 4 + 1 / 4) / 2)
     assert f1.loc[("entity", "all"), "gold"] == 8
@@ -68,10 +70,10 @@ def test_quality_by_hand() -> None:
 def test_conventions_and_what_they_change() -> None:
     plain = build_graph([("edema", "OBS-DP"), ("lungs", "ANAT-DP")], [(0, "located_at", 1)])
     capital = build_graph([("Edema", "OBS-DP"), ("lungs", "ANAT-DP")], [(0, "located_at", 1)])
-    scores = tallies.conventions([plain, plain], [plain, capital])
+    scores = graphs_by_machine.conventions([plain, plain], [plain, capital])
     assert scores[("partial", "fold")].tolist() == [1, 1]
     assert scores[("partial", "relations")].tolist() == [1, 0.5]
-    effect = tallies.changes(scores, ("partial", "relations"))
+    effect = graphs_by_machine.changes(scores, ("partial", "relations"))
     assert effect.loc[("partial", "fold"), ["mean", "changed", "largest"]].tolist() == [1, 0.5, 0.5]
     assert effect.loc[("partial", "relations"), "changed"] == 0
 
@@ -81,8 +83,8 @@ def test_the_scheme_of_relations() -> None:
     bad = build_graph(
         [("lungs", "ANAT-DP"), ("edema", "OBS-U")], [(0, "located_at", 1), (1, "suggestive_of", 1)]
     )
-    assert tallies.allowed_relations([good])["allowed"].tolist() == [True, True]
-    found = tallies.allowed_relations([good, bad])
+    assert graphs_by_machine.allowed_relations([good])["allowed"].tolist() == [True, True]
+    found = graphs_by_machine.allowed_relations([good, bad])
     assert found["graph"].tolist() == [0, 0, 1, 1]
     assert found["allowed"].sum() == 3
 
@@ -105,8 +107,8 @@ def test_the_scheme_is_decided_by_an_interval_over_reports(
     )
     side = [right] * good + [wrong] * bad
     if bad:
-        assert tallies.allowed_relations([wrong])["allowed"].sum() == 1
-    check = tallies.check_scheme([side, side], 0.95, resamples=200, rng=np.random.default_rng(0))
+        assert graphs_by_machine.allowed_relations([wrong])["allowed"].sum() == 1
+    check = graphs_by_machine.check_scheme([side, side], 0.95, resamples=200, rng=np.random.default_rng(0))
     assert check.outcome == outcome
     assert check.computed.startswith(told)
 
@@ -114,10 +116,10 @@ def test_the_scheme_is_decided_by_an_interval_over_reports(
 def test_entities_by_anatomy() -> None:
     rows = [("CT head", "entity", 1, 2, 2), ("MR head", "entity", 1, 0, 2), ("CT head", "relation", 9, 9, 9)]
     counts = pd.DataFrame(rows, columns=["group", "part", "matched", "predicted", "gold"])
-    found = tallies.by_anatomy(counts)
+    found = graphs_by_machine.by_anatomy(counts)
     assert found.loc["head", ["right", "found", "gold"]].tolist() == [2, 2, 4]
     assert found.loc["head", "F1"] == pytest.approx(4 / 6)
-    assert tallies.by_anatomy(counts.assign(group="MIMIC-CXR")).empty
+    assert graphs_by_machine.by_anatomy(counts.assign(group="MIMIC-CXR")).empty
 
 
 def test_printed_triplets_beside_found() -> None:
@@ -128,7 +130,7 @@ def test_printed_triplets_beside_found() -> None:
             "printed": ["1", "1", "0"],
         }
     )
-    frame = tallies.beside_printed(printed, parse_graph(EDEMA["entities"]))
+    frame = graphs_by_machine.beside_printed(printed, parse_graph(EDEMA["entities"]))
     assert frame["label found"].tolist() == ["obs-dp", "obs-dp", "–"]
     assert frame["relation found"].tolist() == ["1", "1", "–"]
 
@@ -147,15 +149,15 @@ def _openi(folder: Path, words: int) -> Path:
 
 
 def test_open_sentences_take_their_words_from_the_file(tmp_path: Path) -> None:
-    assert open_sentences.read(None) == []
-    assert "does not hold them" in open_sentences.told([])
-    sentences = open_sentences.read(_openi(tmp_path, 60))
+    assert graphs_by_machine.read(None) == []
+    assert "does not hold them" in graphs_by_machine.told([])
+    sentences = graphs_by_machine.read(_openi(tmp_path, 60))
     assert len(sentences) == 10
     assert sentences[1].text.startswith("w10 w11")
-    assert open_sentences.told(sentences).startswith("The table shows 10 sentences")
+    assert graphs_by_machine.told(sentences).startswith("The table shows 10 sentences")
     wrong = [{**sentence.gold, "entities": {}} for sentence in sentences]
-    judged = open_sentences.judged(sentences, [sentences[0].gold, *wrong[1:]])
+    judged = graphs_by_machine.judged(sentences, [sentences[0].gold, *wrong[1:]])
     assert judged.loc[0, ["entities right", "missed"]].tolist() == ["7 of 7", "–"]
     assert judged.loc[3, "relations right"] == "0 of 5"
     with pytest.raises(ResultError, match="report 3043 has other words"):
-        open_sentences.read(_openi(tmp_path, 35))
+        graphs_by_machine.read(_openi(tmp_path, 35))

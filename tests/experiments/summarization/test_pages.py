@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.experiments.summarization import benchmark, phenomena, sentences
-from radeval_lib.experiments.summarization.corpora import lengths_and_vocabulary
-from radeval_lib.experiments.summarization.limits import draw_fairness, limits_checks, limits_words
-from radeval_lib.experiments.summarization.tallies import LeadLeft
-from radeval_lib.experiments.summarization.trainings import seen_groups
 from radeval_lib.metrics import create
+from radeval_lib.pages.rales import nlg_metric_limits
+from radeval_lib.pages.rales.nlg_metric_limits import draw_fairness, limits_checks, limits_words
+from radeval_lib.pages.summarization import benchmark, sentences
+from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
+from radeval_lib.pages.summarization.tallies import LeadLeft
+from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.papers.rounding import Estimate
 from radeval_lib.study.cells import Cell, Kept
 
@@ -27,34 +28,34 @@ AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Es
 
 @pytest.fixture(scope="module")
 def made() -> pd.DataFrame:
-    return phenomena.candidates(40, 5)
+    return nlg_metric_limits.candidates(40, 5)
 
 
 def test_candidates_differ_from_their_reference_and_each_report_has_its_error(made: pd.DataFrame) -> None:
     assert (made["reference"] != made["candidate"]).all()
     per_report = made.groupby("report")["phenomenon"]
     assert (per_report.nunique() == per_report.size()).all()
-    assert per_report.apply(lambda names: phenomena.ERROR in set(names)).all()
-    assert set(made["phenomenon"]) == {*phenomena.FAIR, phenomena.ERROR}
-    assert made.equals(phenomena.candidates(40, 5))
+    assert per_report.apply(lambda names: nlg_metric_limits.ERROR in set(names)).all()
+    assert set(made["phenomenon"]) == {*nlg_metric_limits.FAIR, nlg_metric_limits.ERROR}
+    assert made.equals(nlg_metric_limits.candidates(40, 5))
 
 
 def test_advice_only_adds_and_order_only_moves(made: pd.DataFrame) -> None:
     for row in made.itertuples():
-        if row.phenomenon == phenomena.ADVICE:
+        if row.phenomenon == nlg_metric_limits.ADVICE:
             assert row.candidate.startswith(row.reference)
-        if row.phenomenon == phenomena.ORDER:
+        if row.phenomenon == nlg_metric_limits.ORDER:
             assert sorted(row.candidate.split()) == sorted(row.reference.split())
 
 
 def test_a_metric_of_shared_words_prefers_an_error_to_another_order(made: pd.DataFrame) -> None:
-    scored = phenomena.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
-    fair = phenomena.fairness(scored, ["ROUGE-L", "ROUGE-1"])
-    assert fair.loc[(phenomena.ORDER, "ROUGE-L"), "value"] < 0.5
-    assert fair.loc[(phenomena.ORDER, "ROUGE-1"), "value"] == 1.0
-    means = phenomena.losses(scored, ["ROUGE-1"])
-    assert means.loc[phenomena.ORDER, "ROUGE-1"] == pytest.approx(1.0)
-    assert means.index[-1] == phenomena.ERROR
+    scored = nlg_metric_limits.scores(made, {"ROUGE-L": create("rouge_l"), "ROUGE-1": create("rouge_1")})
+    fair = nlg_metric_limits.fairness(scored, ["ROUGE-L", "ROUGE-1"])
+    assert fair.loc[(nlg_metric_limits.ORDER, "ROUGE-L"), "value"] < 0.5
+    assert fair.loc[(nlg_metric_limits.ORDER, "ROUGE-1"), "value"] == 1.0
+    means = nlg_metric_limits.losses(scored, ["ROUGE-1"])
+    assert means.loc[nlg_metric_limits.ORDER, "ROUGE-1"] == pytest.approx(1.0)
+    assert means.index[-1] == nlg_metric_limits.ERROR
 
 
 def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
@@ -62,28 +63,28 @@ def test_noticed_errors_are_counted_where_something_can_be_noticed() -> None:
     scored = pd.DataFrame(
         {
             "report": ["1", "2", "3"],
-            "phenomenon": phenomena.ERROR,
+            "phenomenon": nlg_metric_limits.ERROR,
             "reference": [text for text, _ in rows],
             "observations": [value for _, value in rows],
         }
     )
-    assert phenomena.noticed_errors(scored, "observations").value == 0.5
+    assert nlg_metric_limits.noticed_errors(scored, "observations").value == 0.5
     with pytest.raises(ValueError, match="no reference states"):
-        phenomena.noticed_errors(scored.tail(1), "observations")
+        nlg_metric_limits.noticed_errors(scored.tail(1), "observations")
 
 
 def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> None:
     texts = ["No acute disease.", "Normal chest.", "Large pleural effusion.", "Normal chest."]
     records = [ReportPair(str(number), "Findings.", text) for number, text in enumerate(texts)]
-    pairs = phenomena.normal_pairs(records, 5, 1)
-    assert set(pairs.loc[pairs["phenomenon"] == phenomena.ERROR, "candidate"]) == {texts[2]}
-    normal = pairs[pairs["phenomenon"] == phenomena.NORMAL]
+    pairs = nlg_metric_limits.normal_pairs(records, 5, 1)
+    assert set(pairs.loc[pairs["phenomenon"] == nlg_metric_limits.ERROR, "candidate"]) == {texts[2]}
+    normal = pairs[pairs["phenomenon"] == nlg_metric_limits.NORMAL]
     assert (normal["reference"] != normal["candidate"]).all()
-    assert phenomena.normal_pairs(records[:1], 5, 1).empty
+    assert nlg_metric_limits.normal_pairs(records[:1], 5, 1).empty
 
 
 def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
-    names = dict(zip(("a", "b", "c"), phenomena.FAIR, strict=False))
+    names = dict(zip(("a", "b", "c"), nlg_metric_limits.FAIR, strict=False))
     index = pd.MultiIndex.from_tuples([(names[key], "R") for key in rows], names=["phenomenon", "metric"])
     values = [{"value": v, "low": low, "high": high, "n": 9} for v, low, high in rows.values()]
     return pd.DataFrame(values, index=index)
@@ -93,9 +94,9 @@ def test_the_limits_are_told_in_each_case() -> None:
     mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
     assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
     told = limits_words(mixed, "R").data
-    assert f"prefers the error to *{phenomena.WORDS}*" in told
-    assert told.endswith(f"For *{phenomena.STYLE}* its preference cannot be told.")
-    assert f"prefers *{phenomena.ADVICE}* to the error" in told
+    assert f"prefers the error to *{nlg_metric_limits.WORDS}*" in told
+    assert told.endswith(f"For *{nlg_metric_limits.STYLE}* its preference cannot be told.")
+    assert f"prefers *{nlg_metric_limits.ADVICE}* to the error" in told
     assert "whatever makes the two differ" in limits_words(fair_table(a=(0.8, 0.6, 0.9)), "R").data
     assert len(draw_fairness(mixed).axes) == 3
     with pytest.raises(ValueError, match="no phenomenon for 'S'"):

@@ -10,10 +10,11 @@ import pytest
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError
-from radeval_lib.experiments.summarization import plan
-from radeval_lib.experiments.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
-from radeval_lib.experiments.summarization.systems import System, make
-from radeval_lib.experiments.summarization.tallies import (
+from radeval_lib.metrics import create
+from radeval_lib.pages.summarization import plan
+from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
+from radeval_lib.pages.summarization.systems import System, make
+from radeval_lib.pages.summarization.tallies import (
     difference_of,
     grid,
     lead_left,
@@ -21,7 +22,6 @@ from radeval_lib.experiments.summarization.tallies import (
     scored,
     within,
 )
-from radeval_lib.metrics import create
 from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from radeval_lib.experiments.green.judging import counted
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.judges.base import JudgeError
-from radeval_lib.models.judges.sentences import (
+from radeval_lib.models.judges.sentence_judge import (
     LearnedJudge,
     SentenceJudge,
     SilentJudge,
     likeness,
     sentences,
 )
+from radeval_lib.pages.green.judging import counted
 from radeval_lib.synthetic import green_answer, green_pairs
 
 REFERENCE = "The heart is enlarged. Small left pleural effusion."

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.models.judges.rules.items import Item
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 SAME, MEANT, KIN, SYNONYM = "same finding", "sign and diagnosis", "near relative", "synonym by encoder"
 _BASE = {SAME: 10.0, MEANT: 7.0, KIN: 4.0, SYNONYM: 1.0}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from radeval_lib.findings import Finding, Location, Reading, read
-from radeval_lib.synthetic.entries import Concept
-from radeval_lib.synthetic.vocabulary import load_lexicon
+from radeval_lib.lexicon.entries import Concept
+from radeval_lib.lexicon.loading import load_lexicon
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated

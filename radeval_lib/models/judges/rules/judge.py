@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from radeval_lib.data import green_analysis
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.lexicon.significance import factor, significance
 from radeval_lib.models.judges.base import Keep, Pair
 from radeval_lib.models.judges.rules.alignment import (
     KIN,
@@ -23,8 +25,6 @@ from radeval_lib.models.judges.rules.alignment import (
     sides_conflict,
 )
 from radeval_lib.models.judges.rules.items import Item, Said, degree, describe, name, said, where
-from radeval_lib.models.judges.rules.significance import factor, significance
-from radeval_lib.synthetic.vocabulary import load_lexicon
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""

@@ -1,0 +1,1 @@
+"""Names, synonyms, places and significance of findings: what reader, rules judge and generator share."""

@@ -1,0 +1,253 @@
+"""The entries of the lexicon, read and compiled; ``lexicon/README.md`` describes their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from radeval_lib.lexicon.markup import Phrase
+
+#: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
+CHEXPERT = (
+    "Enlarged Cardiomediastinum",
+    "Cardiomegaly",
+    "Lung Opacity",
+    "Lung Lesion",
+    "Edema",
+    "Consolidation",
+    "Pneumonia",
+    "Atelectasis",
+    "Pneumothorax",
+    "Pleural Effusion",
+    "Pleural Other",
+    "Fracture",
+    "Support Devices",
+    "No Finding",
+)
+
+MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "Ultrasound", "X-Ray")
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """What kind of examination, of whom; ``parts`` are the parts of the region that it shows (none: all)."""
+
+    modality: str
+    anatomy: str
+    sex: str
+    parts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where an entry may be used; an empty set restricts nothing."""
+
+    modalities: frozenset[str] = frozenset()
+    anatomies: frozenset[str] = frozenset()
+    sexes: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, tags: Iterable[str]) -> Scope:
+        """Sort tags: modalities, "female" and "male", anatomies (in capitals), parts of a region."""
+        tags = frozenset(tags)
+        modalities, sexes = tags & set(MODALITIES), tags & {"female", "male"}
+        anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
+        return cls(modalities, anatomies, sexes, tags - modalities - sexes - anatomies)
+
+    def admits(self, exam: Exam) -> bool:
+        """Whether the entry may be used in this examination."""
+        return (
+            (not self.modalities or exam.modality in self.modalities)
+            and (not self.anatomies or exam.anatomy in self.anatomies)
+            and (not self.sexes or exam.sex in self.sexes)
+            and (not self.parts or not exam.parts or bool(self.parts & exam.parts))
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A location: its noun phrases and premodifiers by side (None for a place without sides)."""
+
+    key: str
+    nouns: Mapping[str | None, tuple[Phrase, ...]]
+    shorts: Mapping[str | None, tuple[Phrase, ...]]
+    premodifiers: Mapping[str | None, tuple[Phrase, ...]]
+    prepositions: tuple[str, ...]
+    article: bool
+    plural: bool
+    near: frozenset[str]
+    distance: tuple[int, int] | None
+    part: str | None
+
+    @property
+    def sided(self) -> bool:
+        """Whether the place exists on both sides."""
+        return None not in self.nouns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Name:
+    """A noun phrase for a finding; ``number`` is count, mass or plural.
+
+    ``lead`` is what stands before a side or place: "healed | rib fractures" gives "healed left rib
+    fractures".
+    """
+
+    lead: Phrase | None
+    one: Phrase
+    many: Phrase
+    number: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """A finding said as a predicate, "the heart is enlarged"; for findings at ``place`` only, where given."""
+
+    place: str | None
+    subjects: Mapping[str | None, Phrase]
+    adjectives: Mapping[str | None, Phrase]
+    plural: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Concept:
+    """What can be found; see ``lexicon/README.md`` for each key."""
+
+    key: str
+    region: str
+    system: str
+    names: tuple[Name, ...]
+    shorts: tuple[Name, ...]
+    denied: tuple[tuple[Phrase, bool], ...]
+    states: tuple[State, ...]
+    disease: bool
+    device: bool
+    tip: bool
+    major: bool
+    rare: bool
+    scale: str | None
+    steps: tuple[int, int]
+    sided: bool
+    places: tuple[str, ...]
+    vague: bool
+    size: tuple[int, int] | None
+    looks: Mapping[str, tuple[tuple[str, ...], ...]]
+    many: bool
+    changes: bool
+    uncertain: bool
+    hints: tuple[str, ...]
+    advice: tuple[str, ...]
+    chexpert: str | None
+    common: float
+    denials: float
+    scope: Scope
+    clash: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NormalEntry:
+    """A statement of normality: wordings by style, and what it rules out."""
+
+    key: str
+    region: str
+    system: str
+    wordings: Mapping[str, tuple[Phrase, ...]]
+    opposites: Mapping[str, tuple[Phrase, ...]]
+    excludes: frozenset[str]
+    chexpert: tuple[str, ...]
+    weight: float
+    scope: Scope
+    prior: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RemarkEntry:
+    """A sentence without a finding: technique, limitation, conclusion or recommendation."""
+
+    key: str
+    wordings: Mapping[str, tuple[Phrase, ...]]
+    weight: float = 0.0
+    scope: Scope = field(default_factory=Scope)
+    prior: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """The part of the lexicon that one body region brings."""
+
+    key: str
+    systems: tuple[str, ...]
+    bodies: Mapping[str, tuple[Phrase, bool]]
+    concepts: tuple[Concept, ...]
+    normals: tuple[NormalEntry, ...]
+    remarks: tuple[RemarkEntry, ...]
+    chest: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reason:
+    """An indication: complaint or history, and the question put to the radiologist."""
+
+    complaints: tuple[str, ...]
+    questions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Procedure:
+    """An examination that can be ordered, and the reasons that ask for it."""
+
+    code: str
+    title: str
+    technique: Mapping[str, tuple[str, ...]]
+    reasons: tuple[Reason, ...]
+    weight: float
+    sex: str | None
+    parts: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Protocol:
+    """A modality of an anatomy: the regions that it shows and how it is ordered."""
+
+    modality: str
+    anatomy: str
+    regions: tuple[Region, ...]
+    procedures: tuple[Procedure, ...]
+    weight: float
+    ages: tuple[int, int]
+    findings: float
+    normals: float
+    earlier: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexicon:
+    """Everything that the generator can say."""
+
+    concepts: Mapping[str, Concept]
+    places: Mapping[str, Place]
+    normals: Mapping[str, NormalEntry]
+    remarks: Mapping[str, RemarkEntry]
+    looks: Mapping[str, Phrase]
+    protocols: Mapping[tuple[str, str], Protocol]
+    procedures: Mapping[str, Procedure]
+    grammar: Mapping[str, Any]
+
+    def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
+        """The places of the concept that the examination shows."""
+        if not exam.parts:
+            return concept.places
+        return tuple(
+            p for p in concept.places if self.places[p].part in exam.parts or not self.places[p].part
+        )
+
+    def shown(self, concept: Concept, exam: Exam) -> bool:
+        """Whether the concept may occur in the examination."""
+        return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
+
+    def conflicts(self, concept: str) -> frozenset[str]:
+        """Concepts whose denial contradicts the presence of ``concept``, itself included."""
+        return self.concepts[concept].clash | {concept}

@@ -1,0 +1,273 @@
+"""The rules judge as it was when RadPref was first scored with it, and whether it is the same today.
+
+What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
+code may be moved and renamed, and a changed word, rule or weight shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from sklearn.metrics import roc_auc_score
+
+import radeval_lib.findings as findings
+from radeval_lib.data.records import Report
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import RadevalError
+from radeval_lib.findings import Location, read
+from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.metrics.ratescore.scoring import unit
+from radeval_lib.models.judges.rules import Judgement, judge_pair
+from radeval_lib.models.judges.rules.alignment import SYNONYM
+from radeval_lib.models.judges.rules.items import name, names_of
+from radeval_lib.pages.green.summary import Encode
+from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.synthetic import error_pairs
+from radeval_lib.wording import in_words, percent, with_interval
+
+_FILE = Path(__file__).with_name("freeze.yml")
+_PAIRS, _SEED = 300, 20240917
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """When the judge was frozen, its digest then, and how often RadPref was scored with it since."""
+
+    date: str
+    digest: str
+    scored: int
+    note: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the judge behaves today as it did then."""
+        return self.digest == behaviour()
+
+
+@lru_cache(maxsize=1)
+def behaviour() -> str:
+    """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
+    digest = sha256()
+    for anatomy in (("X-Ray", "CHEST"), None):
+        for pair in error_pairs(_PAIRS // 2, seed=_SEED, modality_anatomy=anatomy):
+            judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
+            digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
+    return digest.hexdigest()
+
+
+def freeze() -> Freeze:
+    """The record of the freeze, from ``freeze.yml``."""
+    return Freeze(**yaml.safe_load(_FILE.read_text(encoding="utf-8")))
+
+
+_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
+_STABLE = {"silhouette_stable": "silhouette"}
+MEASURES = ("presence", "normal statements", "location")
+ENDS = (0.025, 0.975)
+
+
+def labels() -> pd.DataFrame:
+    """The labels, with columns report, section, start, end, draw, presence, key and locations.
+
+    One row a finding or normal statement; a sentence without any has one row with an empty key.
+    """
+    return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
+
+
+def first_scores() -> pd.DataFrame:
+    """What the reader made of each draw when it first met it: counts of micro-F1 by draw and measure."""
+    return pd.read_csv(_LABELS.with_name("first_scores.csv"))
+
+
+def _place(where: Location) -> str:
+    place = "" if where.place in (None, "lung") else str(where.place)
+    return f"{where.side or ''} {place}".strip()
+
+
+def counts(reports: Sequence[Report]) -> pd.DataFrame:
+    """What the reader finds in each labelled sentence.
+
+    Returns
+    -------
+    DataFrame
+        One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
+        ``gold``, ``found``.
+
+    Raises
+    ------
+    RadevalError
+        If a labelled report is not among ``reports``.
+    """
+    by_id = {report.id: report for report in reports}
+    rows = []
+    for number, (where, part) in enumerate(
+        labels().groupby(["report", "section", "start", "end", "draw"], sort=False)
+    ):
+        report, section, start, end, draw = where
+        if report not in by_id:
+            raise RadevalError(
+                f"report {report} has labels and is not there", "Open-i", "Fetch the set anew."
+            )
+        text = reveal(getattr(by_id[report], section))[start:end]
+        for measure, (gold, found) in _sets(text, part).items():
+            rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
+    return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
+
+
+def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
+    reading = read(text)
+    normal = part["presence"] == "normal"
+    stated = part[(part["key"] != "") & ~normal]
+    placed = {
+        (row.key, place.removesuffix(" lung"))
+        for row in stated.itertuples()
+        for place in str(row.locations).split(";")
+        if place
+    }
+    return {
+        "presence": (
+            set(zip(stated["key"], stated["presence"], strict=True)),
+            {(one.observation, one.presence) for one in reading.findings},
+        ),
+        "normal statements": (
+            {(key, "normal") for key in part["key"][normal]},
+            {(_STABLE.get(one.key, one.key), "normal") for one in reading.normals},
+        ),
+        "location": (
+            placed,
+            {
+                (one.observation, _place(where))
+                for one in reading.findings
+                for where in one.locations
+                if _place(where)
+            },
+        ),
+    }
+
+
+def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Micro-F1 of each measure over the sentences, with 95 % intervals from drawing sentences.
+
+    Returns
+    -------
+    DataFrame
+        Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
+    """
+    rows = {}
+    for measure, part in table.groupby("measure", sort=False):
+        values = part[["hit", "gold", "found"]].to_numpy(float)
+        draws = np.concatenate(
+            [weights @ values for weights in drawn_counts(len(values), resamples, rng, len(values))]
+        )
+        with np.errstate(invalid="ignore"):
+            low, high = np.nanquantile(2 * draws[:, 0] / (draws[:, 1] + draws[:, 2]), ENDS)
+        hit, gold, found = values.sum(axis=0)
+        rows[measure] = (len(part), int(gold), 2 * hit / (gold + found), low, high)
+    columns = ["sentences", "gold", "value", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("measure")
+
+
+MISTAKEN = 0.001
+"""The share of the pairs of different findings that a threshold may take for synonyms."""
+
+
+class EncodedNames:
+    """Says whether two observations are the same in other words.
+
+    Parameters
+    ----------
+    encode : an encoder's ``encode``.
+    threshold : the cosine of both names from which on they are taken for synonyms.
+    """
+
+    def __init__(self, encode: Encode, threshold: float) -> None:
+        self.threshold = threshold
+        self._vector = lru_cache(maxsize=None)(lambda text: unit(encode([text]))[0])
+
+    def likeness(self, one: str, other: str) -> float:
+        """The cosine of two names."""
+        return float(self._vector(one) @ self._vector(other))
+
+    def __call__(self, one: str, other: str) -> bool:
+        """Whether two observations (keys of the lexicon) are synonyms."""
+        return self.likeness(name(one), name(other)) >= self.threshold
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """How well cosines tell synonyms.
+
+    ``threshold`` is the cosine that the share :data:`MISTAKEN` of the pairs of different concepts reaches,
+    ``recognised`` the share of the ``synonyms``, pairs of names of one concept, that reach it too; ``area``
+    is the area under the ROC curve.
+    """
+
+    threshold: float
+    recognised: float
+    synonyms: int
+    area: float
+
+
+def recognise(encode: Encode) -> Recognition:
+    """Measure an encoder on all pairs of names in the lexicon; no report is read.
+
+    Concepts of several regions with one first name, as effusions of joints, are one finding here; names that
+    several findings share tell nothing and are left out.
+    """
+    findings: dict[str, set[str]] = {}
+    for concept in load_lexicon().concepts.values():
+        for text in names_of(concept):
+            findings.setdefault(text, set()).add(names_of(concept)[0])
+    named = [(next(iter(of)), text) for text, of in findings.items() if len(of) == 1]
+    vectors = unit(encode([text for _, text in named]))
+    above = np.triu_indices(len(named), 1)
+    cosines = (vectors @ vectors.T)[above]
+    keys = np.array([key for key, _ in named])
+    same = keys[above[0]] == keys[above[1]]
+    threshold = float(np.quantile(cosines[~same], 1 - MISTAKEN))
+    return Recognition(
+        threshold,
+        float((cosines[same] >= threshold).mean()),
+        int(same.sum()),
+        float(roc_auc_score(same, cosines)),
+    )
+
+
+def links_by_encoder(judgements: Sequence[Judgement]) -> int:
+    """Pairs of findings that only the encoder relates."""
+    return sum(how == SYNONYM for one in judgements for _, _, how in one.links)
+
+
+def synonym_words(known: Recognition, gained: tuple[float, float, float], links: int) -> str:
+    """What an encoder would add to the judge's lists.
+
+    Parameters
+    ----------
+    gained : see :func:`~radeval_lib.pages.green.planted.gain`.
+    links : see :func:`links_by_encoder`.
+    """
+    value, low, high = gained
+    reading = (
+        f"Of {known.synonyms:,} pairs of names that the lexicon gives one finding, the encoder recognises "
+        f"{percent(known.recognised)} at the cosine of {known.threshold:.2f} (area under the ROC curve "
+        f"{known.area:.2f})."
+    )
+    if not links:
+        return (
+            f"{reading} On the planted errors it relates no two findings that the lists do not relate, so it "
+            "adds nothing there. The judge works without it."
+        )
+    change = with_interval(value, low, high, "+.3f")
+    verdict = "makes it better" if low > 0 else "makes it worse" if high < 0 else "makes no clear difference"
+    pairs = "one pair" if links == 1 else f"{in_words(links)} pairs"
+    return (
+        f"{reading} On the planted errors it relates {pairs} of findings that the lists do not relate, which "
+        f"{verdict} (micro-F1 {change}). The judge works without it."
+    )

@@ -1,0 +1,140 @@
+"""Scores of the benchmark with their uncertainty, and how sure the order of the models is.
+
+``counts`` has one row an encoder, task, regime, draw, case, domain and part, as the cells leave them. A
+resample draws cases with replacement, the same ones for every encoder, and draws of training records for each
+encoder apart; so an interval includes which documents were tested and which were learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
+from radeval_lib.stats.resampling import inversion_p
+from radeval_lib.stats.seed_intervals import draws
+
+FloatArray = NDArray[np.float64]
+SCORE = "NLU score"
+_ENDS = (0.025, 0.975)
+_STATISTICS = ["matched", "predicted", "gold"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores in percent.
+
+    Attributes
+    ----------
+    encoders : in the order of the arrays' first axis.
+    observed : encoders by columns, the last of which is the NLU score.
+    resampled : by column; each of shape (encoders, resamples).
+    """
+
+    encoders: tuple[str, ...]
+    observed: pd.DataFrame
+    resampled: dict[str, FloatArray]
+
+    def intervals(self) -> pd.DataFrame:
+        """One row an encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
+        rows = [
+            (encoder, column, self.observed.loc[encoder, column], *np.quantile(draws[place], _ENDS))
+            for column, draws in self.resampled.items()
+            for place, encoder in enumerate(self.encoders)
+        ]
+        return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
+
+    def lead(self, first: str, second: str, column: str = SCORE) -> dict[str, float]:
+        """How far the first is above the second: ``value``, ``low``, ``high`` and a two-sided ``p``."""
+        one, other = (self.resampled[column][self.encoders.index(name)] for name in (first, second))
+        gap = one - other
+        low, high = np.quantile(gap, _ENDS)
+        value = self.observed.loc[first, column] - self.observed.loc[second, column]
+        return {"value": float(value), "low": float(low), "high": float(high), "p": inversion_p(gap)}
+
+    def ranks(self, column: str = SCORE) -> pd.DataFrame:
+        """One row an encoder: ``score``, ``rank`` (1 is best), ``low``, ``high`` (95 % of resampled ranks),
+        and ``first``, the share of resamples in which it is best; equal ones share their mean rank."""
+        draws = pd.DataFrame(self.resampled[column], index=list(self.encoders))
+        ranked = draws.rank(ascending=False).to_numpy()
+        low, high = np.quantile(ranked, _ENDS, axis=1, method="nearest")
+        return pd.DataFrame(
+            {
+                "score": self.observed[column],
+                "rank": self.observed[column].rank(ascending=False),
+                "low": low,
+                "high": high,
+                "first": (ranked == 1).mean(axis=1),
+            },
+            index=pd.Index(self.encoders, name="encoder"),
+        )
+
+
+def scores(
+    counts: pd.DataFrame,
+    tasks: Sequence[BenchmarkTask],
+    *,
+    resamples: int,
+    rng: Callable[[str], np.random.Generator],
+) -> Scores:
+    """Scores of one regime.
+
+    Parameters
+    ----------
+    counts : of the regime.
+    tasks : whose columns are scored; the NLU score is the mean of all of them (RaLEs, Section 4.2.2).
+    rng : gives a generator for a name.
+
+    Raises
+    ------
+    ValueError
+        Where an encoder lacks counts of a column, or has other cases than the others.
+    """
+    encoders = tuple(dict.fromkeys(counts["encoder"]))
+    observed: dict[str, FloatArray] = {}
+    resampled: dict[str, FloatArray] = {}
+    for task in tasks:
+        for column in task.columns:
+            tables = _tables(counts[counts["task"] == task.name], column, encoders)
+            # A stream by domain: entities and relations of the same documents are drawn together.
+            drawn = draws(
+                tables,
+                lambda sums: micro_f1(sums)[..., None],
+                resamples=resamples,
+                rng=rng(f"{task.name} {column.domain}"),
+            )
+            observed[column.name] = np.array([micro_f1(table.sum(axis=1)).mean() for table in tables])
+            resampled[column.name] = np.stack([values[:, 0] for values in drawn])
+    observed[SCORE] = np.mean(list(observed.values()), axis=0)
+    resampled[SCORE] = np.mean(list(resampled.values()), axis=0)
+    frame = pd.DataFrame(observed, index=pd.Index(encoders, name="encoder"))
+    return Scores(encoders, frame, resampled)
+
+
+def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
+    """Of each encoder the counts, shape (draws, cases, 3)."""
+    rows = counts[(counts["part"] == column.part)]
+    if column.domain:
+        rows = rows[rows["domain"] == column.domain]
+    found, cases = [], None
+    for encoder in encoders:
+        own = rows[rows["encoder"] == encoder].sort_values(["draw", "case"])
+        draws, names = own["draw"].nunique(), own["case"].drop_duplicates().sort_values().tolist()
+        if not draws or len(own) != draws * len(names):
+            raise ValueError(f"{encoder} has {len(own)} counts of {column.name} for {len(names)} cases")
+        if cases not in (None, names):
+            raise ValueError(f"{encoder} was tested on other cases of {column.name} than the others")
+        cases = names
+        found.append(own[_STATISTICS].to_numpy(np.float64).reshape(draws, len(names), 3))
+    return found
+
+
+def micro_f1(sums: FloatArray) -> FloatArray:
+    """Micro F1 in percent of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
+    total = sums[..., 1] + sums[..., 2]
+    result: FloatArray = 200 * np.divide(sums[..., 0], total, out=np.zeros_like(total), where=total > 0)
+    return result

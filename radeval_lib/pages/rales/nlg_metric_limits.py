@@ -1,0 +1,268 @@
+"""What metrics punish unfairly: impressions that mean the same as their reference, beside ones that do not.
+
+Source of the question: RaLEs (Zambrano Chaves et al. 2023), Appendix J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.observations import NO_FINDING, label, positive
+from radeval_lib.models.summarizers.base import sentences
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.preferences import preferences
+from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
+from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.rewrites import RewriteKind
+
+if TYPE_CHECKING:
+    from radeval_lib.metrics.base import Metric
+from IPython.display import Markdown
+from matplotlib.figure import Figure
+
+from radeval_lib import plots
+from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.wording import joined
+
+ADVICE = "an added recommendation"
+WORDS = "other words"
+STYLE = "another style"
+ORDER = "another order"
+NORMAL = "no disease, other words"
+ERROR = "one significant error"
+FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
+"""Candidates that mean what the reference means; advice adds to it without contradicting."""
+
+_ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
+_REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
+_CATEGORIES = "bacd"
+
+
+def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
+    """The impression of each version that means the same and reads differently, by phenomenon."""
+    reference = report.impression.text
+    if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
+        rng = seeded(seed, report.report_id, "conclusion")  # its low bits decide on more than words
+        other = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        versions = {NORMAL: rerender(other, report.plan).impression.text}
+    else:
+        advised = rerender(
+            replace(report, wording=report.wording & ~_ADVICE_OFF), report.plan
+        ).impression.text
+        versions = {ADVICE: advised} if advised.startswith(reference) else {}
+        versions[ORDER] = " ".join(reversed(sentences(reference)))
+        for phenomenon, kind in _REWRITES.items():
+            with suppress(SyntheticError):  # there may be no other version
+                versions[phenomenon] = rewrite(report, kind, seed).impression.text
+    return {name: text for name, text in versions.items() if text != reference}
+
+
+def _wrong(report: SyntheticReport, seed: int) -> str | None:
+    """An impression with one significant error, all else as it is; None where no error shows there."""
+    rng = seeded(seed, report.report_id, "error")
+    for category in sorted(_CATEGORIES, key=lambda _: rng.random()):
+        try:
+            text = inject(report, {(category, True): 1}, seed=seed).candidate.impression.text
+        except SyntheticError:
+            continue
+        if text != report.impression.text:
+            return text
+    return None
+
+
+def candidates(n: int, seed: int) -> pd.DataFrame:
+    """Impressions of ``n`` generated reports with candidates for each.
+
+    Returns
+    -------
+    DataFrame
+        One row a candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`), ``reference``,
+        ``candidate``. Every report has its error, and at least one of the others.
+    """
+    rows: list[dict[str, str]] = []
+    found = 0
+    for made in generate(20 * n, seed):
+        report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
+        wrong, fair = _wrong(report, seed), _turned(report, seed)
+        if wrong is None or not fair:
+            continue
+        for phenomenon, text in {**fair, ERROR: wrong}.items():
+            rows.append(
+                {
+                    "report": report.report_id,
+                    "phenomenon": phenomenon,
+                    "reference": report.impression.text,
+                    "candidate": text,
+                }
+            )
+        found += 1
+        if found == n:
+            break
+    return pd.DataFrame(rows)
+
+
+def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """``table`` with a column for each metric, by the name that ``metrics`` gives it."""
+    references, candidates_ = table["reference"].tolist(), table["candidate"].tolist()
+    columns = {name: metric.score(references, candidates_).values for name, metric in metrics.items()}
+    return table.assign(**columns)
+
+
+def losses(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """Mean score by phenomenon (rows) and metric (columns), with the number of candidates, ``n``."""
+    order = [name for name in (*FAIR, ERROR) if name in set(scored["phenomenon"])]
+    grouped = scored.groupby("phenomenon")
+    return grouped[list(metrics)].mean().assign(n=grouped.size()).loc[order]
+
+
+def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """How often a metric scores the candidate that means the same above the one with the error.
+
+    Returns
+    -------
+    DataFrame
+        Index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.preferences.preferences`.
+        A share of one half is chance, below it the metric prefers the error.
+    """
+    wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[list(metrics)]
+    found = {}
+    for phenomenon in FAIR:
+        better = scored[scored["phenomenon"] == phenomenon].set_index("report")[list(metrics)]
+        if len(better):
+            found[phenomenon] = preferences(better, wrong.loc[better.index])
+    return pd.concat(found, names=["phenomenon", "metric"])
+
+
+def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
+    """Share of errors that cost points, with Wilson's 95 % interval, among references that state one of the
+    fourteen observations.
+
+    Raises
+    ------
+    ValueError
+        Where no reference states one.
+    """
+    wrong = scored[scored["phenomenon"] == ERROR]
+    stated = wrong[[bool(positive(label(text)) - {NO_FINDING}) for text in wrong["reference"]]]
+    if stated.empty:
+        raise ValueError("no reference states an observation")
+    hits, n = int((stated[metric] < 1).sum()), len(stated)
+    low, high = proportion_confint(hits, n, method="wilson")
+    return Estimate(hits / n, float(low), float(high))
+
+
+def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFrame:
+    """Real impressions against each other: two reports without a finding, and one without against one with.
+
+    A report without a finding is one in which the fourteen observations, read by rules, find nothing;
+    identical texts are left out, since they say nothing of wording.
+
+    Returns
+    -------
+    DataFrame
+        Rows as :func:`candidates` gives them, of the phenomena :data:`NORMAL` and :data:`ERROR`; empty where
+        there are fewer than two different impressions of either kind.
+    """
+    rng = seeded(seed, "normal pairs")
+    texts = [reveal(record.impression) for record in records]
+    known = {text: label(text) for text in texts}
+    normal = list(dict.fromkeys(text for text in texts if positive(known[text]) == {NO_FINDING}))
+    abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
+    if len(normal) < 2 or not abnormal:
+        return pd.DataFrame(columns=["report", "phenomenon", "reference", "candidate"])
+    rows = []
+    for number in range(n):
+        reference, other = rng.sample(normal, 2)
+        for phenomenon, text in ((NORMAL, other), (ERROR, rng.choice(abnormal))):
+            rows.append(
+                {"report": str(number), "phenomenon": phenomenon, "reference": reference, "candidate": text}
+            )
+    return pd.DataFrame(rows)
+
+
+def _side(row: pd.Series) -> int:
+    """1 where a metric prefers what means the same, -1 where it prefers the error, 0 where neither."""
+    return int(row["low"] > 0.5) - int(row["high"] < 0.5)
+
+
+def draw_fairness(fair: pd.DataFrame) -> Figure:
+    """One panel a phenomenon: how often each metric prefers what means the same, with intervals."""
+    shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
+    figure, axes = plots.panels(1, len(shown), height=2.6, sharey=True)
+    for ax, phenomenon in zip(axes, shown, strict=True):
+        rows = fair.loc[phenomenon]
+        places = range(len(rows))
+        ax.axvline(0.5, color="#888888", linewidth=1)
+        ax.hlines(places, rows["low"], rows["high"], colors=plots.PALETTE[0])
+        ax.scatter(rows["value"], places, color=plots.PALETTE[0], zorder=3, s=22)
+        ax.set(title=phenomenon.replace(", ", ",\n").replace("added ", "added\n"), xlim=(0, 1))
+        ax.set_yticks(list(places), list(rows.index))
+        ax.grid(axis="y", visible=False)
+        ax.title.set_fontsize(9)
+    axes[0].invert_yaxis()
+    return figure
+
+
+def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
+    """Whether a metric punishes each phenomenon as much as an error: where it prefers the error, the paper's
+    complaint holds; where it prefers what means the same, it does not; else it cannot be told."""
+    checks = []
+    for phenomenon in FAIR:
+        if (phenomenon, metric) not in fair.index:
+            continue
+        row = fair.loc[(phenomenon, metric)]
+        checks.append(
+            check_statement(
+                f"{metric}: {phenomenon} against one significant error",
+                "metrics unfairly penalize what is not wrong",
+                f"prefers what means the same in {row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}] "
+                f"of {int(row['n'])} references",
+                {1: False, 0: None, -1: True}[_side(row)],
+            )
+        )
+    return checks
+
+
+def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
+    """The page's conclusion: what a metric prefers, by phenomenon.
+
+    Raises
+    ------
+    ValueError
+        Where the table has no phenomenon for the metric: nothing can be concluded.
+    """
+    sides = {
+        phenomenon: _side(fair.loc[(phenomenon, metric)])
+        for phenomenon in FAIR
+        if (phenomenon, metric) in fair.index
+    }
+    if not sides:
+        raise ValueError(f"the table has no phenomenon for {metric!r}, so there is nothing to conclude")
+    wrong, doubtful, right = (
+        joined([f"*{name}*" for name in sides if sides[name] == side]) for side in (-1, 0, 1)
+    )
+    if not wrong and not doubtful:
+        return Markdown(
+            f"**In short.** {metric} prefers a candidate that means the same to one with a significant "
+            "error, whatever makes the two differ."
+        )
+    if not wrong and not right:
+        return Markdown(
+            f"**In short.** Whether {metric} prefers a candidate that means the same or one with a "
+            "significant error cannot be told."
+        )
+    told = [f"prefers the error to {wrong}"] if wrong else []
+    told += [f"prefers {right} to the error"] if right else []
+    rest = f" For {doubtful} its preference cannot be told." if doubtful else ""
+    return Markdown(
+        "**In short.** Between a candidate that means the same as the reference and one with a significant "
+        f"error, {metric} {joined(told)}.{rest}"
+    )

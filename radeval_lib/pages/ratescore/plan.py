@@ -1,0 +1,83 @@
+"""The cells of RaTEScore: one training of a recogniser for each row of Tables 6 and 7, and their settings."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile, Size
+
+Scheme = Literal["iob", "span"]
+
+
+class Settings(BaseModel):
+    """The section ``ratescore`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    recogniser_sentences : training sentences of each source for the recogniser that the study uses; 0: all.
+    training_sentences : likewise, for the comparisons of Tables 6 and 7.
+    training_seeds : how often each comparison is repeated, with other sentences and other first weights.
+    starting_graphs : annotated reports that a tagger of graphs learns from where a training starts from one;
+        0: all.
+    initial_models : for each scheme the models that a training can start from, the study's own choice first
+        (``radeval_lib/models/initial.py``).
+    trim : whether comparisons start from vocabularies without the pieces that their data do not have, which
+        changes no result.
+    training : for each scheme what differs from the defaults of
+        :class:`~radeval_lib.models.training.TrainingSettings`.
+    trials, folds : tries of the search for weights, and into how many folds the pairs are divided for it.
+    single_error_references : references of which every kind of single error is made.
+    probed : references that are changed in one respect, pairs whose words are counted, and couples of names.
+    matched_rewrites : reports whose entities are matched with those of a rewrite.
+    scored_rewrites : rewrites that every metric scores in every situation; 0: all.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    recogniser_sentences: Size
+    training_sentences: Size
+    training_seeds: Size
+    starting_graphs: Size
+    initial_models: dict[Scheme, list[str]]
+    trim: bool
+    training: dict[Scheme, dict[str, Any]]
+    trials: Size
+    folds: Size
+    single_error_references: Size
+    probed: Size
+    matched_rewrites: Size
+    scored_rewrites: Size
+
+
+def settings(profile: Profile) -> Settings:
+    """The profile's settings of this system."""
+    return profile.section("ratescore", Settings)
+
+
+def trainings(profile: Profile) -> list[Training]:
+    """The trainings of a profile: the study's recogniser, then Table 6's rows, then Table 7's.
+
+    Sources: Zhao et al. 2024, Tables 6 (schemes and initial models, both sources) and 7 (each source alone).
+    The last row, which the paper does not have, takes half of each source, as many sentences as one source
+    alone. The recogniser that the other notebooks use is the IOB scheme with the first model, on more
+    sentences where the comparisons have few.
+    """
+    chosen = settings(profile)
+    size, models = chosen.training_sentences, chosen.initial_models
+    first = models["iob"][0]
+    rows = [
+        Training("iob", first, "both", chosen.recogniser_sentences),
+        *(Training(scheme, model, "both", size) for scheme in models for model in models[scheme]),
+        *(Training("iob", first, source, size) for source in SOURCES),
+        *([Training("iob", first, "both", size // 2)] if size else []),
+    ]
+    return list(dict.fromkeys(rows))
+
+
+def cells(profile: Profile) -> list[Cell]:
+    """The trainings as cells; the first keeps its model."""
+    return [Cell.of(NOTEBOOK, **training.parameters) for training in trainings(profile)]

@@ -1,0 +1,215 @@
+"""Tables, comparisons and the heat map of the pages that read the cells of summarization."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from radeval_lib.pages.summarization.plan import ALL
+from radeval_lib.pages.summarization.tallies import difference_of, mean_of
+from radeval_lib.papers.rounding import Estimate
+from radeval_lib.study.cells import Kept
+from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead
+from radeval_lib.wording import joined
+
+_KEYS = ["seed", "system", "taught", "case"]
+
+
+def gathered(kept: Iterable[Kept], table: str) -> pd.DataFrame:
+    """One table of all cells, the rows below one another; empty where no cell kept it.
+
+    What needs no training stands in several cells, with the same rows, and is taken once.
+    """
+    found = [one.tables[table] for one in kept if table in one.tables]
+    return pd.concat(found, ignore_index=True).drop_duplicates(_KEYS) if found else pd.DataFrame()
+
+
+def of_system(scores: pd.DataFrame, system: str, *, taught: str = "") -> pd.DataFrame:
+    """The rows of one system: trained on ``taught``, or, where that is empty, on the pair of each test."""
+    rows = scores[scores["system"] == system]
+    if taught:
+        return rows[rows["taught"].isin([taught, ""])]
+    return rows[(rows["taught"] == rows["group"]) | (rows["taught"] == "")]
+
+
+def estimate_words(estimate: Estimate, decimals: int = 3) -> str:
+    """A value with its interval, e.g. ``0.312 [0.290, 0.334]``."""
+    return f"{estimate.value:.{decimals}f} [{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
+
+
+def benchmark(
+    run: Run, scores: pd.DataFrame, metric: str, pairs: Sequence[str], *, taught: str = ""
+) -> pd.DataFrame:
+    """Systems (rows) by test pair (columns), means over seeds, and the mean over all with its interval.
+
+    Parameters
+    ----------
+    taught : the training set of systems that learn; empty: the pair of each test.
+    """
+    tested = scores[scores["group"].isin(pairs)]
+    rows = {}
+    for system in tested["system"].drop_duplicates():
+        own = of_system(tested, system, taught=taught)
+        means = own.groupby("group")[metric].mean().reindex(list(pairs))
+        whole = mean_of(own, metric, resamples=run.profile.resamples, rng=run.rng(f"{system} {metric}"))
+        rows[system] = {**means.to_dict(), "all tests": estimate_words(whole)}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def mean_over(run: Run, scores: pd.DataFrame, metric: str) -> Estimate:
+    """Mean of one system's scores with its interval; seeds without this metric are left out."""
+    return mean_of(
+        scores[scores[metric].notna()], metric, resamples=run.profile.resamples, rng=run.rng(f"mean {metric}")
+    )
+
+
+def compared(
+    run: Run, first: pd.DataFrame, others: Mapping[str, pd.DataFrame], metric: str
+) -> dict[str, Estimate]:
+    """Mean of ``first`` minus that of each other on the same tests, with intervals."""
+    return {
+        name: difference_of(
+            first, other, metric, resamples=run.profile.resamples, rng=run.rng(f"{name} against {metric}")
+        )
+        for name, other in others.items()
+    }
+
+
+def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
+    """Whether each difference is an established lead."""
+    return {name: Lead.by_interval(difference) for name, difference in differences.items()}
+
+
+def best_by_pair(table: pd.DataFrame, systems: Sequence[str], pairs: Sequence[str]) -> pd.Series:
+    """The best of ``systems`` on each pair, in a table of :func:`benchmark`."""
+    return table.loc[list(systems), list(pairs)].astype(float).idxmax()
+
+
+def named_counts(names: Iterable[str]) -> str:
+    """How often each name occurs, the most frequent first: ``Pointer-generator 5, Lead-3 2``."""
+    counts = pd.Series(list(names)).value_counts()
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
+def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int, *, digits: bool = True) -> None:
+    """A heat map of training sets (rows, ALL last) against test sets; the pairs never trained stand right of
+    a line.
+
+    Parameters
+    ----------
+    trained : how many of the columns, the first ones, have a training set.
+    digits : whether each cell says its value.
+    """
+    values = table.astype(float)
+    sns.heatmap(
+        100 * values,
+        annot=digits,
+        fmt=".0f",
+        cmap="Blues",
+        cbar=not digits,
+        linewidths=0.5,
+        annot_kws={"size": 8},
+        ax=axes,
+    )
+    axes.axvline(trained, color="#333333", linewidth=1.5)
+    if ALL in table.index:
+        axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
+    axes.set(title=title, xlabel="tested on", ylabel="trained on")
+    axes.tick_params(axis="x", labelrotation=60)
+
+
+def draw_sheet(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None:
+    """A small heat map without digits and names of the tests."""
+    sns.heatmap(table.astype(float), cmap="Blues", cbar=False, xticklabels=False, ax=axes)
+    axes.axvline(trained, color="#333333", linewidth=1)
+    axes.set(title=title, xlabel="", ylabel="")
+
+
+def blind_spots(scores: pd.DataFrame, *, below: float = 0.2) -> pd.DataFrame:
+    """Of summaries in other words than the reference, how many get a perfect score of observations.
+
+    Parameters
+    ----------
+    scores : rows of one system, training set and seed, with ``case``, ``group``, ``rouge_l`` and
+        ``observations``; one a report, as tests of counts take rows to be independent.
+    below : ROUGE-L under which a summary is in other words.
+
+    Returns
+    -------
+    DataFrame
+        One row a pair with such summaries: ``in other words``, ``perfect score`` (numbers) and ``share``.
+
+    Raises
+    ------
+    ValueError
+        Where a report has several summaries.
+    """
+    if scores["case"].duplicated().any():
+        raise ValueError("a report has several summaries; choose one seed first")
+    other = scores[scores["rouge_l"] < below]
+    table = other.groupby("group").agg(
+        **{
+            "in other words": ("observations", "size"),
+            "perfect score": ("observations", lambda values: int((values >= 1).sum())),
+        }
+    )
+    return table.assign(share=table["perfect score"] / table["in other words"])
+
+
+def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
+    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference.
+
+    Raises
+    ------
+    ValueError
+        Where either side has no summary in other words.
+    """
+    from scipy.stats import fisher_exact
+
+    chest = spots.index.str.contains("Chest")
+    sides = [spots.loc[side, ["perfect score", "in other words"]].sum() for side in (~chest, chest)]
+    if not all(side["in other words"] for side in sides):
+        raise ValueError("no summary in other words inside the chest, or none outside")
+    counts = [[side["perfect score"], side["in other words"] - side["perfect score"]] for side in sides]
+    shares = [float(side["perfect score"] / side["in other words"]) for side in sides]
+    return shares[0], shares[1], float(fisher_exact(counts).pvalue)
+
+
+def best_everywhere(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
+) -> Check:
+    """Whether one of several is best on each group of tests.
+
+    It holds where its lead over every rival is established in every group. That needs no correction, as all
+    the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
+    intervals are corrected for the number of groups and rivals. Else it cannot be told.
+
+    Parameters
+    ----------
+    rows : scores of each of the rivals, all with the same groups.
+    first : the one that is claimed to be best.
+    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    """
+    means = pd.DataFrame({key: one.groupby("group")[metric].mean() for key, one in rows.items()})
+    rivals = [key for key in rows if key != first]
+    ahead = means[first] > means[rivals].max(axis=1)
+
+    def gap(group: str, rival: str, of: int = 1) -> Estimate:
+        mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
+        rng = run.rng(f"{name} {group} {rival} {metric}")
+        return difference_of(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
+
+    def behind(group: str) -> bool:
+        above = [key for key in rivals if means.at[group, key] > means.at[group, first]]
+        return any(gap(group, key, len(means) * len(rivals)).high < 0 for key in above)
+
+    led = [group for group in means.index[ahead] if all(gap(group, key).low > 0 for key in rivals)]
+    beaten = [group for group in means.index[~ahead] if behind(group)]
+    found = f"{first} highest on {ahead.sum()} of {len(means)}, ahead beyond chance on {len(led)}"
+    found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)

@@ -1,0 +1,357 @@
+"""How well graphs are found, and what the conventions of F1-RadGraph change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from radeval_lib import plots
+from radeval_lib.data import openi
+from radeval_lib.data.radgraph import Annotation, annotation
+from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ResultError
+from radeval_lib.lexicon.markup import tokenize
+from radeval_lib.metrics.radgraph import Case, Graph, Level, f1_radgraph, triplets
+from radeval_lib.models.graph.training import PARTS
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.stats.seed_intervals import intervals, micro
+from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.wording import with_interval
+
+PART_TITLES = {
+    "entity": "entities",
+    "relation": "relations",
+    "strict": "relations with typed ends",
+}
+_ALLOWED = {
+    "located_at": {("observation", "anatomy")},
+    "modify": {("observation", "observation"), ("anatomy", "anatomy")},
+    "suggestive_of": {("observation", "observation")},
+}
+_COUNTS = ["matched", "predicted", "gold", "unseen"]
+
+
+def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Micro precision, recall and F1 of each part and of each of its labels, over reports and seeds.
+
+    Parameters
+    ----------
+    counts : rows of :func:`radeval_lib.models.graph.training.tally` with a column ``seed``.
+    resamples, rng : of :func:`radeval_lib.stats.seed_intervals.intervals`.
+
+    Returns
+    -------
+    DataFrame
+        One row a part and label (``all`` for the part as a whole, first) and measure: ``part``, ``label``,
+        ``measure``, ``value``, ``low``, ``high``, ``gold`` (in one seed's test part).
+    """
+    rows = []
+    for part in PARTS:
+        own = counts[counts["part"] == part]
+        for label in ("all", *sorted(own["label"].unique())):
+            chosen = own if label == "all" else own[own["label"] == label]
+            sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
+            found = intervals(sums, micro(), resamples=resamples, rng=rng).reset_index()
+            gold = int(sums["gold"].sum() / sums["seed"].nunique())
+            rows.append(found.assign(part=part, label=label, gold=gold))
+    columns = ["part", "label", "measure", "value", "low", "high", "gold"]
+    return pd.concat(rows, ignore_index=True)[columns]
+
+
+def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
+    """F1-RadGraph of each pair by every level and rule on case, as released where both graphs are empty.
+
+    Returns
+    -------
+    DataFrame
+        float64, one row a pair, columns (level, case).
+    """
+    names = list(product(get_args(Level), get_args(Case)))
+    columns = {name: f1_radgraph(references, candidates, *name) for name in names}
+    return pd.DataFrame(columns, columns=pd.MultiIndex.from_tuples(names, names=["level", "case"]))
+
+
+def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
+    """What each convention does to the scores that ``base`` gives.
+
+    Returns
+    -------
+    DataFrame
+        One row a convention: ``mean``, ``changed`` (share of pairs with another score), ``largest`` (absolute
+        change of one pair) and ``tau`` (Kendall's tau-b of the pairs' order with that of ``base``).
+    """
+    gaps = scores.sub(scores[base], axis=0).abs()
+    return pd.DataFrame(
+        {
+            "mean": scores.mean(),
+            "changed": (gaps > 1e-12).mean(),
+            "largest": gaps.max(),
+            "tau": scores.corr("kendall")[base],
+        }
+    )
+
+
+def allowed_relations(graphs: Sequence[Graph]) -> pd.DataFrame:
+    """Whether each relation joins kinds of entity that RadGraph's scheme lets it join.
+
+    Source: Jain et al. 2021, Section 3: *located at* leads from an observation to an anatomy, *modify* joins
+    two observations or two anatomies, *suggestive of* two observations.
+
+    Returns
+    -------
+    DataFrame
+        One row a relation: ``graph`` (its place among ``graphs``) and ``allowed``.
+    """
+    rows = [
+        (place, (_concept(entity.label), _concept(graph[tail].label)) in _ALLOWED.get(kind, ()))
+        for place, graph in enumerate(graphs)
+        for entity in graph.values()
+        for kind, tail in entity.relations
+    ]
+    return pd.DataFrame(rows, columns=["graph", "allowed"])
+
+
+def check_scheme(
+    sides: Sequence[Sequence[Graph]], edge: float, *, resamples: int, rng: np.random.Generator
+) -> Check:
+    """Whether more than a share of the relations obey RadGraph's scheme, by an interval over reports.
+
+    Parameters
+    ----------
+    sides : graphs of the references and of the candidates; two in the same place are of one report.
+    edge : the share that must be passed.
+    """
+    name = "relations join the kinds of entity that the scheme lets them join"
+    claim = "relations of entities: suggestive of, located at, modify"
+    found = pd.concat([allowed_relations(side) for side in sides])
+    if found.empty:
+        return check_statement(name, claim, "no relation found", None)
+    reports = found["graph"].astype(str).tolist()
+    share, low, high = share_interval(
+        found["allowed"].to_numpy(dtype=float), reports, resamples=resamples, rng=rng
+    )
+    told = f"{with_interval(share, low, high, '.1%')} of {len(found):,} found"
+    return check_statement(name, claim, told, above(low, high, edge))
+
+
+def _concept(label: str) -> str:
+    return "observation" if label.upper().startswith("OBS") else "anatomy"
+
+
+def by_anatomy(counts: pd.DataFrame) -> pd.DataFrame:
+    """Entities right, found and gold, and F1, by the anatomy that ``group`` names after the modality; groups
+    of one word, such as an institution, name none and are left out."""
+    named = counts[(counts["part"] == "entity") & counts["group"].str.contains(" ", regex=False)]
+    anatomy = named["group"].str.split(" ", n=1).str[1].rename("anatomy")
+    sums = named.groupby(anatomy)[["matched", "predicted", "gold"]].sum()
+    sums["F1"] = 2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)
+    return sums.rename(columns={"matched": "right", "predicted": "found"})
+
+
+def beside_printed(printed: pd.DataFrame, graph: Graph) -> pd.DataFrame:
+    """Printed triplets beside those of a graph.
+
+    Parameters
+    ----------
+    printed : ``entity``, ``label`` and ``printed`` (whether it has a relation, as text).
+
+    Returns
+    -------
+    DataFrame
+        ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–`` where
+        the graph has no such entity. Capitals do not count.
+    """
+    found = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
+    rows = [
+        {
+            "entity": row.entity,
+            "label printed": str(row.label).lower(),
+            "label found": found.get(str(row.entity).lower(), ("–", "–"))[0],
+            "relation printed": str(row.printed),
+            "relation found": found.get(str(row.entity).lower(), ("–", "–"))[1],
+        }
+        for row in printed.itertuples()
+    ]
+    return pd.DataFrame(rows)
+
+
+COLOURS = {
+    "ANAT": plots.PALETTE[2],
+    "OBS-DP": plots.PALETTE[0],
+    "OBS-U": plots.PALETTE[3],
+    "OBS-DA": plots.PALETTE[1],
+}
+"""A colour for each kind of label, matched by how the label begins."""
+
+
+def colour_of(label: str) -> str:
+    """The colour of a label; grey for one that RadGraph's four do not begin."""
+    return next((colour for start, colour in COLOURS.items() if label.upper().startswith(start)), "0.4")
+
+
+def lines(annotation: Annotation) -> list[str]:
+    """The relations, then the entities without one, e.g. ``mild (OBS-DP) modify edema (OBS-DP)``."""
+    entities = annotation["entities"]
+    named = {key: f"{one['tokens']} ({one['label']})" for key, one in entities.items()}
+    related = [
+        f"{named[key]} {kind.replace('_', ' ')} {named[tail]}"
+        for key, one in entities.items()
+        for kind, tail in one["relations"]
+    ]
+    joined = {key for key, one in entities.items() if one["relations"]}
+    joined |= {tail for one in entities.values() for _, tail in one["relations"]}
+    return [*related, *(name for key, name in named.items() if key not in joined)]
+
+
+def draw(axes: Any, annotation: Annotation, words_a_line: int = 9) -> None:
+    """The text with its entities as boxes in the colour of their label, and an arrow for each relation.
+
+    Parameters
+    ----------
+    axes : matplotlib axes, which are cleared of ticks and frame.
+    annotation : in RadGraph's form.
+    words_a_line : after how many words a new line begins.
+    """
+    words = annotation["text"].split()
+    x, places = 0.0, []
+    for number, word in enumerate(words):
+        if number % words_a_line == 0:
+            x = 0.0
+        width = 0.13 * len(word) + 0.12
+        places.append((x + width / 2, -1.5 * (number // words_a_line)))
+        x += width + 0.22
+    marked = {
+        at: one["label"]
+        for one in annotation["entities"].values()
+        for at in range(one["start_ix"], one["end_ix"] + 1)
+    }
+    for number, (word, place) in enumerate(zip(words, places, strict=True)):
+        label = marked.get(number)
+        edge = {} if label is None else {"ec": colour_of(label), "lw": 1.8}
+        box = {"boxstyle": "round,pad=0.3", "fc": "white", **edge} if edge else None
+        axes.text(*place, word, ha="center", va="center", fontsize=9, bbox=box, zorder=3)
+    _arrows(axes, annotation, places)
+    right = max((x for x, _ in places), default=1.0)
+    low = min((y for _, y in places), default=0.0)
+    axes.set(xlim=(-0.5, right + 0.9), ylim=(low - 0.6, 1.1))
+    axes.axis("off")
+
+
+def _arrows(axes: Any, annotation: Annotation, places: Sequence[tuple[float, float]]) -> None:
+    """An arc from the first word of the head to that of the tail, its type above the middle."""
+    entities = annotation["entities"]
+    for one in entities.values():
+        for kind, tail in one["relations"]:
+            start, end = places[one["start_ix"]], places[entities[tail]["start_ix"]]
+            bend = 0.35 if start[0] > end[0] else -0.35
+            shape = {
+                "arrowstyle": "-|>",
+                "color": plots.PALETTE[-1],
+                "connectionstyle": f"arc3,rad={bend}",
+                "shrinkA": 9,
+                "shrinkB": 9,
+                "lw": 1.1,
+            }
+            axes.annotate("", end, start, arrowprops=shape, zorder=2)
+            rise = 0.3 + 0.17 * abs(end[0] - start[0])
+            middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + min(rise, 0.95))
+            axes.text(*middle, kind.replace("_", " "), fontsize=7, ha="center", color=plots.PALETTE[-1])
+
+
+_GRAPHS = Path(__file__).with_name("open_sentences.yml")
+
+
+@dataclass(frozen=True)
+class OpenSentence:
+    """A sentence and its graph by hand.
+
+    Attributes
+    ----------
+    uid : the report's number in Open-i.
+    gold : the sentence and its graph, in RadGraph's form.
+    """
+
+    uid: str
+    gold: Annotation
+
+    @property
+    def text(self) -> str:
+        """The sentence's words, joined by blanks."""
+        return str(self.gold["text"])
+
+
+def read(path: Path | None) -> list[OpenSentence]:
+    """The sentences, their words from Open-i's file; none where there is no file.
+
+    Raises
+    ------
+    ResultError
+        Where the file has no such report, or a shorter one.
+    """
+    if path is None:
+        return []
+    findings = {report.id: report.findings for report in openi.load(path)}
+    found = []
+    for row in yaml.safe_load(_GRAPHS.read_text(encoding="utf-8")):
+        start, end = row["words"]
+        words = tokenize(reveal(findings.get(row["uid"], "")))[start:end]
+        if len(words) < end - start:
+            raise ResultError(f"report {row['uid']} has other words than those annotated", path.name)
+        graph = ([tuple(item) for item in row[name]] for name in ("entities", "relations"))
+        found.append(OpenSentence(row["uid"], annotation(words, *graph)))
+    return found
+
+
+def told(sentences: Sequence[OpenSentence]) -> str:
+    """What the page says before the table."""
+    if not sentences:
+        return (
+            "With Open-i's reports in the data root, this section shows ten of their sentences, what "
+            "the model finds in them, and what is wrong with it. The folder here does not hold them."
+        )
+    return (
+        f"The table shows {len(sentences)} sentences of Open-i {{cite}}`demnerfushman2016openi`, drawn at "
+        "random, with what the model finds wrongly in them and what it misses, judged against graphs that "
+        "the authors of this book made by the scheme that the corpus follows. They are no radiologists', and "
+        "ten sentences are an illustration, not a measurement."
+    )
+
+
+def judged(sentences: Sequence[OpenSentence], found: Sequence[Annotation]) -> pd.DataFrame:
+    """One row a sentence: its words, how many entities and relations are right of how many, and the lines of
+    either graph that the other lacks."""
+    rows = []
+    for sentence, graph in zip(sentences, found, strict=True):
+        truth, guess = _entities(sentence.gold), _entities(graph)
+        links, made = _relations(sentence.gold), _relations(graph)
+        wanted, had = lines(sentence.gold), lines(graph)
+        rows.append(
+            {
+                "sentence": sentence.text,
+                "entities right": f"{len(truth & guess)} of {len(truth)}",
+                "relations right": f"{len(links & made)} of {len(links)}",
+                "found wrongly": "; ".join(line for line in had if line not in wanted) or "–",
+                "missed": "; ".join(line for line in wanted if line not in had) or "–",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _entities(graph: Annotation) -> set[tuple[int, int, str]]:
+    return {(one["start_ix"], one["end_ix"], one["label"]) for one in graph["entities"].values()}
+
+
+def _relations(graph: Annotation) -> set[tuple[int, int, str]]:
+    entities = graph["entities"]
+    return {
+        (one["start_ix"], entities[tail]["start_ix"], kind)
+        for one in entities.values()
+        for kind, tail in one["relations"]
+    }

@@ -1,0 +1,114 @@
+"""The cells of MIMIC-RRS and of RaLEs' summarization: systems trained on pairs of modality and anatomy, on
+all of them, and on one corpus."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+from radeval_lib.errors import ParameterError
+from radeval_lib.pages.summarization.corpora import TRAINED
+from radeval_lib.pages.summarization.systems import System
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile, Size
+
+NOTEBOOK = "summarization/training"
+RALES_NOTEBOOK = "rales/nlg_training"
+ALL = "ALL"
+"""Trained on every pair together, as the paper calls it."""
+
+EVERY = "all"
+"""Every system of the profile, in one cell."""
+
+EACH = "each"
+"""Trained on every pair in turn, in one cell."""
+
+
+class Settings(BaseModel):
+    """The section ``summarization`` of a profile's ``experiments``.
+
+    Attributes
+    ----------
+    systems : what is trained and compared on pairs of modality and anatomy, by the name that tables give it.
+    rales_systems : likewise, on RaLEs' corpus.
+    shown : the system whose results across pairs are drawn.
+    smaller, larger : two systems that differ in size, to try the claim that size matters.
+    reports_a_pair : training reports of each pair, drawn anew with each seed; 0: all.
+    dev_a_pair : reports of each pair that choose the epoch; 0: all.
+    rales_reports, rales_dev : likewise, of RaLEs' corpus.
+    limit_reports : references for which metrics choose between what means the same and an error.
+    seeds : how often training is repeated, with other reports and other first weights.
+    grouped : whether one cell trains every system on every pair, which saves starts; else each is a cell.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    systems: dict[str, System]
+    rales_systems: dict[str, System]
+    shown: str
+    smaller: str
+    larger: str
+    reports_a_pair: Size
+    dev_a_pair: Size
+    rales_reports: Size
+    rales_dev: Size
+    limit_reports: Size
+    seeds: Size
+    grouped: bool
+
+
+def settings(profile: Profile) -> Settings:
+    """The profile's settings of this system."""
+    return profile.section("summarization", Settings)
+
+
+def taught_on(taught: str) -> list[str]:
+    """The training sets that a cell's parameter ``taught`` stands for.
+
+    Raises
+    ------
+    ParameterError
+        Where it is none that the paper trains.
+    """
+    if taught == EACH:
+        return list(TRAINED)
+    if taught != ALL and taught not in TRAINED:
+        raise ParameterError(
+            f"no training set {taught!r}", "taught", f"Choices: {', '.join((*TRAINED, ALL, EACH))}."
+        )
+    return [taught]
+
+
+def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
+    """The systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`.
+
+    Raises
+    ------
+    ParameterError
+        Where the profile has no such system.
+    """
+    own = settings(profile)
+    known = own.rales_systems if rales else own.systems
+    if system == EVERY:
+        return known
+    if system not in known:
+        raise ParameterError(f"no system {system!r}", "system", f"Systems: {', '.join(known)}.")
+    return {system: known[system]}
+
+
+def cells(profile: Profile) -> list[Cell]:
+    """Every training; the first of either notebook keeps the last learning system of its cell as the
+    study's summarizer."""
+    own = settings(profile)
+    if own.grouped:
+        sets = [(ALL, EVERY), (EACH, EVERY)]
+        corpora = [EVERY]
+    else:
+        learn = [name for name, system in own.systems.items() if system.learns]
+        rest = [name for name, system in own.systems.items() if not system.learns]
+        sets = [(taught, name) for name in learn for taught in (ALL, *TRAINED)]
+        sets += [(ALL, name) for name in rest]
+        corpora = list(own.rales_systems)
+    return [
+        *(Cell.of(NOTEBOOK, taught=taught, system=name) for taught, name in sets),
+        *(Cell.of(RALES_NOTEBOOK, system=name) for name in corpora),
+    ]
