@@ -73,7 +73,7 @@ rule page:
     wildcard_constraints:
         page=one_of(GRAPH.pages),
     params:
-        depends=lambda wildcards: GRAPH.depends(wildcards.page),
+        depends=lambda wildcards: GRAPH.cache_key(wildcards.page),
         command=lambda wildcards: command(wildcards.page),
     message:
         "running {wildcards.page}"
@@ -91,7 +91,7 @@ rule cell:
     wildcard_constraints:
         cell=one_of(GRAPH.cells),
     params:
-        depends=lambda wildcards: GRAPH.depends(GRAPH.cells[wildcards.cell].notebook),
+        depends=lambda wildcards: GRAPH.cache_key(GRAPH.cells[wildcards.cell].notebook),
         command=lambda wildcards: command(
             GRAPH.cells[wildcards.cell].notebook, **GRAPH.cells[wildcards.cell].parameters
         ),

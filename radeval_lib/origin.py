@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import checksums
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 
 # Distribution names of the packages whose version can change a number, by the module that shows their use.
 _PACKAGES = {
@@ -39,7 +39,7 @@ _models: dict[str, str] = {}
 
 def note_use(path: Path, name: str | None = None) -> None:
     """Remember that this run read ``path``, which results call ``name`` (default: its path here)."""
-    _used[name or shown(path)] = checksums.of_file(path)
+    _used[name or display_path(path)] = checksums.of_file(path)
 
 
 def note_model(role: str, name: str, digest: str) -> None:

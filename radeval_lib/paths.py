@@ -23,7 +23,7 @@ STAGE = "RADEVAL_STAGE"
 """Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """``path`` relative to the repository if it lies inside: what messages, results and pages may show."""
     try:
         return path.resolve().relative_to(ROOT).as_posix()

@@ -39,10 +39,10 @@ from radeval_lib.pages.ratescore.sentences import (
 )
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
-from radeval_lib.pages.summarization.tallies import LeadLeft
+from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.papers.demonstrations import Contrast
-from radeval_lib.papers.rounding import Estimate
 from radeval_lib.paths import ROOT
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import conclusions, display, pages
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
@@ -271,7 +271,7 @@ def _agreed(*ratio: float) -> str:
 
 
 def _reports() -> Iterator[tuple[str, dict[str, str]]]:
-    from tests.experiments.facts.test_reports import NONE, PART, SOME, WHOLE
+    from tests.pages.facts.test_reports import NONE, PART, SOME, WHOLE
 
     printed = mtsamples.printed_report()
     alone = mtsamples.Found(PART[1:], real=False, whole=False)
@@ -354,10 +354,10 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     yield (
         f"{room}.sentences.unseen_words",
         {
-            "most is lost": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, LOST)).data,
-            "most is kept": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, KEPT)).data,
-            "open": summaries.unseen_words("Pointer", LeadLeft(seen, AHEAD, OPEN)).data,
-            "no lead": summaries.unseen_words("Pointer", LeadLeft(LEVEL, BEHIND, None)).data,
+            "most is lost": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, LOST)).data,
+            "most is kept": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, KEPT)).data,
+            "open": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, OPEN)).data,
+            "no lead": summaries.unseen_words("Pointer", LeadRetention(LEVEL, BEHIND, None)).data,
             "one kind": summaries.unseen_words("Pointer", None).data,
         },
     )

@@ -8,7 +8,7 @@ import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 
 
 @click.group("annotation")
@@ -40,7 +40,9 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
     from radeval_lib.study import profiles
 
     if folder.exists():
-        raise ParameterError("there is something already", shown(folder), "Name a folder that is not there.")
+        raise ParameterError(
+            "there is something already", display_path(folder), "Name a folder that is not there."
+        )
     settings = profiles.profile(profile)
     filler = settings.roles["fact_ratings"]
     root = data.data_root(data_root or None)
@@ -50,8 +52,8 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
     texts = [record for record in records if record.case in set(chosen)]
     written = annotation_task.write_project(folder, texts, np.random.default_rng(seed))
     click.echo(
-        f"{written} tasks in {shown(folder)}: paste {annotation_task.LAYOUT} into the project's labelling "
-        f"settings, import {annotation_task.TASKS}, keep {annotation_task.KEY} for the analysis"
+        f"{written} tasks in {display_path(folder)}: paste {annotation_task.LAYOUT} into the project's "
+        f"labelling settings, import {annotation_task.TASKS}, keep {annotation_task.KEY} for the analysis",
     )
 
 
@@ -67,4 +69,4 @@ def import_answers(export_path: Path, key_path: Path, output_path: Path) -> None
 
     found = annotation_task.table(annotation_task.read_export(export_path, key_path))
     atomic.write_text(output_path, found.to_csv(index=False))
-    click.echo(f"{len(found)} judgements by {found['rater'].nunique()} raters: {shown(output_path)}")
+    click.echo(f"{len(found)} judgements by {found['rater'].nunique()} raters: {display_path(output_path)}")

@@ -8,7 +8,7 @@ import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
-from radeval_lib.paths import BUILD, shown
+from radeval_lib.paths import BUILD, display_path
 
 
 @click.command()
@@ -45,7 +45,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     counts = card["verdict"].value_counts()
     listed = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts.VERDICTS if verdict in counts)
-    click.echo(f"\nBook:      {shown(BUILD / profile / '_build' / 'html' / 'index.html')}")
+    click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")
 
@@ -90,4 +90,4 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
         with processes.only_run(place.output_dir, place.executed):
             execute.run_notebook(name, values, place, progress=not quiet)
     if not quiet:
-        click.echo(f"Executed: {shown(place.executed)}\nResults:  {shown(place.left)}")
+        click.echo(f"Executed: {display_path(place.executed)}\nResults:  {display_path(place.left)}")

@@ -9,7 +9,7 @@ import click
 from radeval_lib.cli.common import data_root_option, one_line_errors
 from radeval_lib.data.errors import FetchError
 from radeval_lib.errors import ParameterError
-from radeval_lib.paths import DATA, shown
+from radeval_lib.paths import DATA, display_path
 
 
 @click.group("data")
@@ -62,7 +62,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     elif failed := fetch.fetch_open(root, say=click.echo):
         raise FetchError(
             f"{len(failed)} data sets are not in place: {', '.join(failed)}",
-            shown(root),
+            display_path(root),
             "Run it again; what is in place stays.",
         )
 

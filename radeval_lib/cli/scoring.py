@@ -8,7 +8,7 @@ import click
 
 from radeval_lib.cli.common import one_line_errors
 from radeval_lib.errors import ParameterError
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 
 
 def _settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
@@ -49,7 +49,8 @@ def score(metrics: tuple[str, ...], given: tuple[str, ...], input_path: Path, ou
     scored = files.score_file(_settings(given, metrics), input_path, output_path, progress=progress)
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
     click.echo(
-        f"\r{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {shown(output_path)}", err=True
+        f"\r{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {display_path(output_path)}",
+        err=True,
     )
     for what, remark in scored.remarks.items():
         click.echo(f"Note: {what}: {remark}.", err=True)

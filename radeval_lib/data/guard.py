@@ -1,8 +1,8 @@
 """The guard on restricted text: after a build, nothing of it may stand in a file that the build left.
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
-This module is the second line: it looks for word sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.leak_decoders`) of all files. Words are compared without case, punctuation, numbers and the
+This module is the second line: it looks for word sequences of every restricted corpus in all readings of all
+files (:mod:`radeval_lib.data.leak_decoders`). Words are compared without case, punctuation, numbers and the
 labels of annotations, and of a file only the words that the corpus knows, so that what interrupts a text does
 not hide it. The files are indexed by hashes of their word sequences and the corpora stream past them, so that
 no corpus is stored and its size does not matter.

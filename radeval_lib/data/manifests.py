@@ -18,7 +18,7 @@ import yaml
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.errors import plain
-from radeval_lib.paths import DATA, DATASETS, shown
+from radeval_lib.paths import DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 UNVERIFIED = "recorded on first verified fetch"
@@ -224,13 +224,17 @@ def load_manifest(name: str) -> Manifest:
     path = DATASETS / f"{name}.yml"
     if name not in names():
         raise ManifestError(
-            f"unknown data set {plain(name, 60)!r}", shown(DATASETS), f"Data sets: {', '.join(names())}."
+            f"unknown data set {plain(name, 60)!r}",
+            display_path(DATASETS),
+            f"Data sets: {', '.join(names())}.",
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(f"not readable as YAML ({' '.join(str(error).split())})", shown(path)) from None
-    return parse_manifest(name, content, shown(path))
+        raise ManifestError(
+            f"not readable as YAML ({' '.join(str(error).split())})", display_path(path)
+        ) from None
+    return parse_manifest(name, content, display_path(path))
 
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:

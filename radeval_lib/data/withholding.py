@@ -16,7 +16,7 @@ from radeval_lib.data import errors as data_errors
 WITHHELD = "Withheld: restricted data were within reach of this run."
 
 
-def told(name: str, message: str) -> str:
+def message(name: str, message: str) -> str:
     """The message of an exception of class ``name`` where restricted data were in reach, or that it is
     withheld."""
     return message if name in _ours() else WITHHELD

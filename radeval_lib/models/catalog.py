@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib.models.soundness import ModelError
-from radeval_lib.paths import MODELS, shown
+from radeval_lib.paths import MODELS, display_path
 
 Unknown = Literal["unknown"]
 Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
@@ -93,12 +93,12 @@ def load(name: str, folder: Path = MODELS) -> Card:
     path = folder / f"{name}.yml"
     if not path.is_file():
         raise ModelError(
-            f"no model is described as {name!r}", shown(folder), f"Models: {', '.join(names(folder))}."
+            f"no model is described as {name!r}", display_path(folder), f"Models: {', '.join(names(folder))}."
         )
     try:
         return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError, TypeError) as error:
-        raise ModelError(_first(error), shown(path), "Mend the manifest.") from error
+        raise ModelError(_first(error), display_path(path), "Mend the manifest.") from error
 
 
 def names(folder: Path = MODELS) -> list[str]:

@@ -5,14 +5,15 @@ Source: ``data_manifests/exhibits.yml``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import LedgerError
-from radeval_lib.paths import LEDGER, shown
+from radeval_lib.paths import LEDGER, display_path
 
 PAPERS = {
     "ratescore": "RaTEScore",
@@ -39,6 +40,8 @@ class Exhibit:
     needs : what rebuilding it takes (data sets, models, people).
     from_print : whether, and how, the printed numbers alone determine it.
     notebook : path below ``notebooks/`` without the ending, e.g. ``rales/nlu_scores``.
+    remaining : what its page leaves unchecked and what that would need, by ``print``, ``released`` or
+        ``data``, the last for every other kind of evidence.
     """
 
     id: str
@@ -50,6 +53,11 @@ class Exhibit:
     needs: tuple[str, ...]
     from_print: str
     notebook: str
+    remaining: Mapping[str, str] = field(default_factory=dict)
+
+    def remaining_on(self, evidence: str) -> str:
+        """What the page leaves unchecked on this evidence; empty if nothing."""
+        return self.remaining.get(evidence if evidence in ("print", "released") else "data", "")
 
     @property
     def would_need(self) -> str:
@@ -75,7 +83,7 @@ def _read(path: Path) -> dict[str, Exhibit]:
     content = own_yaml.read(path)
     exhibits: dict[str, Exhibit] = {}
     for number, row in enumerate(content["exhibits"], start=1):
-        where = f"{shown(path)}, exhibit {number} ({row.get('id', 'no id')})"
+        where = f"{display_path(path)}, exhibit {number} ({row.get('id', 'no id')})"
         try:
             exhibit = Exhibit(**{**row, "needs": tuple(row["needs"])})
         except (TypeError, KeyError) as error:
@@ -109,7 +117,7 @@ def exhibit(exhibit_id: str) -> Exhibit:
         near = get_close_matches(exhibit_id, ledger(), n=3)
         hint = f"Near it: {', '.join(near)}; " if near else ""
         raise LedgerError(
-            f"unknown exhibit {exhibit_id!r}", shown(LEDGER), f"{hint}`radbook exhibits` lists all."
+            f"unknown exhibit {exhibit_id!r}", display_path(LEDGER), f"{hint}`radbook exhibits` lists all."
         )
     return found
 

@@ -19,7 +19,7 @@ from radeval_lib import own_yaml
 from radeval_lib.errors import PrintedError
 from radeval_lib.origin import note_use
 from radeval_lib.papers.exhibits import exhibit
-from radeval_lib.paths import PAPERS, shown
+from radeval_lib.paths import PAPERS, display_path
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
@@ -81,7 +81,7 @@ def paper(key: str) -> dict[str, Any]:
     if not path.is_file():
         known = sorted(folder.name for folder in PAPERS.iterdir() if (folder / "paper.yml").is_file())
         raise PrintedError(
-            f"no printed numbers for paper {key!r}", shown(path), f"Papers: {', '.join(known)}."
+            f"no printed numbers for paper {key!r}", display_path(path), f"Papers: {', '.join(known)}."
         )
     content: dict[str, Any] = own_yaml.read(path)
     return content
@@ -101,7 +101,7 @@ def table_path(exhibit_id: str) -> Path:
         exhibit(exhibit_id)  # an id that the ledger lacks gets the ledger's own error
         raise PrintedError(
             f"no printed table for {exhibit_id!r}",
-            shown(PAPERS / key / "paper.yml"),
+            display_path(PAPERS / key / "paper.yml"),
             f"Tables: {', '.join(tables)}.",
         )
     return PAPERS / key / str(tables[exhibit_id]["file"])
@@ -120,13 +120,13 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     note_use(path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if frame.columns[-1] != "printed":
-        raise PrintedError("the last column must be 'printed'", shown(path))
+        raise PrintedError("the last column must be 'printed'", display_path(path))
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
             cells.append(parse(text))
         except PrintedError as error:
-            raise PrintedError(error.what, f"{shown(path)}, line {row}", error.remedy) from None
+            raise PrintedError(error.what, f"{display_path(path)}, line {row}", error.remedy) from None
     frame["value"] = np.array([cell.value for cell in cells], dtype=np.float64)
     frame["half_width"] = np.array([cell.half_width for cell in cells], dtype=np.float64)
     return frame
@@ -185,7 +185,7 @@ def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     note_use(PAPERS / key / "paper.yml")
     quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
     if not quotes:
-        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", shown(PAPERS / key / "paper.yml"))
+        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", display_path(PAPERS / key / "paper.yml"))
     return quotes
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from radeval_lib.errors import PrintedError
 from radeval_lib.origin import note_use
-from radeval_lib.paths import MANIFESTS, shown
+from radeval_lib.paths import MANIFESTS, display_path
 
 
 def released(name: str) -> pd.DataFrame:
@@ -24,6 +24,6 @@ def released(name: str) -> pd.DataFrame:
     path = folder / f"{name}.csv"
     if not path.is_file():
         known = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
-        raise PrintedError(f"no released numbers {name!r}", shown(folder), f"Tables: {known}.")
+        raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {known}.")
     note_use(path)
     return pd.read_csv(path, encoding="utf-8")

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from radeval_lib.stats.estimates import Estimate
+
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A computed number and the interval in which it may lie.
-
-    ``low`` and ``high`` are what the rounding of printed inputs allows, or a confidence interval; the caller
-    says which where it names the check. All three are in the unit of the quantity.
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 def rounding_range(

@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.errors import PrintedError
 from radeval_lib.origin import note_use
 from radeval_lib.papers.printed_numbers import paper
-from radeval_lib.paths import PAPERS, shown
+from radeval_lib.paths import PAPERS, display_path
 
 
 def texts(name: str) -> pd.DataFrame:
@@ -35,10 +35,12 @@ def texts(name: str) -> pd.DataFrame:
     known = paper(key).get("texts") or {}
     if name not in known:
         remedy = f"Texts: {', '.join(known) or 'none'}."
-        raise PrintedError(f"no text {name!r}", shown(PAPERS / key / "paper.yml"), remedy)
+        raise PrintedError(f"no text {name!r}", display_path(PAPERS / key / "paper.yml"), remedy)
     path = PAPERS / key / str(known[name]["file"])
     note_use(path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame.columns) != list(known[name]["columns"]):
-        raise PrintedError(f"columns {', '.join(frame.columns)}", shown(path), "Name them as paper.yml does.")
+        raise PrintedError(
+            f"columns {', '.join(frame.columns)}", display_path(path), "Name them as paper.yml does."
+        )
     return frame

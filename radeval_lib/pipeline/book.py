@@ -8,7 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import BOOK, shown
+from radeval_lib.paths import BOOK, display_path
 from radeval_lib.pipeline import processes
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import discard, stage
@@ -61,8 +61,8 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
         raise BookError(
             "Jupyter Book stopped: "
-            + " | ".join(told[:5]).replace(str(output_dir.resolve()), shown(output_dir)),
-            shown(log),
+            + " | ".join(told[:5]).replace(str(output_dir.resolve()), display_path(output_dir)),
+            display_path(log),
             "Mend the page that it names and run `radbook build` again.",
         )
     if data_root:
@@ -90,6 +90,6 @@ def _built(output_dir: Path, log: Path) -> bool:
             stdout=stream,
             stderr=subprocess.STDOUT,
             check=False,
-            preexec_fn=processes.die_with_parent,
+            preexec_fn=processes.kill_on_parent_exit,
         )
     return done.returncode == 0

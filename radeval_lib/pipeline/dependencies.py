@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import checksums, metrics
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, shown
+from radeval_lib.paths import DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, display_path
 from radeval_lib.pipeline.imports import code_of, imported
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
@@ -86,7 +86,7 @@ def modules_of(notebook: str) -> set[str]:
     try:
         names = imported(code_of(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
-        raise NotebookError(f"its code does not parse: {error.msg}", shown(path)) from None
+        raise NotebookError(f"its code does not parse: {error.msg}", display_path(path)) from None
     roots = set(_modules(names))
     wanted = declared(notebook)
     roots |= {metrics.get(name).__module__ for name in wanted.metrics}
@@ -128,7 +128,7 @@ def digest(paths: Iterable[Path]) -> str:
 
 @lru_cache(maxsize=4096)
 def _named_sum(path: Path, _modified: int) -> bytes:
-    return f"{shown(path)} {checksums.of_file(path)}\n".encode()
+    return f"{display_path(path)} {checksums.of_file(path)}\n".encode()
 
 
 def code_digest(notebook: str) -> str:

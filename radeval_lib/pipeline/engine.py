@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.paths import ROOT, shown
+from radeval_lib.paths import ROOT, display_path
 from radeval_lib.pipeline import forkserver, outlook, processes, steps
 from radeval_lib.pipeline.steps import Graph
 
@@ -49,12 +49,14 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
         # for the first step that uses one, since an edited page would wait for it.
-        unsound = graph.unsound()
+        stale_steps = graph.stale_steps()
         for _ in range(2):
-            something = _run(graph, cores, say, unsound, {**environment, **served})
-            if not something or not (unsound := graph.unsound()):
+            something = _run(graph, cores, say, stale_steps, {**environment, **served})
+            if not something or not (stale_steps := graph.stale_steps()):
                 return
-        raise ResultError(f"the results of {', '.join(unsound)} are not whole", shown(graph.output_dir))
+        raise ResultError(
+            f"the results of {', '.join(stale_steps)} are not whole", display_path(graph.output_dir)
+        )
 
 
 def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
@@ -133,7 +135,7 @@ def _run(
             text=True,
             encoding="utf-8",
             errors="replace",
-            preexec_fn=processes.die_with_parent,
+            preexec_fn=processes.kill_on_parent_exit,
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():
@@ -163,7 +165,7 @@ def _run(
         raise RadevalError(
             "the build did not finish",
             "radbook build",
-            f"The lines above name the notebook and cell; the whole log is in {shown(log)}.",
+            f"The lines above name the notebook and cell; the whole log is in {display_path(log)}.",
         )
     return left is not None
 
@@ -180,7 +182,7 @@ def dry_run(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     how long all would take."""
     for line in outlook.outlook(graph):
         say(line)
-    waiting = planned(graph, graph.unsound())
+    waiting = planned(graph, graph.stale_steps())
     for name in waiting:
         known = steps.has_expected_seconds(graph, name)
         seconds = f"{steps.expected_seconds(graph.output_dir, name):.0f}" if known else "?"

@@ -28,7 +28,7 @@ from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, shown
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path
 from radeval_lib.pipeline import forkserver, processes, steps
 from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
@@ -62,7 +62,7 @@ def notebook_name(given: str) -> str:
     if bare not in notebooks():
         close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or notebooks()
         raise NotebookError(
-            f"unknown notebook {plain(given, 60)!r}", shown(NOTEBOOKS), f"Notebooks: {listed(close)}."
+            f"unknown notebook {plain(given, 60)!r}", display_path(NOTEBOOKS), f"Notebooks: {listed(close)}."
         )
     return bare
 
@@ -126,12 +126,12 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
     number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
     message = ANSI.sub("", error.evalue).strip().splitlines() or ["no message"]
-    what = withholding.told(error.ename, message[0]) if secret else message[0]
+    what = withholding.message(error.ename, message[0]) if secret else message[0]
     first = (error.source.strip().splitlines() or [""])[0]
     return NotebookError(
         f"code cell {number} ({first!r}) raised {error.ename}: {what}",
         f"notebooks/{notebook}.md",
-        f"The run up to there is kept in {shown(kept)}; mend the cell and run `radbook build` again.",
+        f"The run up to there is kept in {display_path(kept)}; mend the cell and run `radbook build` again.",
     )
 
 
@@ -159,7 +159,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start it, so that it ends with this process, however that ends."""
-        await super().start_kernel(preexec_fn=processes.die_with_parent, **settings)
+        await super().start_kernel(preexec_fn=processes.kill_on_parent_exit, **settings)
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
             finally:
                 del os.environ[STAGE]
             if place.is_cell and not (stage / cells.FACTS).is_file():
-                raise NotebookError("this cell ended without `run.keep(...)`", f"notebooks/{name}.md")
+                raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
             nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
             if not place.is_cell:
                 steps.write_record(stage, _lasting(parameters), executed)
@@ -292,4 +292,4 @@ def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def _differing(parameters: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """What papermill passes; no folder of this machine, so that equal results are equal bytes."""
     own_place = place.output_dir == BUILD / str(parameters["profile"])
-    return {**_lasting(parameters), "output_dir": "" if own_place else shown(place.output_dir)}
+    return {**_lasting(parameters), "output_dir": "" if own_place else display_path(place.output_dir)}

@@ -90,7 +90,7 @@ def serving() -> Iterator[dict[str, str]]:
             cwd=ROOT,
             env={**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), **_OF_KERNELS},
             pass_fds=[listening.fileno()],
-            preexec_fn=processes.die_with_parent,
+            preexec_fn=processes.kill_on_parent_exit,
         )
         listening.close()  # else callers would go on waiting for a server that was killed
         try:
@@ -171,7 +171,7 @@ class _Server:
         with suppress(PermissionError, ProcessLookupError):
             os.setpgid(process, process)  # in both of them: killed with all that it starts, from now on
         if process == 0:
-            processes.die_with_parent()
+            processes.kill_on_parent_exit()
             if os.getppid() != own:  # it died before this one asked to die with it
                 os._exit(1)
             self._forget(client)

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TextIO
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 
 OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
@@ -84,7 +84,7 @@ def _locked(path: Path, how: int, what: Path) -> Iterator[TextIO]:
             who = stream.read().partition(" ")[0]
             raise BusyError(
                 "another process writes here" + (f" (process {who})" if _runs(who) else ""),
-                shown(what),
+                display_path(what),
                 "Wait for it to end, or stop it.",
             ) from None
         yield stream
@@ -140,7 +140,7 @@ def _held(path: Path, token: str) -> bool:
     return False
 
 
-def die_with_parent() -> None:
+def kill_on_parent_exit() -> None:
     """Ask the system to kill this process when its parent dies; for ``preexec_fn``, where the system can."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

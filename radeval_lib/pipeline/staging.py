@@ -16,7 +16,7 @@ import yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, shown
+from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import conclusions, results
 from radeval_lib.study.scorecards import audit, scorecard
@@ -232,7 +232,7 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
         if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
             raise NotebookError(
                 f"page {page!r} does not exist",
-                shown(BOOK / "_toc.yml"),
+                display_path(BOOK / "_toc.yml"),
                 "Mend the entry or run the notebook.",
             )
     texts = {

@@ -109,7 +109,7 @@ class Graph:
                 raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
         return [name for name in wanted if name in self.pages]
 
-    def depends(self, notebook: str) -> list[str]:
+    def cache_key(self, notebook: str) -> list[str]:
         """What a step is redone for, beside its source and what it reads: digests of code and settings."""
         page = notebook in self.pages
         return [
@@ -143,7 +143,7 @@ class Graph:
                     waiting.append(self.cells[name].notebook)
         return list(found)
 
-    def unsound(self) -> list[str]:
+    def stale_steps(self) -> list[str]:
         """Steps whose results are not here, not whole, or not of these parameters.
 
         The engine is told of each: after a step that failed it has no results, but its digests, and the step

@@ -140,7 +140,7 @@ def intervals(
     return pd.DataFrame(columns, index=pd.Index(measure.names, name="measure"))
 
 
-def difference(
+def paired_difference(
     first: pd.DataFrame,
     second: pd.DataFrame,
     measure: Measure,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
     from radeval_lib.papers.printed_numbers import Printed, by_name, cell, parse, printed, quoted, wide
-    from radeval_lib.papers.rounding import Estimate, f1, rounding_range
+    from radeval_lib.papers.rounding import f1, rounding_range
+    from radeval_lib.stats.estimates import Estimate
     from radeval_lib.study.checks import (
         Check,
         above,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
         check_value,
     )
     from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
+    from radeval_lib.study.page_runs import OpenExhibit, PageRun, begin
+    from radeval_lib.study.phrases import glue, phrase
     from radeval_lib.study.results import Result, read_all, record, recorded
-    from radeval_lib.study.runs import Run, begin
+    from radeval_lib.study.runs import Run
     from radeval_lib.study.scorecards import audit, scorecard, totals
     from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority, unknown_lead
 
@@ -35,7 +38,8 @@ _HOMES = {
         "quoted",
         "wide",
     ),
-    "radeval_lib.papers.rounding": ("Estimate", "f1", "rounding_range"),
+    "radeval_lib.papers.rounding": ("f1", "rounding_range"),
+    "radeval_lib.stats.estimates": ("Estimate",),
     "radeval_lib.study.checks": (
         "Check",
         "above",
@@ -46,7 +50,9 @@ _HOMES = {
     ),
     "radeval_lib.study.display": ("not_attempted", "provenance", "quote", "show_checks"),
     "radeval_lib.study.results": ("Result", "read_all", "record", "recorded"),
-    "radeval_lib.study.runs": ("Run", "begin"),
+    "radeval_lib.study.page_runs": ("OpenExhibit", "PageRun", "begin"),
+    "radeval_lib.study.phrases": ("glue", "phrase"),
+    "radeval_lib.study.runs": ("Run",),
     "radeval_lib.study.scorecards": ("audit", "scorecard", "totals"),
     "radeval_lib.study.superiority": ("Lead", "check_no_deficit", "check_superiority", "unknown_lead"),
 }
@@ -57,6 +63,8 @@ __all__ = [
     "Check",
     "Estimate",
     "Lead",
+    "OpenExhibit",
+    "PageRun",
     "Printed",
     "Result",
     "Run",
@@ -73,9 +81,11 @@ __all__ = [
     "check_value",
     "exhibit",
     "f1",
+    "glue",
     "ledger",
     "not_attempted",
     "parse",
+    "phrase",
     "printed",
     "provenance",
     "quote",

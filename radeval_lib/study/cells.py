@@ -21,7 +21,7 @@ import pandas as pd
 
 from radeval_lib import checksums, origin
 from radeval_lib.errors import ParameterError, ResultError
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 from radeval_lib.study.profiles import Profile, command
 
 Value = str | int | float | bool
@@ -66,7 +66,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Kept:
+class CellOutput:
     """What a cell left.
 
     Attributes
@@ -165,7 +165,7 @@ def _types(table: pd.DataFrame) -> dict[str, str]:
     return {str(column): kinds.get(table[column].dtype.kind, "str") for column in table}
 
 
-def read(where: Path, cell: Cell, profile: str) -> Kept:
+def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     """What :func:`write` wrote, for a profile, which the remedy of an error names.
 
     Raises
@@ -177,7 +177,7 @@ def read(where: Path, cell: Cell, profile: str) -> Kept:
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
     origin.note_use(where / FACTS, f"cells/{cell.notebook}/{cell.slug}/{FACTS}")
-    return Kept(cell, tables, facts, where, model if model.is_dir() else None)
+    return CellOutput(cell, tables, facts, where, model if model.is_dir() else None)
 
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
@@ -193,13 +193,15 @@ def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums: dict[str, str] = facts["sha256"]
     except FileNotFoundError:
-        raise ResultError(f"the cell {cell.slug} was not made yet", shown(where), remedy) from None
+        raise ResultError(f"the cell {cell.slug} was not made yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        raise ResultError("this cell is cut short", shown(where / FACTS), remedy) from None
+        raise ResultError("this cell is cut short", display_path(where / FACTS), remedy) from None
     for name, digest in sums.items():
         path = where / name
         if not path.is_file() or checksums.of_file(path) != digest:
-            raise ResultError("this file is missing or was changed after it was written", shown(path), remedy)
+            raise ResultError(
+                "this file is missing or was changed after it was written", display_path(path), remedy
+            )
     return facts
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed, parse
-from radeval_lib.papers.rounding import Estimate, FloatArray, rounding_range
+from radeval_lib.papers.rounding import FloatArray, rounding_range
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 # Slack for binary floating point at the very edge of a rounding interval.
@@ -84,7 +85,7 @@ def check_value(
         raise ValueError(
             f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
         )
-    estimate = computed if isinstance(computed, Estimate) else Estimate(*[float(computed)] * 3)
+    estimate = computed if isinstance(computed, Estimate) else Estimate(float(computed), float(computed), float(computed))
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
     low, high = (_digits(end, places) for end in (estimate.low, estimate.high))
     words = _digits(estimate.value, places)

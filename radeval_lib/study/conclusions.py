@@ -235,7 +235,7 @@ def recorded_contrasts(run: Run) -> list[Contrast]:
     NotebookError
         Where the notebook does not declare ``results: [all]``.
     """
-    run.allow("results", ALL)
+    run.require_declared("results", ALL)
     path = run.output_dir / "results" / CONTRASTS_PAGE / _CONTRASTS
     if not path.is_file():
         return []

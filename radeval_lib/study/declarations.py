@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import NOTEBOOKS, shown
+from radeval_lib.paths import NOTEBOOKS, display_path
 
 ALL = "all"
 """Under ``results``: what every page recorded that does not itself read them all."""
@@ -72,5 +72,5 @@ def _read(path: Path, _modified: int) -> Declared:
         told = str(error).splitlines()
         listed = f"Under `study:` there can be {', '.join(Declared.model_fields)}, each a list of names."
         raise NotebookError(
-            f"the front matter is wrong: {' '.join(told[1:3]) or told[0]}", shown(path), listed
+            f"the front matter is wrong: {' '.join(told[1:3]) or told[0]}", display_path(path), listed
         ) from None

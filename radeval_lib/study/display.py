@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 from IPython.display import HTML
@@ -17,13 +16,11 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import DEFAULT_PROFILE
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
+from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
 from radeval_lib.tables import table_html
-
-if TYPE_CHECKING:
-    from radeval_lib.study.results import Result
 
 CAUSE_WORDS = {
     "paper": "in the paper",
@@ -108,6 +105,24 @@ def verdict_html(result: Result) -> str:
         f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
         f"{escape(verdict_sentence(result))}{_differences(result)}{strip(result)}</div>"
     )
+
+
+def exhibit_html(result: Result, caption: str = "") -> str:
+    """A result as a page shows it: the verdict, and every check in a table.
+
+    Parameters
+    ----------
+    caption : of the table, which then stands open; without one it is folded, and left out where the verdict
+        lists all its checks already.
+    """
+    box, table = verdict_html(result), HTML(table_html(checks_frame(result.checks), caption, index=False))
+    if caption:
+        return box + table.data
+    total, held = len(result.checks), len(result.with_outcome(HOLDS))
+    if not held:
+        return box
+    words = "The check" if total == 1 else f"All {total} checks"
+    return box + f'<details class="checks"><summary>{words}</summary>{table.data}</details>'
 
 
 def strip(result: Result) -> str:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError
-from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, shown
+from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, display_path
 from radeval_lib.roles import ROLES
 
 Size = Annotated[int, Field(strict=True, ge=0)]
@@ -63,7 +63,7 @@ class Profile(BaseModel):
         ProfileError
             Where a key is unknown, missing, or of the wrong type.
         """
-        where = f"{shown(PROFILES / f'{self.name}.yml')}, experiments, {system}"
+        where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments.get(system, {}))
         except ValidationError as error:
@@ -98,18 +98,20 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     """What a profile and those that it extends say; ``extended``: the profiles that led to this one."""
     if name in extended:
         circle = " -> ".join((*extended, name))
-        raise ProfileError(f"profiles extend each other in a circle: {circle}", shown(PROFILES))
+        raise ProfileError(f"profiles extend each other in a circle: {circle}", display_path(PROFILES))
     if name not in names():  # also where it names a file elsewhere
-        raise ProfileError(f"unknown profile {name!r}", shown(PROFILES), f"Profiles: {', '.join(names())}.")
+        raise ProfileError(
+            f"unknown profile {name!r}", display_path(PROFILES), f"Profiles: {', '.join(names())}."
+        )
     path = PROFILES / f"{name}.yml"
     try:
         own: dict[str, Any] = own_yaml.read(path) or {}
     except yaml.YAMLError as error:
-        raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", shown(path)) from None
+        raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
     if not isinstance(own, dict):
-        raise ProfileError("this is no mapping of keys", shown(path))
+        raise ProfileError("this is no mapping of keys", display_path(path))
     if "name" in own:
-        raise ProfileError("unknown key 'name'", shown(path), "A profile is named by its file.")
+        raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
     base = own.pop("extends", None)
     if base is None:
         return own
@@ -144,7 +146,7 @@ def profile(name: str) -> Profile:
         Where there is no such profile, or a key of it is unknown, missing or of the wrong type.
     """
     values = _values(name)
-    where = shown(PROFILES / f"{name}.yml")
+    where = display_path(PROFILES / f"{name}.yml")
     try:
         found = Profile(name=name, **values)
     except ValidationError as error:

@@ -15,7 +15,7 @@ from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
-from radeval_lib.paths import NOTEBOOKS, PROFILES, shown
+from radeval_lib.paths import NOTEBOOKS, PROFILES, display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.declarations import ALL
@@ -65,11 +65,6 @@ class Result:
         """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
 
-    def _repr_html_(self) -> str:
-        from radeval_lib.study.display import verdict_html
-
-        return verdict_html(self)
-
 
 def _outcome(evidence: str, checks: Sequence[Check], remaining: str, stand_in: str) -> str:
     shape = verdicts.kind(evidence, stand_in) == "stand-ins"
@@ -116,6 +111,19 @@ def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[s
     return found
 
 
+def check_owner(run: Run, exhibit_id: str) -> None:
+    """Refuse an exhibit that the ledger gives to another page than the run's.
+
+    Raises
+    ------
+    LedgerError, ResultError
+        Where the ledger has no such exhibit, or gives it to another page.
+    """
+    entry = exhibit(exhibit_id)
+    if entry.notebook != run.notebook:
+        raise ResultError(f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {run.notebook!r}")
+
+
 def record(
     run: Run,
     exhibit_id: str,
@@ -137,14 +145,12 @@ def record(
         a shape alone.
     table : the rebuilt table, kept with the result.
 
-    Returns
-    -------
-    Result
-        Shows its verdict as a sentence when a notebook displays it.
+    Raises
+    ------
+    LedgerError, ResultError
+        Where the ledger has no such exhibit, gives it to another page, or there is nothing to judge.
     """
-    entry = exhibit(exhibit_id)
-    if entry.notebook != run.notebook:
-        raise ResultError(f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {run.notebook!r}")
+    check_owner(run, exhibit_id)
     source = NOTEBOOKS / f"{run.notebook}.md"
     result = Result(
         exhibit=exhibit_id,
@@ -157,9 +163,9 @@ def record(
         causes=causes_of(exhibit_id, evidence, checks),
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance={
-            "notebook": {shown(source): checksums.of_file(source)},
+            "notebook": {display_path(source): checksums.of_file(source)},
             "profile": {
-                shown(PROFILES / f"{run.profile.name}.yml"): checksums.of_file(
+                display_path(PROFILES / f"{run.profile.name}.yml"): checksums.of_file(
                     PROFILES / f"{run.profile.name}.yml"
                 )
             },
@@ -196,11 +202,13 @@ def read(path: Path) -> Result:
         content = json.loads(path.read_text(encoding="utf-8"))
         form, digest = content.pop("format"), content.pop("sha256")
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError, TypeError):
-        raise ResultError("this results file is cut short or no results file", shown(path), remedy) from None
+        raise ResultError(
+            "this results file is cut short or no results file", display_path(path), remedy
+        ) from None
     if form != _FORMAT:
-        raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted", shown(path), remedy)
+        raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted", display_path(path), remedy)
     if digest != _digest(content):
-        raise ResultError("this results file was changed after it was written", shown(path), remedy)
+        raise ResultError("this results file was changed after it was written", display_path(path), remedy)
     content["checks"] = tuple(Check(**check) for check in content["checks"])
     content["causes"] = {name: (cause, why) for name, (cause, why) in content["causes"].items()}
     return Result(**content)
@@ -222,7 +230,7 @@ def read_all(output_dir: Path) -> list[Result]:
         folder = path.parent.relative_to(output_dir / "results").as_posix()
         if exhibit(result.exhibit).notebook != folder:
             raise ResultError(
-                "the ledger gives this exhibit to another notebook", shown(path), "Delete the file."
+                "the ledger gives this exhibit to another notebook", display_path(path), "Delete the file."
             )
         results.append(result)
     order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}
@@ -239,5 +247,5 @@ def recorded(run: Run) -> list[Result]:
     NotebookError
         Where the notebook does not declare ``results: [all]``.
     """
-    run.allow("results", ALL)
+    run.require_declared("results", ALL)
     return read_all(run.output_dir)

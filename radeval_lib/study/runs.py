@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -22,9 +22,9 @@ from radeval_lib.models import naming
 from radeval_lib.models.loading import checksum
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.untrained import untrained
-from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, shown
+from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, display_path
 from radeval_lib.study import cells, profiles
-from radeval_lib.study.cells import CELL_MODEL, Cell, Kept
+from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput
 from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile
 
@@ -130,7 +130,7 @@ class Run:
             raise roles.RoleError(
                 f"profile {self.profile.name!r} fills no model role {role!r}", "", f"Model roles: {known}."
             )
-        self.allow("models", role)
+        self.require_declared("models", role)
         where = name = self.profile.models[role]
         if name.startswith(CELL_MODEL):
             cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
@@ -156,7 +156,7 @@ class Run:
         NotebookError
             Where the notebook does not declare the metric, or a role that it needs.
         """
-        self.allow("metrics", name)
+        self.require_declared("metrics", name)
         kind, known = metrics.get(name), metrics.settings_of(name)
         filled: dict[str, Any] = {role: self.model(role) for role in kind.needs if role not in settings}
         if "device" in known:
@@ -167,12 +167,12 @@ class Run:
             filled["layer"] = None  # the default is the layer of the default model
         return metrics.create(name, **{**filled, **settings})
 
-    def panel(self) -> dict[str, Metric]:
+    def all_metrics(self) -> dict[str, Metric]:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
         found = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in found}
 
-    def cells(self, notebook: str) -> list[Kept]:
+    def cells(self, notebook: str) -> list[CellOutput]:
         """What the planned cells of a notebook left, in the order of the plan.
 
         Raises
@@ -182,10 +182,10 @@ class Run:
         ResultError
             Where one was not made yet or is damaged.
         """
-        self.allow("cells", notebook)
+        self.require_declared("cells", notebook)
         return [self._kept(cell) for cell in cells.planned_of(self.profile, notebook)]
 
-    def keep(
+    def save(
         self,
         tables: Mapping[str, pd.DataFrame],
         facts: Mapping[str, Any] | None = None,
@@ -223,13 +223,13 @@ class Run:
         """Whether this is the first planned cell of its notebook, whose model a profile may name."""
         return Cell(self.notebook, self.parameters) == cells.planned_of(self.profile, self.notebook)[0]
 
-    def _kept(self, cell: Cell) -> Kept:
+    def _kept(self, cell: Cell) -> CellOutput:
         """A cell of this run's own outputs, or else of the profile's build."""
         places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.profile.name)]
         found = next((place for place in places if place.is_dir()), places[0])
         return cells.read(found, cell, self.profile.name)
 
-    def allow(self, kind: str, name: str) -> None:
+    def require_declared(self, kind: str, name: str) -> None:
         """Refuse what the notebook does not declare.
 
         Raises
@@ -297,6 +297,9 @@ class Run:
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
 
 
+R = TypeVar("R", bound=Run)
+
+
 def begin(
     notebook: str,
     *,
@@ -304,8 +307,9 @@ def begin(
     seed: int,
     output_dir: str = "",
     data_root: str = "",
+    kind: type[R] = Run,  # type: ignore[assignment]
     **parameters: cells.Value,
-) -> Run:
+) -> R:
     """Start a run: check the parameters that papermill passed, and set the book's plotting style.
 
     Parameters
@@ -315,6 +319,7 @@ def begin(
     seed : non-negative; 0 takes the profile's seed.
     output_dir : where results go; empty: ``build/<profile>``.
     data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    kind : the class of the run.
     parameters : those of a cell.
 
     Raises
@@ -326,7 +331,9 @@ def begin(
 
     if not (NOTEBOOKS / f"{notebook}.md").is_file():
         raise NotebookError(
-            f"unknown notebook {notebook!r}", shown(NOTEBOOKS), "Give its path, such as rales/datasets."
+            f"unknown notebook {notebook!r}",
+            display_path(NOTEBOOKS),
+            "Give its path, such as rales/datasets.",
         )
     settings = profiles.profile(profile)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -340,7 +347,7 @@ def begin(
         raise ParameterError(
             f"profile {profile!r} needs data files", notebook, "Name their folder in RADEVAL_DATA_ROOT."
         )
-    run = Run(
+    run = kind(
         notebook=notebook,
         profile=settings,
         seed=seed or settings.seed,

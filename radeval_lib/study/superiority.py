@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 

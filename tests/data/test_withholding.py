@@ -12,11 +12,11 @@ SECRET = "faint nodular opacity beneath the seventh left rib"
 
 
 def test_messages_of_this_library_are_told_and_others_withheld() -> None:
-    assert withholding.told("FormatError", "a.csv, line 3: missing key") == "a.csv, line 3: missing key"
-    assert withholding.told("RoleError", "fills no role") == "fills no role"
-    assert withholding.told("ModelError", "no folder") == "no folder"
-    assert withholding.told("ValueError", SECRET) == withholding.WITHHELD
-    assert withholding.told("MetricError", SECRET) == withholding.WITHHELD
+    assert withholding.message("FormatError", "a.csv, line 3: missing key") == "a.csv, line 3: missing key"
+    assert withholding.message("RoleError", "fills no role") == "fills no role"
+    assert withholding.message("ModelError", "no folder") == "no folder"
+    assert withholding.message("ValueError", SECRET) == withholding.WITHHELD
+    assert withholding.message("MetricError", SECRET) == withholding.WITHHELD
 
 
 def test_a_failed_notebook_keeps_its_code_and_none_of_its_outputs() -> None:

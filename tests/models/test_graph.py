@@ -106,12 +106,12 @@ def test_the_loss_by_hand() -> None:
 def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: Path) -> None:
     model = model_of(TINY, corpus, seed=1, **SMALL)
     task = GraphTask(model)
-    taught = unit_records(corpus[:40], "sentence")
+    train_set = unit_records(corpus[:40], "sentence")
     before = task.measure(corpus[40:50])["f1"]
     settings = TrainingSettings(
         learning_rate=4e-3, batch_size=16, epochs=5, device="cpu", seed=1, by_length=True, patience=9
     )
-    trained = train(task, taught, corpus[40:50], settings)
+    trained = train(task, train_set, corpus[40:50], settings)
     assert trained.best["f1"] > max(0.3, before)
     assert trained.best["strict_f1"] <= trained.best["relation_f1"]
     task.save(tmp_path)
@@ -141,9 +141,11 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
         path = tmp_path / f"{name}.json"
         path.write_bytes(json_bytes(content))
         parts.append(radgraph.load(path, name))
-    taught, tested = parts
-    model = model_of(TINY, [*taught, *tested], unit="text", **SMALL)
-    trained = train(GraphTask(model), taught, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))
+    train_set, tested = parts
+    model = model_of(TINY, [*train_set, *tested], unit="text", **SMALL)
+    trained = train(
+        GraphTask(model), train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2)
+    )
     assert len(trained.history) == 1
     table = tally(model, tested)
     assert sorted(table["case"].unique()) == sorted(record.id for record in tested)

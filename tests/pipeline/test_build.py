@@ -36,7 +36,7 @@ def cells(profile):
 
 CELL = """import pandas as pd
 
-run.keep({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
+run.save({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
          model=lambda folder: (folder / "kept").write_text(str(number)))"""
 
 READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]

@@ -21,7 +21,7 @@ import json
 from radeval_lib.pipeline import steps
 graph = steps.graph("embedded")
 notebooks = {*graph.pages, *(cell.notebook for cell in graph.cells.values())}
-print(json.dumps({name: graph.depends(name) for name in notebooks}))
+print(json.dumps({name: graph.cache_key(name) for name in notebooks}))
 """
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"
 

@@ -8,7 +8,7 @@ import pytest
 
 from radeval_lib.models.ner.agreement import Counts
 from radeval_lib.stats import resampling
-from radeval_lib.stats.seed_intervals import TAGGING, Measure, difference, intervals, measures, micro
+from radeval_lib.stats.seed_intervals import TAGGING, Measure, intervals, measures, micro, paired_difference
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -81,7 +81,7 @@ def test_intervals_by_a_loop() -> None:
 
 def test_difference_by_a_loop() -> None:
     first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    frame = difference(first, second, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
+    frame = paired_difference(first, second, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
     rng, cases = np.random.default_rng(1), sorted(first["case"].unique())
     drawn = []
     for _ in range(600):
@@ -99,21 +99,21 @@ def test_difference_by_a_loop() -> None:
 
 def test_a_difference_is_paired_over_cases() -> None:
     counts = _made(seeds=1)
-    frame = difference(counts, counts, TAGGING, resamples=300, rng=np.random.default_rng(0))
+    frame = paired_difference(counts, counts, TAGGING, resamples=300, rng=np.random.default_rng(0))
     assert (frame[["value", "low", "high"]] == 0).all(axis=None)
     assert (frame["p"] == 1).all()
     other = counts.assign(seed=7)
     pd.testing.assert_frame_equal(
-        difference(counts, other, TAGGING, resamples=300, rng=np.random.default_rng(0)), frame
+        paired_difference(counts, other, TAGGING, resamples=300, rng=np.random.default_rng(0)), frame
     )
 
 
 def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
     first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    expected = difference(first, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
+    expected = paired_difference(first, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
     monkeypatch.setattr(resampling, "_CELLS", 40 * 30)
     shuffled = first.sample(frac=1, random_state=0)
-    found = difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
+    found = paired_difference(shuffled, second, TAGGING, resamples=100, rng=np.random.default_rng(0))
     pd.testing.assert_frame_equal(found, expected)
 
 
@@ -121,9 +121,9 @@ def test_a_difference_needs_the_same_cases_and_gold() -> None:
     counts = _made()
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"1 cases are not in both, such as \['case 7'\]"):
-        difference(counts, counts[counts["case"] != "case 7"], TAGGING, resamples=10, rng=rng)
+        paired_difference(counts, counts[counts["case"] != "case 7"], TAGGING, resamples=10, rng=rng)
     with pytest.raises(ValueError, match="gold, words of a case differ"):
-        difference(counts, counts.assign(gold=counts["gold"] + 1), TAGGING, resamples=10, rng=rng)
+        paired_difference(counts, counts.assign(gold=counts["gold"] + 1), TAGGING, resamples=10, rng=rng)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from radeval_lib.models.cache import BlobCache
 from radeval_lib.models.judges.base import Judge, Keep, Pair
 
 
-class KeptJudge:
+class CachedJudge:
     """A judge whose answers are kept in a folder, each as soon as it is there.
 
     An answer is found by the hash of both reports and of the judge's signature, and is stored such that only

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.models.judges.base import Judge
-from radeval_lib.models.judges.cached import KeptJudge
+from radeval_lib.models.judges.cached import CachedJudge
 from radeval_lib.models.loading import ADDRESSES, RULES
 
 
@@ -39,4 +39,4 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         from radeval_lib.models.judges.causal_lm import CausalJudge
 
         judge = CausalJudge(name, device=device)
-    return KeptJudge(judge, cache) if cache is not None else judge
+    return CachedJudge(judge, cache) if cache is not None else judge

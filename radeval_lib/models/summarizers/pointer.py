@@ -16,7 +16,7 @@ from torch.nn import functional
 
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
-_LITTLE = 1e-9
+EPSILON = 1e-9
 State = tuple[torch.Tensor, torch.Tensor]
 """What the decoder remembers: output and cell, each of shape (1, n, hidden)."""
 
@@ -120,7 +120,7 @@ class PointerGenerator(nn.Module):
         ).view_as(wanted)
         if self.copying:
             there = input_ids[:, None] == wanted[..., None]
-            copied = ((there * points).sum(-1) + _LITTLE).log()
+            copied = ((there * points).sum(-1) + EPSILON).log()
             written = torch.logaddexp(
                 written + functional.logsigmoid(gate), copied + functional.logsigmoid(-gate)
             )
@@ -136,7 +136,7 @@ class PointerGenerator(nn.Module):
         if self.copying:
             generate = torch.sigmoid(gate[:, -1:])
             shares = (generate * shares).scatter_add(-1, memory.source, (1 - generate) * points[:, -1])
-        return (shares + _LITTLE).log(), state
+        return (shares + EPSILON).log(), state
 
     @staticmethod
     def _attention(queries: torch.Tensor, memory: Memory) -> torch.Tensor:

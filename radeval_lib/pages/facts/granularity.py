@@ -50,7 +50,7 @@ def alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     return found
 
 
-def divide(agreement: Mapping[str, float]) -> float:
+def ratio_count_gap(agreement: Mapping[str, float]) -> float:
     """Lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
     return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
 
@@ -156,7 +156,7 @@ def _sweep(
                 "step": step,
                 "repeat": repeat,
                 **found,
-                "divide": divide(found),
+                "divide": ratio_count_gap(found),
             }
 
 

@@ -14,7 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.papers.printed_numbers import Printed, quotations
 from radeval_lib.papers.printed_numbers import quoted as printed_in
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.reconstruction import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study.checks import Check

@@ -17,12 +17,12 @@ from radeval_lib.models.judges.base import Judge, Pair
 from radeval_lib.models.judges.sentence_judge import LearnedJudge
 from radeval_lib.pages.green.judging import QUANTITIES, counted
 from radeval_lib.pages.green.other_modalities import Modified, modified, other_pairs
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
 
 ABDOMINAL_CT = (("CT", "ABDOMEN"), ("CT", "ABDOMEN-PELVIS"))
-"""Kept out of what a judge learns from, as the paper's abdominal CT."""
+"""CellOutput out of what a judge learns from, as the paper's abdominal CT."""
 
 FloatArray = NDArray[np.float64]
 
@@ -99,7 +99,9 @@ def _both(values: FloatArray) -> str:
     return f"{values.mean():.2f} ± {values.std():.2f}"
 
 
-def fewer(first: FloatArray, second: FloatArray, *, resamples: int, rng: np.random.Generator) -> Estimate:
+def paired_difference(
+    first: FloatArray, second: FloatArray, *, resamples: int, rng: np.random.Generator
+) -> Estimate:
     """By how much a number is lower for one judge than for another, with the 95% interval.
 
     Parameters

@@ -83,7 +83,7 @@ def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     )
 
 
-def gain(
+def paired_difference(
     before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """By how much micro-F1 over all categories rises from one judge to another on the same pairs, with the
@@ -113,7 +113,7 @@ def _f1(hit: FloatArray, planted: FloatArray, found: FloatArray) -> FloatArray:
         return 2 * hit / (planted + found)
 
 
-def filed(judge: Judge, n: int, seed: int) -> pd.DataFrame:
+def category_assignment_rates(judge: Judge, n: int, seed: int) -> pd.DataFrame:
     """Where a judge files single planted errors in ``n`` X-rays of the chest of each kind.
 
     Returns

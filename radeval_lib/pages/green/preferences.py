@@ -17,7 +17,7 @@ from radeval_lib.data import radpref
 from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.pages.green.judging import counted
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study.superiority import Lead
 from radeval_lib.synthetic import (
@@ -86,7 +86,7 @@ def _noted(rating: Rating) -> float:
     return sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
 
 
-def weighed(truth: Comparison) -> float:
+def weighted_error_count(truth: Comparison) -> float:
     """The number of errors, insignificant ones at a quarter."""
     return sum(1.0 if error.significant else _MINOR for error in truth.errors)
 
@@ -144,7 +144,7 @@ def agreed(choices: Sequence[Choice]) -> list[Choice]:
     return [one for one in choices if one.preferred is not None]
 
 
-def right(choices: Sequence[Choice], first: Sequence[float], second: Sequence[float]) -> pd.Series:
+def is_correct(choices: Sequence[Choice], first: Sequence[float], second: Sequence[float]) -> pd.Series:
     """Of each case with a preference, what a score's choice is worth: 1 where the preferred candidate scores
     higher, 0 where the other does, one half where both score alike.
 
@@ -192,7 +192,9 @@ def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random
     )
 
 
-def difference(first: pd.Series, second: pd.Series, *, resamples: int, rng: np.random.Generator) -> Estimate:
+def paired_difference(
+    first: pd.Series, second: pd.Series, *, resamples: int, rng: np.random.Generator
+) -> Estimate:
     """Mean of one number minus that of another on the same cases; 95% interval from drawing cases."""
     gaps = first.to_numpy(float) - second.to_numpy(float)
     draws = np.concatenate([w @ gaps for w in drawn_counts(len(gaps), resamples, rng, len(gaps))]) / len(gaps)
@@ -241,13 +243,15 @@ def levels(choices: Sequence[Choice], number: int = 4) -> pd.Series:
     return np.ceil(ranks * number).clip(1, number).astype(int) - 1
 
 
-def sure(choices: Sequence[Choice]) -> pd.Series:
+def high_confidence(choices: Sequence[Choice]) -> pd.Series:
     """Whether the radiologists were surer of a case than of the median one."""
     confidence = pd.Series([one.confidence for one in choices])
     return confidence > confidence.median()
 
 
-def gain(part: pd.Series, known: pd.Series, *, resamples: int, rng: np.random.Generator) -> Estimate:
+def group_difference(
+    part: pd.Series, known: pd.Series, *, resamples: int, rng: np.random.Generator
+) -> Estimate:
     """By how much values are higher in cases that are sure, as a mean difference with its 95% interval.
 
     Parameters

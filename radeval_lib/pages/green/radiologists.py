@@ -15,10 +15,10 @@ from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.judges.base import Judge, Pair
 from radeval_lib.pages.green.judging import counted
-from radeval_lib.papers.rounding import Estimate
 from radeval_lib.roles import SYNTHETIC
 from radeval_lib.roles.generated_ratings import cases
 from radeval_lib.stats import agreement
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import above
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import in_words, joined

@@ -27,7 +27,7 @@ _ENDS = (0.025, 0.975)
 _FOLDS = 10
 
 
-def growth(
+def optimism_by_trials(
     trials: pd.DataFrame, sizes: Sequence[int], *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Advantage and optimism with so many trials.

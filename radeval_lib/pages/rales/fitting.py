@@ -115,7 +115,9 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
             TrainingSettings(**own), seed=plan.seed + draw, device=plan.device, measure=plan.task.measure
         )
         whole = replace(chosen, epochs=int(chosen.epochs), batch_size=int(chosen.batch_size))
-        value = train(fitted, plan.task.taught(parts.train), parts.dev, whole).best[plan.task.measure]
+        value = train(fitted, plan.task.training_records(parts.train), parts.dev, whole).best[
+            plan.task.measure
+        ]
         counts, logits = partial(plan.task.counts, fitted), getattr(fitted, "logits", None)
     tables = {}
     if isinstance(plan.task, ProcedureBenchmark) and logits is not None:

@@ -17,7 +17,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.preferences import preferences
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import rerender, seeded

@@ -12,7 +12,7 @@ from radeval_lib import wording
 from radeval_lib.pages.rales.encoders import title
 from radeval_lib.pages.rales.leaderboard import Scores
 from radeval_lib.pages.rales.settings import Settings
-from radeval_lib.study.cells import Kept
+from radeval_lib.study.cells import CellOutput
 
 REGIMES = {
     "all": "all labels",
@@ -22,7 +22,7 @@ REGIMES = {
 }
 
 
-def joined(kept: Sequence[Kept], name: str, settings: Settings) -> pd.DataFrame:
+def joined(kept: Sequence[CellOutput], name: str, settings: Settings) -> pd.DataFrame:
     """One table of every cell, with the encoder's title in front; cells without it are passed over."""
     frames = [
         one.tables[name].assign(encoder=title(str(one.cell.parameters["encoder"]), settings.shallow_layers))

@@ -27,7 +27,7 @@ import pandas as pd
 from radeval_lib import atomic
 from radeval_lib.errors import SearchError
 from radeval_lib.pages.rales.settings import Dimension
-from radeval_lib.paths import shown
+from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
     import optuna
@@ -92,7 +92,9 @@ def search(
         Where the space is empty, or the study's files are damaged.
     """
     if not space:
-        raise SearchError("nothing to search", shown(folder), "Name at least one setting and its range.")
+        raise SearchError(
+            "nothing to search", display_path(folder), "Name at least one setting and its range."
+        )
     _import_optuna()
     from optuna.trial import TrialState
 
@@ -177,8 +179,8 @@ def _whole_lines(journal: Path) -> None:
         except ValueError:
             raise SearchError(
                 "this study is damaged",
-                f"{shown(journal)}, line {number}",
-                f"Delete {shown(journal.parent)}.",
+                f"{display_path(journal)}, line {number}",
+                f"Delete {display_path(journal.parent)}.",
             ) from None
     if whole != content:
         with atomic.new_file(journal) as new:
@@ -207,7 +209,9 @@ def _read(folder: Path, number: int, trial: optuna.trial.FrozenTrial) -> Trial:
     where = folder / f"trial-{number}"
     if not where.is_dir():
         raise SearchError(
-            f"trial {number} is finished, but its tables are missing", shown(folder), "Delete this folder."
+            f"trial {number} is finished, but its tables are missing",
+            display_path(folder),
+            "Delete this folder.",
         )
     tables = {
         path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)

@@ -95,7 +95,7 @@ class BenchmarkTask(ABC):
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
         """A :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
 
-    def taught(self, records: Sequence[Any]) -> list[Any]:
+    def training_records(self, records: Sequence[Any]) -> list[Any]:
         """The records as the model reads them in training."""
         return list(records)
 
@@ -134,7 +134,7 @@ class GraphBenchmark(BenchmarkTask):
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphTask:
         return GraphTask(model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed))
 
-    def taught(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+    def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         return unit_records(records, "sentence")
 
     def counts(self, fitted: GraphTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:

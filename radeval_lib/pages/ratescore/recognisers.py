@@ -62,8 +62,8 @@ def starting_graphs(
     records : the corpus of graphs.
     reports : annotated reports drawn from its training part, all of its dev part beside them; 0: all.
     """
-    taught = [row for row in records if row.split == "train"]
-    return [*_drawn(taught, reports, rng), *(row for row in records if row.split == "dev")]
+    train_set = [row for row in records if row.split == "train"]
+    return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]
 
 
 def choose(

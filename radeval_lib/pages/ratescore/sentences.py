@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from radeval_lib.pages.ratescore.released import RATESCORE
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import above
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import in_words, joined, ordinal, with_interval

@@ -9,18 +9,18 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib.pages.summarization.plan import ALL
-from radeval_lib.pages.summarization.tallies import difference_of, mean_of
-from radeval_lib.papers.rounding import Estimate
-from radeval_lib.study.cells import Kept
+from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
 
-_KEYS = ["seed", "system", "taught", "case"]
+_KEYS = ["seed", "system", "train_set", "case"]
 
 
-def gathered(kept: Iterable[Kept], table: str) -> pd.DataFrame:
+def gathered(kept: Iterable[CellOutput], table: str) -> pd.DataFrame:
     """One table of all cells, the rows below one another; empty where no cell kept it.
 
     What needs no training stands in several cells, with the same rows, and is taken once.
@@ -29,12 +29,12 @@ def gathered(kept: Iterable[Kept], table: str) -> pd.DataFrame:
     return pd.concat(found, ignore_index=True).drop_duplicates(_KEYS) if found else pd.DataFrame()
 
 
-def of_system(scores: pd.DataFrame, system: str, *, taught: str = "") -> pd.DataFrame:
-    """The rows of one system: trained on ``taught``, or, where that is empty, on the pair of each test."""
+def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
+    """The rows of one system: trained on ``train_set``, or, where that is empty, on the pair of each test."""
     rows = scores[scores["system"] == system]
-    if taught:
-        return rows[rows["taught"].isin([taught, ""])]
-    return rows[(rows["taught"] == rows["group"]) | (rows["taught"] == "")]
+    if train_set:
+        return rows[rows["train_set"].isin([train_set, ""])]
+    return rows[(rows["train_set"] == rows["group"]) | (rows["train_set"] == "")]
 
 
 def estimate_words(estimate: Estimate, decimals: int = 3) -> str:
@@ -43,18 +43,18 @@ def estimate_words(estimate: Estimate, decimals: int = 3) -> str:
 
 
 def benchmark(
-    run: Run, scores: pd.DataFrame, metric: str, pairs: Sequence[str], *, taught: str = ""
+    run: Run, scores: pd.DataFrame, metric: str, pairs: Sequence[str], *, train_set: str = ""
 ) -> pd.DataFrame:
     """Systems (rows) by test pair (columns), means over seeds, and the mean over all with its interval.
 
     Parameters
     ----------
-    taught : the training set of systems that learn; empty: the pair of each test.
+    train_set : the training set of systems that learn; empty: the pair of each test.
     """
     tested = scores[scores["group"].isin(pairs)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        own = of_system(tested, system, taught=taught)
+        own = of_system(tested, system, train_set=train_set)
         means = own.groupby("group")[metric].mean().reindex(list(pairs))
         whole = mean_of(own, metric, resamples=run.profile.resamples, rng=run.rng(f"{system} {metric}"))
         rows[system] = {**means.to_dict(), "all tests": estimate_words(whole)}
@@ -73,7 +73,7 @@ def compared(
 ) -> dict[str, Estimate]:
     """Mean of ``first`` minus that of each other on the same tests, with intervals."""
     return {
-        name: difference_of(
+        name: paired_difference(
             first, other, metric, resamples=run.profile.resamples, rng=run.rng(f"{name} against {metric}")
         )
         for name, other in others.items()
@@ -202,7 +202,7 @@ def best_everywhere(
     def gap(group: str, rival: str, of: int = 1) -> Estimate:
         mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
         rng = run.rng(f"{name} {group} {rival} {metric}")
-        return difference_of(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
+        return paired_difference(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
 
     def behind(group: str) -> bool:
         above = [key for key in rivals if means.at[group, key] > means.at[group, first]]

@@ -61,21 +61,21 @@ def settings(profile: Profile) -> Settings:
     return profile.section("summarization", Settings)
 
 
-def taught_on(taught: str) -> list[str]:
-    """The training sets that a cell's parameter ``taught`` stands for.
+def training_sets(train_set: str) -> list[str]:
+    """The training sets that a cell's parameter ``train_set`` stands for.
 
     Raises
     ------
     ParameterError
         Where it is none that the paper trains.
     """
-    if taught == EACH:
+    if train_set == EACH:
         return list(TRAINED)
-    if taught != ALL and taught not in TRAINED:
+    if train_set != ALL and train_set not in TRAINED:
         raise ParameterError(
-            f"no training set {taught!r}", "taught", f"Choices: {', '.join((*TRAINED, ALL, EACH))}."
+            f"no training set {train_set!r}", "train_set", f"Choices: {', '.join((*TRAINED, ALL, EACH))}."
         )
-    return [taught]
+    return [train_set]
 
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
@@ -105,10 +105,10 @@ def cells(profile: Profile) -> list[Cell]:
     else:
         learn = [name for name, system in own.systems.items() if system.learns]
         rest = [name for name, system in own.systems.items() if not system.learns]
-        sets = [(taught, name) for name in learn for taught in (ALL, *TRAINED)]
+        sets = [(train_set, name) for name in learn for train_set in (ALL, *TRAINED)]
         sets += [(ALL, name) for name in rest]
         corpora = list(own.rales_systems)
     return [
-        *(Cell.of(NOTEBOOK, taught=taught, system=name) for taught, name in sets),
+        *(Cell.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
         *(Cell.of(RALES_NOTEBOOK, system=name) for name in corpora),
     ]

@@ -8,8 +8,8 @@ import pandas as pd
 from IPython.display import Markdown
 
 from radeval_lib.pages.summarization.benchmark import estimate_words, named_counts
-from radeval_lib.pages.summarization.tallies import LeadLeft
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.pages.summarization.tallies import LeadRetention
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import in_words, joined, with_interval
@@ -102,7 +102,7 @@ def comparison_words(best: str, gaps: Mapping[str, Estimate]) -> Markdown:
 _HALF = 0.5
 
 
-def unseen_words(best: str, left: LeadLeft | None) -> Markdown:
+def unseen_words(best: str, left: LeadRetention | None) -> Markdown:
     """How much of a lead over Lead-3 is left on groups that were not in training.
 
     Parameters
@@ -129,7 +129,7 @@ def unseen_words(best: str, left: LeadLeft | None) -> Markdown:
     )
 
 
-def unseen_check(best: str, left: LeadLeft) -> Check:
+def unseen_check(best: str, left: LeadRetention) -> Check:
     """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
     there is no established lead, or where the interval of what is left holds one half."""
     return check_statement(
@@ -141,7 +141,7 @@ def unseen_check(best: str, left: LeadLeft) -> Check:
     )
 
 
-def _mostly_lost(left: LeadLeft) -> bool | None:
+def _mostly_lost(left: LeadRetention) -> bool | None:
     return None if left.share is None else above(-left.share.high, -left.share.low, -_HALF)
 
 

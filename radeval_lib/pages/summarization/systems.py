@@ -70,14 +70,14 @@ class Made:
 
 def make(
     system: System,
-    taught: Sequence[ReportPair],
+    train_set: Sequence[ReportPair],
     dev: Sequence[ReportPair],
     *,
     seed: int,
     encoder: Encoder | None = None,
     device: str = "auto",
 ) -> Made:
-    """A system trained on ``taught``, its epoch or threshold chosen on ``dev`` by ROUGE-L.
+    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def make(
     if system.needs_vectors and encoder is None:
         raise ParameterError(f"a system of kind {system.kind!r} needs an encoder", "systems")
     try:
-        return _made(system, taught, dev, seed, encoder, device)
+        return _made(system, train_set, dev, seed, encoder, device)
     except TypeError as error:
         raise ParameterError(
             f"a setting does not exist: {error}", f"systems, {system.kind}", "Correct it in the profile."
@@ -103,7 +103,7 @@ def make(
 
 def _made(
     system: System,
-    taught: Sequence[ReportPair],
+    train_set: Sequence[ReportPair],
     dev: Sequence[ReportPair],
     seed: int,
     encoder: Encoder | None,
@@ -119,20 +119,20 @@ def _made(
 
         assert encoder is not None
         chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **system.settings)
-        chosen.fit(taught, dev)
+        chosen.fit(train_set, dev)
         return Made(chosen, [], chosen.save)
-    task = _task(system, taught, seed, device)
+    task = _task(system, train_set, seed, device)
     settings = TrainingSettings(**{"measure": "rouge_l", **system.training, "seed": seed, "device": device})
-    trained = train(task, taught, dev, settings)
+    trained = train(task, train_set, dev, settings)
     return Made(task, trained.history, task.save)
 
 
-def _task(system: System, taught: Sequence[ReportPair], seed: int, device: str) -> Any:
+def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     if system.kind == "pointer":
         from radeval_lib.models.summarizers.pointer import PointerSettings
         from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
 
-        return PointerSummarizer.new(taught, PointerSettings(**system.settings), seed=seed)
+        return PointerSummarizer.new(train_set, PointerSettings(**system.settings), seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
     if not system.start:
@@ -142,7 +142,7 @@ def _task(system: System, taught: Sequence[ReportPair], seed: int, device: str) 
     own = dict(system.settings)
     if system.kind == "encoder_decoder":
         layers, trimmed = own.pop("layers", None), own.pop("trimmed", False)
-        texts = [reveal(text) for pair in taught for text in (pair.findings, pair.impression)]
+        texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
         keep = texts if trimmed else None
         model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
         return Seq2SeqSummarizer(model, tokenizer, Seq2SeqSettings(**own), device=device)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.seed_intervals import draws, ratio
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def mean_of(scores: pd.DataFrame, metric: str, *, resamples: int, rng: np.random
     return _estimate(float(values.mean()), _draws([values], resamples, rng)[0])
 
 
-def difference_of(
+def paired_difference(
     first: pd.DataFrame,
     second: pd.DataFrame,
     metric: str,
@@ -112,7 +112,7 @@ def _draws(tables: Sequence[FloatArray], resamples: int, rng: np.random.Generato
 
 
 @dataclass(frozen=True)
-class LeadLeft:
+class LeadRetention:
     """A lead on groups that were in training, and what is left of it on others.
 
     Attributes
@@ -129,7 +129,7 @@ class LeadLeft:
 
 def lead_left(
     first: pd.DataFrame, second: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator
-) -> LeadLeft:
+) -> LeadRetention:
     """The lead of ``first`` over ``second`` on groups seen in training and on others, by the same resamples.
 
     Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
@@ -137,7 +137,7 @@ def lead_left(
 
     Parameters
     ----------
-    first, second : as for :func:`difference_of`, with the column ``seen``; some cases are seen, some not.
+    first, second : as for :func:`paired_difference`, with the column ``seen``; some cases are seen, some not.
     """
     tables = []
     for one in (first, second):
@@ -153,18 +153,18 @@ def lead_left(
     values = np.subtract(*(means(table.sum(axis=1)).mean(axis=0) for table in tables))
     known, new = (_estimate(float(values[side]), gaps[:, side]) for side in (0, 1))
     if known.low <= 0:
-        return LeadLeft(known, new, None)
+        return LeadRetention(known, new, None)
     led = gaps[gaps[:, 0] > 0]
-    return LeadLeft(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
+    return LeadRetention(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
 
 
 def grid(scores: pd.DataFrame, metric: str, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Means of a metric by training set (rows, column ``taught``) and test set (columns, ``group``)."""
-    means = scores.pivot_table(index="taught", columns="group", values=metric, aggfunc="mean")
+    """Means of a metric by training set (rows, column ``train_set``) and test set (columns, ``group``)."""
+    means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=list(rows), columns=list(columns))
 
 
 def within(scores: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     """The rows of systems that were tested on the pair that they were trained on, or need no training."""
-    untrained = scores["taught"] == ""
-    return scores[(untrained | (scores["taught"] == scores["group"])) & scores["system"].isin(systems)]
+    untrained = scores["train_set"] == ""
+    return scores[(untrained | (scores["train_set"] == scores["group"])) & scores["system"].isin(systems)]

@@ -24,7 +24,7 @@ ORACLE = "Oracle"
 """The best extract, which reads the answer: what extraction could reach at most, and no system."""
 
 _MANY = 8
-_KEYS = ["seed", "system", "taught"]
+_KEYS = ["seed", "system", "train_set"]
 
 
 @dataclass(frozen=True)
@@ -33,12 +33,12 @@ class Outcome:
 
     Attributes
     ----------
-    scores : one row a summary: ``seed``, ``system``, ``taught`` (empty where nothing is learned), ``case``,
-        ``group``, ``words``, and each metric; one over graphs is missing but with the first seed and where
-        ``taught`` is the test's own pair, all pairs or nothing.
-    history : one row an epoch of every training: ``seed``, ``system``, ``taught``, ``epoch``, ``loss`` and
+    scores : one row a summary: ``seed``, ``system``, ``train_set`` (empty where nothing is learned),
+        ``case``, ``group``, ``words``, and each metric; one over graphs is missing but with the first seed
+        and where ``train_set`` is the test's own pair, all pairs or nothing.
+    history : one row an epoch of every training: ``seed``, ``system``, ``train_set``, ``epoch``, ``loss`` and
         ``rouge_l`` on dev.
-    summaries : the summaries of the first seed: ``system``, ``taught``, ``case``, ``group``, ``findings``,
+    summaries : the summaries of the first seed: ``system``, ``train_set``, ``case``, ``group``, ``findings``,
         ``impression``, ``summary``.
     sizes : reports by part.
     save : saves the last system that learned with the first seed, on the first training set.
@@ -112,33 +112,33 @@ def _run(
     whole: bool = False,
 ) -> Outcome:
     encoder = encoder_of(run, systems)
-    metrics = run.panel()
+    metrics = run.all_metrics()
     quick = {name: metric for name, metric in metrics.items() if "graph_model" not in metric.needs}
     findings = [reveal(pair.findings) for pair in tests]
     scores, histories, summaries = [], [], []
     save = None
 
-    def told(each: int, name: str, taught: str, written: list[str]) -> None:
+    def told(each: int, name: str, train_set: str, written: list[str]) -> None:
         table = scored(tests, written, quick)
         # Graphs take most of the time: of the first seed alone, and not across pairs.
-        own = [row for row, pair in enumerate(tests) if taught in ("", plan.ALL, pair.group)]
+        own = [row for row, pair in enumerate(tests) if train_set in ("", plan.ALL, pair.group)]
         for slow in metrics.values() if each == run.seed else ():
             if slow not in quick.values():
                 references = [reveal(tests[row].impression) for row in own]
                 values = slow.score(references, [written[row] for row in own]).values
                 table.loc[own, slow.name] = values
-        scores.append(table.assign(seed=each, system=name, taught=taught))
+        scores.append(table.assign(seed=each, system=name, train_set=train_set))
         if each == run.seed:
-            summaries.append(_texts(tests, written).assign(system=name, taught=taught))
+            summaries.append(_texts(tests, written).assign(system=name, train_set=train_set))
 
-    for taught, pool in pools.items():
+    for train_set, pool in pools.items():
         for each in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
             chosen = {
-                part: _drawn(pool[part], sizes[part], run, f"{part} {taught} {each}", whole)
+                part: _drawn(pool[part], sizes[part], run, f"{part} {train_set} {each}", whole)
                 for part in ("train", "dev")
             }
             for name, system in systems.items():
-                if not system.learns and (taught != plan.ALL or each != run.seed):
+                if not system.learns and (train_set != plan.ALL or each != run.seed):
                     continue
                 made = make(
                     system,
@@ -148,9 +148,11 @@ def _run(
                     encoder=encoder,
                     device=run.profile.device,
                 )
-                told(each, name, taught if system.learns else "", made.summarizer.summarize(findings))
-                histories.append(pd.DataFrame(made.history).assign(seed=each, system=name, taught=taught))
-                if made.save is not None and each == run.seed and taught == next(iter(pools)):
+                told(each, name, train_set if system.learns else "", made.summarizer.summarize(findings))
+                histories.append(
+                    pd.DataFrame(made.history).assign(seed=each, system=name, train_set=train_set)
+                )
+                if made.save is not None and each == run.seed and train_set == next(iter(pools)):
                     save = made.save
     if plan.ALL in pools:
         told(run.seed, ORACLE, "", oracle(findings, [reveal(pair.impression) for pair in tests]))
@@ -158,7 +160,7 @@ def _run(
     return Outcome(
         _ordered(scores),
         _ordered(histories),
-        _ordered(summaries, ["system", "taught"]),
+        _ordered(summaries, ["system", "train_set"]),
         {**counted, "test": len(tests)},
         save,
     )

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from radeval_lib.models.judges.base import JudgeError
-from radeval_lib.models.judges.cached import KeptJudge
+from radeval_lib.models.judges.cached import CachedJudge
 from radeval_lib.models.judges.endpoint import EndpointJudge
 
 GOOD = {"choices": [{"message": {"content": "an analysis"}}]}
@@ -152,10 +152,10 @@ def test_an_interrupted_run_loses_nothing_and_asks_nothing_twice(tmp_path):
     good = [answer() for _ in range(3)]
     with server(*good, answer(status=400)) as (url, asked):
         with pytest.raises(JudgeError, match="400"):
-            KeptJudge(judge(url, concurrency=1), tmp_path).judge(pairs)
+            CachedJudge(judge(url, concurrency=1), tmp_path).judge(pairs)
         assert len(asked) == 4
     with server(answer()) as (again, asked):
-        kept = KeptJudge(judge(again), tmp_path)  # the same model at another port
+        kept = CachedJudge(judge(again), tmp_path)  # the same model at another port
         assert kept.judge(pairs) == ["an analysis"] * 6
         assert len(asked) == 3
         kept.judge(pairs)
@@ -164,7 +164,7 @@ def test_an_interrupted_run_loses_nothing_and_asks_nothing_twice(tmp_path):
 
 def test_the_reports_are_not_kept_with_the_answers(tmp_path):
     with server(answer()) as (url, _):
-        KeptJudge(judge(url), tmp_path).judge([("secret reference", "secret candidate")])
+        CachedJudge(judge(url), tmp_path).judge([("secret reference", "secret candidate")])
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"secret" not in content
 

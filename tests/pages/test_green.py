@@ -149,9 +149,9 @@ def test_gain_is_the_difference_on_the_same_pairs():
         [(0, "a", 2, 2, 1), (0, "b", 0, 0, 0), (1, "a", 1, 1, 1), (1, "b", 1, 1, 1)],
         columns=["pair", "category", "planted", "found", "hit"],
     )
-    assert planted.gain(table, table, resamples=50, rng=np.random.default_rng(0)) == (0, 0, 0)
+    assert planted.paired_difference(table, table, resamples=50, rng=np.random.default_rng(0)) == (0, 0, 0)
     better = table.assign(hit=table["planted"])
-    value, low, high = planted.gain(table, better, resamples=200, rng=np.random.default_rng(0))
+    value, low, high = planted.paired_difference(table, better, resamples=200, rng=np.random.default_rng(0))
     assert value == pytest.approx(1 - 2 * 3 / 8)
     assert 0 <= low <= value <= high
 

@@ -11,8 +11,8 @@ from radeval_lib.pages.facts.granularity import (
     Scenario,
     alphas,
     conclusion,
-    divide,
     holds_until,
+    ratio_count_gap,
     scenarios,
     sweep,
     three_raters,
@@ -30,7 +30,7 @@ def test_alphas_of_raters_who_halve() -> None:
     assert found["Precision"] == found["Recall"] == found["F-Score"] == 1
     # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
     assert found["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
-    assert divide(found) == 1 - max(
+    assert ratio_count_gap(found) == 1 - max(
         found[name] for name in ("R facts", "G facts", "G&R facts", "G acc facts")
     )
 

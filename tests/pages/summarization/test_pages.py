@@ -16,10 +16,10 @@ from radeval_lib.pages.rales import nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import draw_fairness, limits_checks, limits_words
 from radeval_lib.pages.summarization import benchmark, sentences
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
-from radeval_lib.pages.summarization.tallies import LeadLeft
+from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.pages.summarization.training import seen_groups
-from radeval_lib.papers.rounding import Estimate
-from radeval_lib.study.cells import Cell, Kept
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.cells import Cell, CellOutput
 
 matplotlib.use("Agg")
 
@@ -127,7 +127,7 @@ def test_leads_are_told_in_each_case() -> None:
 def test_what_is_left_on_unseen_groups_is_told_in_each_case(
     seen: Estimate, share: Estimate | None, words: str, came: str
 ) -> None:
-    left = LeadLeft(seen, LEVEL, share)
+    left = LeadRetention(seen, LEVEL, share)
     assert words in sentences.unseen_words("S", left).data
     check = sentences.unseen_check("S", left)
     assert check.outcome == came
@@ -215,12 +215,12 @@ def test_rows_of_a_system_and_the_grid() -> None:
     scores = pd.DataFrame(
         {
             "system": ["S", "S", "S", "L"],
-            "taught": ["CT Head", "CT Head", "ALL", ""],
+            "train_set": ["CT Head", "CT Head", "ALL", ""],
             "group": ["CT Head", "MR Head", "MR Head", "MR Head"],
         }
     )
     assert benchmark.of_system(scores, "S").index.tolist() == [0]
-    assert benchmark.of_system(scores, "S", taught="ALL").index.tolist() == [2]
+    assert benchmark.of_system(scores, "S", train_set="ALL").index.tolist() == [2]
     assert benchmark.of_system(scores, "L").index.tolist() == [3]
     assert benchmark.named_counts(["B", "A", "A"]) == "A 2, B 1"
 
@@ -245,8 +245,8 @@ def test_lengths_and_vocabularies_by_group() -> None:
 
 
 def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
-    row = {"seed": [1], "system": ["Oracle"], "taught": [""], "case": ["a"], "rouge_l": [0.4]}
-    cell = Cell.of("summarization/training", taught="ALL")
-    kept = [Kept(cell, {"scores": pd.DataFrame(row)}, {}, tmp_path, None) for _ in range(2)]
+    row = {"seed": [1], "system": ["Oracle"], "train_set": [""], "case": ["a"], "rouge_l": [0.4]}
+    cell = Cell.of("summarization/training", train_set="ALL")
+    kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, tmp_path, None) for _ in range(2)]
     assert len(benchmark.gathered(kept, "scores")) == 1
     assert benchmark.gathered(kept, "examples").empty

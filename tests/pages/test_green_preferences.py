@@ -9,7 +9,7 @@ from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.pages.green.preferences import Choice
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.synthetic import PERFECT, Comparison, GoldError
 
 
@@ -43,11 +43,11 @@ def test_split_votes_and_too_few_are_no_preference(votes, preferred, split):
 
 def test_a_score_is_right_where_the_preferred_candidate_scores_higher():
     cases = [choice(0, 0), choice(1, 1), choice(1, 1)]
-    assert preferences.right(cases, [0.9, 0.2, 0.4], [0.1, 0.1, 0.4]).tolist() == [1.0, 0.0, 0.5]
+    assert preferences.is_correct(cases, [0.9, 0.2, 0.4], [0.1, 0.1, 0.4]).tolist() == [1.0, 0.0, 0.5]
     with pytest.raises(ValueError, match="no preference"):
-        preferences.right([choice(0, 1)], [1], [0])
+        preferences.is_correct([choice(0, 1)], [1], [0])
     with pytest.raises(ValueError, match="cases and scores"):
-        preferences.right(cases, [1], [0])
+        preferences.is_correct(cases, [1], [0])
 
 
 def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
@@ -75,15 +75,15 @@ def test_a_perfect_counter_agrees_with_those_who_count_without_error():
     assert all(
         one.preferred is not None
         for one in made
-        if preferences.weighed(one.truth[0]) != preferences.weighed(one.truth[1])
+        if preferences.weighted_error_count(one.truth[0]) != preferences.weighted_error_count(one.truth[1])
     )
     told = [
         one
         for one in preferences.agreed(made)
-        if preferences.weighed(one.truth[0]) != preferences.weighed(one.truth[1])
+        if preferences.weighted_error_count(one.truth[0]) != preferences.weighted_error_count(one.truth[1])
     ]
-    scores = [[-preferences.weighed(one.truth[place]) for one in told] for place in (0, 1)]
-    assert preferences.right(told, *scores).tolist() == [1.0] * len(told)
+    scores = [[-preferences.weighted_error_count(one.truth[place]) for one in told] for place in (0, 1)]
+    assert preferences.is_correct(told, *scores).tolist() == [1.0] * len(told)
     assert len(told) > 10
 
 
@@ -131,17 +131,17 @@ def test_grades_become_votes():
 def test_levels_and_sure_cases():
     cases = [choice(0, 0, confidence=value) for value in (1, 2, 3, 4, 5, 6, 7, 8)]
     assert preferences.levels(cases).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert preferences.sure(cases).tolist() == [False] * 4 + [True] * 4
+    assert preferences.high_confidence(cases).tolist() == [False] * 4 + [True] * 4
 
 
 def test_gain_with_confidence_by_hand():
     rng = np.random.default_rng(0)
     values, known = pd.Series([1.0, 1, 0, 1, 0, 0, 1, 0]), pd.Series([True] * 4 + [False] * 4)
-    found = preferences.gain(values, known, resamples=300, rng=rng)
+    found = preferences.group_difference(values, known, resamples=300, rng=rng)
     assert found.value == pytest.approx(0.75 - 0.25)
     assert found.low < found.value < found.high
     with pytest.raises(ValueError, match="nothing to compare"):
-        preferences.gain(values, pd.Series([True] * 8), resamples=10, rng=rng)
+        preferences.group_difference(values, pd.Series([True] * 8), resamples=10, rng=rng)
 
 
 @pytest.mark.parametrize(

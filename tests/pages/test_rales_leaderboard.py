@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.rales.benchmark import growth
+from radeval_lib.pages.rales.benchmark import optimism_by_trials
 from radeval_lib.pages.rales.leaderboard import SCORE, scores
 from radeval_lib.pages.rales.tasks import task_of
 
@@ -76,7 +76,7 @@ def trials(skill: list[float], searches: int = 4, cases: int = 40) -> pd.DataFra
 
 
 def test_with_one_trial_nothing_is_chosen() -> None:
-    found = growth(trials([0.5]), [1], resamples=200, rng=np.random.default_rng(0))
+    found = optimism_by_trials(trials([0.5]), [1], resamples=200, rng=np.random.default_rng(0))
     assert (found.drop(columns="trials") == 0).all(axis=None)
 
 
@@ -84,17 +84,17 @@ def test_among_equal_trials_optimism_is_the_luck_of_the_chosen_score() -> None:
     # Every trial is right on half of all documents there could be, so what the best has above that is luck.
     made_up = trials([0.5] * 8, searches=40, cases=200)
     luck = 100 * made_up.groupby(["search", "trial"])["matched"].mean().groupby("search").max().mean() - 50
-    found = growth(made_up, [1, 2, 8], resamples=100, rng=np.random.default_rng(0))
+    found = optimism_by_trials(made_up, [1, 2, 8], resamples=100, rng=np.random.default_rng(0))
     assert found["optimism"].is_monotonic_increasing
     assert found["advantage"].is_monotonic_increasing
     assert found.loc[2, "optimism"] == pytest.approx(luck, abs=1)  # from halves it would be 2 too much
 
 
 def test_where_one_trial_is_best_by_far_there_is_no_luck() -> None:
-    found = growth(trials([0.9, 0.1, 0.1]), [3], resamples=100, rng=np.random.default_rng(0))
+    found = optimism_by_trials(trials([0.9, 0.1, 0.1]), [3], resamples=100, rng=np.random.default_rng(0))
     assert found.loc[0, "optimism"] == pytest.approx(0, abs=1e-9)
 
 
 def test_more_trials_than_there_are_is_named() -> None:
     with pytest.raises(ValueError, match="9 trials are asked for"):
-        growth(trials([0.5] * 2), [9], resamples=1, rng=np.random.default_rng(0))
+        optimism_by_trials(trials([0.5] * 2), [9], resamples=1, rng=np.random.default_rng(0))

@@ -41,10 +41,10 @@ def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
 def test_a_lead_by_hand_and_its_interval():
     rng = np.random.default_rng(0)
     first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
-    found = judge_models.fewer(first, second, resamples=400, rng=rng)
+    found = judge_models.paired_difference(first, second, resamples=400, rng=rng)
     assert found.value == pytest.approx(1.5)
     assert 1.0 <= found.low < found.value < found.high <= 2.0
-    same = judge_models.fewer(first, first, resamples=50, rng=rng)
+    same = judge_models.paired_difference(first, first, resamples=50, rng=rng)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
 
@@ -80,11 +80,11 @@ def test_table_4_by_hand():
 
 
 def test_single_planted_errors_are_filed_by_category_and_significance():
-    found = planted.filed(RulesJudge(), 3, 7)
+    found = planted.category_assignment_rates(RulesJudge(), 3, 7)
     assert len(found) == 12
     assert (found["right"] <= found["category"]).all()
     assert found["category"].mean() > 0.8
-    assert not planted.filed(SilentJudge(), 2, 7).to_numpy().any()
+    assert not planted.category_assignment_rates(SilentJudge(), 2, 7).to_numpy().any()
 
 
 def test_a_judge_without_errors_leads_radiologists_who_err_and_noise_lags():

@@ -15,10 +15,10 @@ from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
 from radeval_lib.pages.summarization.systems import System, make
 from radeval_lib.pages.summarization.tallies import (
-    difference_of,
     grid,
     lead_left,
     mean_of,
+    paired_difference,
     scored,
     within,
 )
@@ -86,7 +86,7 @@ def test_as_many_of_each_group_are_drawn_anew_with_each_seed() -> None:
 
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     grouped = [cell for cell in plan.cells(profile("embedded")) if cell.notebook == plan.NOTEBOOK]
-    assert [cell.parameters["taught"] for cell in grouped] == [plan.ALL, plan.EACH]
+    assert [cell.parameters["train_set"] for cell in grouped] == [plan.ALL, plan.EACH]
     own = plan.settings(profile("full"))
     full = [cell for cell in plan.cells(profile("full")) if cell.notebook == plan.NOTEBOOK]
     learn = [name for name, system in own.systems.items() if system.learns]
@@ -95,10 +95,10 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
 
 
 def test_what_a_cell_may_be_asked_for() -> None:
-    assert plan.taught_on(plan.EACH) == list(TRAINED)
-    assert plan.taught_on("MR Head") == ["MR Head"]
+    assert plan.training_sets(plan.EACH) == list(TRAINED)
+    assert plan.training_sets("MR Head") == ["MR Head"]
     with pytest.raises(ParameterError, match="no training set 'MR Neck'"):
-        plan.taught_on("MR Neck")
+        plan.training_sets("MR Neck")
     assert list(plan.chosen_systems(profile("embedded"), "Lead-3")) == ["Lead-3"]
     with pytest.raises(ParameterError, match="no system 'GPT'"):
         plan.chosen_systems(profile("embedded"), "GPT")
@@ -125,7 +125,7 @@ def test_means_and_differences_draw_cases_and_seeds() -> None:
     assert found.value == pytest.approx(0.4)
     assert found.low == pytest.approx(0.2)  # both cases "a", both seeds 0: a share of 1 in 16
     assert found.high == pytest.approx(0.6)
-    gap = difference_of(first, second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    gap = paired_difference(first, second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
     assert gap.value == pytest.approx(0.2)
     assert (gap.low, gap.high) == (pytest.approx(0.1), pytest.approx(0.3))  # cases cancel, seeds do not
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="not tested on the same cases"):
-        difference_of(first, scores({(0, "a"): 0.1}), "rouge_l", resamples=9, rng=rng)
+        paired_difference(first, scores({(0, "a"): 0.1}), "rouge_l", resamples=9, rng=rng)
     with pytest.raises(ValueError, match="has a case twice"):
         mean_of(pd.concat([first, first]), "rouge_l", resamples=9, rng=rng)
     with pytest.raises(ValueError, match="lacks a case"):
@@ -169,7 +169,7 @@ def test_what_cannot_be_compared_is_refused() -> None:
 def test_the_grid_and_the_pairs_own_tests() -> None:
     table = pd.DataFrame(
         {
-            "taught": ["CT Head", "CT Head", "ALL", ""],
+            "train_set": ["CT Head", "CT Head", "ALL", ""],
             "group": ["CT Head", "MR Neck", "CT Head", "MR Neck"],
             "system": ["S", "S", "S", "Lead-3"],
             "rouge_l": [0.5, 0.3, 0.6, 0.2],

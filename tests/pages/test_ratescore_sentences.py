@@ -15,7 +15,7 @@ from radeval_lib.pages.ratescore.sentences import (
     no_better,
     wording_words,
 )
-from radeval_lib.papers.rounding import Estimate
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.superiority import Lead
 
 REFERENCE, CANDIDATE = "words, reference", "words, candidate"

@@ -1,0 +1,25 @@
+"""What every comparison hands over: a number, its interval, and how many cases it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A computed number and the interval in which it may lie, all in the unit of the quantity.
+
+    Attributes
+    ----------
+    value : the number at the data, or at the printed inputs.
+    low, high : a 95% confidence interval, or what the rounding of printed inputs allows; the caller says
+        which where it names the check.
+    p : two-sided p value that the quantity is 0, where one was computed.
+    n : cases behind the number, where it counts them.
+    """
+
+    value: float
+    low: float
+    high: float
+    p: float | None = None
+    n: int | None = None

@@ -1,0 +1,148 @@
+"""Runs of pages: what a run can do, and exhibits as objects that take checks, show and record themselves.
+
+Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin` and depend on none of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML, display
+
+from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study import checks, results, runs, superiority
+from radeval_lib.study.checks import Check
+from radeval_lib.study.display import exhibit_html
+from radeval_lib.study.results import Result
+
+
+class PageRun(runs.Run):
+    """One run of one page: a run that rebuilds exhibits."""
+
+    def exhibit(
+        self,
+        exhibit_id: str,
+        evidence: str,
+        *,
+        stand_in: str = "",
+        caption: str = "",
+        remaining: str | None = None,
+    ) -> OpenExhibit:
+        """An exhibit of this page, to be used in a ``with`` block that makes its checks.
+
+        At the end of the block the exhibit shows its verdict and its checks, and is recorded; where the block
+        fails, nothing is.
+
+        Parameters
+        ----------
+        exhibit_id : of the ledger, e.g. ``rales.table3``.
+        evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
+        stand_in : what stands in for the paper's own data or models, see :meth:`Run.stand_in`.
+        caption : of the table of checks, which then stands open; without one it is folded.
+        remaining : what of the exhibit is not checked, where the build decides it; default: what the ledger
+            says under ``remaining``.
+
+        Raises
+        ------
+        LedgerError, ResultError
+            Where the ledger has no such exhibit, or gives it to another page.
+        """
+        return OpenExhibit(self, exhibit_id, evidence, stand_in, caption, remaining)
+
+
+class OpenExhibit:
+    """An exhibit while a page rebuilds it; made by :meth:`PageRun.exhibit`.
+
+    Attributes
+    ----------
+    checks : the checks so far.
+    result : what was recorded, when the block has ended.
+    """
+
+    def __init__(
+        self,
+        run: PageRun,
+        exhibit_id: str,
+        evidence: str,
+        stand_in: str = "",
+        caption: str = "",
+        remaining: str | None = None,
+    ) -> None:
+        results.check_owner(run, exhibit_id)
+        self.run, self.id, self.evidence = run, exhibit_id, evidence
+        self.stand_in, self.caption = stand_in, caption
+        self.remaining = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
+        self.checks: list[Check] = []
+        self.rebuilt: pd.DataFrame | None = None
+        self.result: Result | None = None
+
+    def __enter__(self) -> OpenExhibit:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.result = results.record(
+                self.run,
+                self.id,
+                evidence=self.evidence,
+                checks=self.checks,
+                remaining=self.remaining,
+                stand_in=self.stand_in,
+                table=self.rebuilt,
+            )
+            display(HTML(exhibit_html(self.result, self.caption)))
+
+    def add(self, made: Check | Iterable[Check]) -> list[Check]:
+        """Take checks that a function of the library made."""
+        new = [made] if isinstance(made, Check) else list(made)
+        self.checks += new
+        return new
+
+    def value(
+        self,
+        name: str,
+        printed: Printed | str,
+        computed: Estimate | float,
+        decimals: int | None = None,
+        *,
+        possible: tuple[float, float] | None = None,
+    ) -> Check:
+        """Check a printed number: :func:`radeval_lib.study.checks.check_value`."""
+        return self.add(checks.check_value(name, printed, computed, decimals, possible=possible))[0]
+
+    def states(self, name: str, claim: str, finding: str, holds: bool | None) -> Check:
+        """Check a claim in words: :func:`radeval_lib.study.checks.check_statement`."""
+        return self.add(checks.check_statement(name, claim, finding, holds))[0]
+
+    def leads(
+        self, name: str, claim: str, values: Mapping[str, Printed | float], **settings: Any
+    ) -> list[Check]:
+        """Check a claim of superiority: :func:`radeval_lib.study.superiority.check_superiority`."""
+        return self.add(superiority.check_superiority(name, claim, values, **settings))
+
+    def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
+        """Check one printed cell a group: :func:`radeval_lib.study.checks.check_groups`."""
+        return self.add(checks.check_groups(frame, **settings))
+
+    def table(self, rebuilt: pd.DataFrame) -> None:
+        """Keep the rebuilt table with the result, for readers of the file."""
+        self.rebuilt = rebuilt
+
+
+def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_root: str = "") -> PageRun:
+    """Start the run of a page: :func:`radeval_lib.study.runs.begin`, of a run that rebuilds exhibits."""
+    return runs.begin(
+        notebook,
+        profile=profile,
+        seed=seed,
+        output_dir=output_dir,
+        data_root=data_root,
+        kind=PageRun,
+    )
