@@ -2,7 +2,7 @@
 
 A cell trains, searches or judges. It leaves tables, facts and perhaps a model in a folder of its own,
 ``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans are found by name:
-``radeval_lib/pages/<system>/plan.py`` with ``cells(profile) -> list[Cell]``.
+modules of ``radeval_lib/pages`` whose name ends in ``plan``, with ``cells(profile) -> list[Cell]``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Any
 
 import pandas as pd
@@ -28,7 +28,7 @@ Value = str | int | float | bool
 FACTS = "cell.json"
 CELL_MODEL = "cell:"
 """Before a notebook's name, in a profile's ``models``: the model that the first planned cell of it keeps."""
-_PLANS = "radeval_lib.pages"
+_PAGES = "radeval_lib.pages"
 _LONGEST = 80  # characters of a slug, without its digest
 
 
@@ -87,16 +87,10 @@ class CellOutput:
 
 @cache
 def plans() -> dict[str, Callable[[Profile], list[Cell]]]:
-    """Every system's plan, by the name of its module."""
-    package = import_module(_PLANS)
-    found = {}
-    for system in sorted(module.name for module in iter_modules(package.__path__) if module.ispkg):
-        name = f"{_PLANS}.{system}.plan"
-        if any(
-            module.name == "plan" for module in iter_modules(import_module(f"{_PLANS}.{system}").__path__)
-        ):
-            found[name] = import_module(name).cells
-    return found
+    """Every plan of cells, by the name of its module."""
+    package = import_module(_PAGES)
+    found = (module.name for module in walk_packages(package.__path__, f"{_PAGES}."))
+    return {name: import_module(name).cells for name in sorted(found) if name.endswith("plan")}
 
 
 def planned(profile: Profile) -> list[Cell]:
