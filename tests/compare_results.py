@@ -55,7 +55,10 @@ def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
                     if pairs.get(check["name"]) != check:
                         told = (pairs.get(check["name"]) or {}).get("computed")
                         lines.append(f"{name}: {check['name']}: {told!r} -> {check['computed']!r}")
-                lines += [f"{name}: no check {gone}" for gone in pairs.keys() - {c["name"] for c in second["checks"]}]
+                lines += [
+                    f"{name}: no check {gone}"
+                    for gone in pairs.keys() - {c["name"] for c in second["checks"]}
+                ]
             elif key != "verdict":
                 lines.append(f"{name}: {key}: {str(first[key])[:150]} -> {str(second.get(key))[:150]}")
     return sorted(lines)

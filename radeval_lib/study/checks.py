@@ -85,7 +85,11 @@ def check_value(
         raise ValueError(
             f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
         )
-    estimate = computed if isinstance(computed, Estimate) else Estimate(float(computed), float(computed), float(computed))
+    estimate = (
+        computed
+        if isinstance(computed, Estimate)
+        else Estimate(float(computed), float(computed), float(computed))
+    )
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
     low, high = (_digits(end, places) for end in (estimate.low, estimate.high))
     words = _digits(estimate.value, places)

@@ -1,0 +1,41 @@
+"""Numbers and words that prose takes from code."""
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import study
+from radeval_lib.paths import NOTEBOOKS
+from tests.glue_names import differences
+
+WORDS = {"more": "leads", "less": "trails", "open": "cannot be told apart from"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.1, 0.3, "leads"),
+        (-0.3, -0.1, "trails"),
+        (-0.1, 0.3, "cannot be told apart from"),
+        (0.0, 0.3, "cannot be told apart from"),
+    ],
+)
+def test_the_interval_chooses_the_words(low: float, high: float, expected: str) -> None:
+    assert study.phrase(study.Estimate((low + high) / 2, low, high), **WORDS) == expected
+
+
+def test_only_texts_are_glued() -> None:
+    with pytest.raises(TypeError, match="format the float"):
+        study.glue(lead=0.25)  # type: ignore[arg-type]
+
+
+def test_names_that_are_not_glued_are_found() -> None:
+    text = "It {glue:text}`told` by {glue:text}`lead`.\n\n```{code-cell} ipython3\nstudy.glue(told='leads', gap='2')\n```\n"
+    assert differences(text) == ["used and not glued: lead", "glued and not used: gap"]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(NOTEBOOKS.rglob("*.md")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_every_name_in_the_prose_is_glued(path: Path) -> None:
+    assert not differences(path.read_text(encoding="utf-8"))
