@@ -1,4 +1,4 @@
-"""Compare what two builds recorded: `python -m tests.compare_results OLD NEW`, each a folder like build/smoke.
+"""Compare what two builds recorded: `python -m tests.compare_results OLD NEW`, two folders as build/smoke.
 
 Provenance, versions and paths may differ; verdicts, checks, numbers, tables and stand-ins may not. With
 `--intervals`, ends of intervals may move, and only what else changed is listed.

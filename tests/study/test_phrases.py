@@ -30,7 +30,8 @@ def test_only_texts_are_glued() -> None:
 
 
 def test_names_that_are_not_glued_are_found() -> None:
-    text = "It {glue:text}`told` by {glue:text}`lead`.\n\n```{code-cell} ipython3\nstudy.glue(told='leads', gap='2')\n```\n"
+    cell = "```{code-cell} ipython3\nstudy.glue(told='leads', gap='2')\n```\n"
+    text = "It {glue:text}`told` by {glue:text}`lead`.\n\n" + cell
     assert differences(text) == ["used and not glued: lead", "glued and not used: gap"]
 
 
