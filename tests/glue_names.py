@@ -1,4 +1,4 @@
-"""Names that the Markdown of a notebook takes by ``{glue:text}``, and those that its cells glue: they must agree.
+"""Names that a notebook's Markdown takes by ``{glue:text}`` and those that its cells glue must be the same.
 
 `python -m tests.glue_names notebooks/rales/benchmark.md ...` lists what differs.
 """
