@@ -96,33 +96,38 @@ def _differences(result: Result) -> str:
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
-def verdict_html(result: Result) -> str:
-    """The verdict sentence in a box, with each check that does not hold, and its cause."""
+def verdict_html(result: Result, folded: str = "") -> str:
+    """The verdict sentence in a box, with each check that does not hold, and its cause.
+
+    Parameters
+    ----------
+    folded : HTML that stands at the end of the box, before what a reader needs to rebuild the result.
+    """
     entry = exhibit(result.exhibit)
     badge = verdict_badge(result.verdict, result.outcome)
     return (
         f'<div class="verdict-box {css_class(result.outcome)}">{badge} '
         f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-        f"{escape(verdict_sentence(result))}{_differences(result)}{strip(result)}</div>"
+        f"{escape(verdict_sentence(result))}{_differences(result)}{folded}{strip(result)}</div>"
     )
 
 
 def exhibit_html(result: Result, caption: str = "") -> str:
-    """A result as a page shows it: the verdict, and every check in a table.
+    """A result as a page shows it: its checks in a table, and the verdict.
 
     Parameters
     ----------
-    caption : of the table, which then stands open; without one it is folded, and left out where the verdict
-        lists all its checks already.
+    caption : of the table, which then stands open; without one it is folded into the verdict's box, and left
+        out where the box lists all checks already.
     """
-    box, table = verdict_html(result), HTML(table_html(checks_frame(result.checks), caption, index=False))
+    table = table_html(checks_frame(result.checks), caption, index=False)
     if caption:
-        return box + table.data
-    total, held = len(result.checks), len(result.with_outcome(HOLDS))
-    if not held:
-        return box
+        return table + verdict_html(result)
+    if not result.with_outcome(HOLDS):
+        return verdict_html(result)
+    total = len(result.checks)
     words = "The check" if total == 1 else f"All {total} checks"
-    return box + f'<details class="checks"><summary>{words}</summary>{table.data}</details>'
+    return verdict_html(result, f"<details><summary>{words}</summary>{table}</details>")
 
 
 def strip(result: Result) -> str:

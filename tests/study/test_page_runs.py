@@ -1,0 +1,54 @@
+"""Exhibits as objects: what a block checks is shown and recorded at its end, or nothing is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import study
+from radeval_lib.errors import LedgerError, ResultError
+from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.study.page_runs import PageRun
+from radeval_lib.study.results import read_all
+
+ID = "rales.table3"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> PageRun:
+    return study.begin("rales/nlu_scores", profile="smoke", seed=0, output_dir=str(tmp_path))
+
+
+def test_a_block_records_its_checks(run: PageRun, capsys: pytest.CaptureFixture[str]) -> None:
+    with run.exhibit(ID, "print") as table:
+        table.value("mean", "64.2", 64.21)
+        table.states("order", "A leads", "B leads by 2.0", False)
+    (back,) = read_all(run.output_dir)
+    assert back == table.result
+    assert [check.outcome for check in back.checks] == ["holds", "fails"]
+    assert back.remaining == exhibit(ID).remaining_on("print") != ""
+
+
+def test_a_block_that_fails_records_nothing(run: PageRun) -> None:
+    with pytest.raises(ZeroDivisionError), run.exhibit(ID, "print") as table:
+        table.value("mean", "64.2", 1 / 0)
+    assert not read_all(run.output_dir)
+
+
+def test_a_block_without_checks_is_refused(run: PageRun) -> None:
+    with pytest.raises(ResultError, match="without a check"), run.exhibit(ID, "print"):
+        pass
+
+
+def test_an_exhibit_of_another_page_is_refused_at_once(run: PageRun) -> None:
+    with pytest.raises(ResultError, match="belongs to notebook"):
+        run.exhibit("green.table1", "print")
+    with pytest.raises(LedgerError, match="unknown exhibit"):
+        run.exhibit("rales.table99", "print")
+
+
+def test_what_is_left_depends_on_the_evidence() -> None:
+    table = exhibit("rales.table4")
+    assert table.remaining_on("synthetic") == table.remaining_on("open")
+    assert table.remaining_on("print") != table.remaining_on("open")
