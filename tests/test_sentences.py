@@ -239,16 +239,7 @@ def _steps(*values: float) -> pd.DataFrame:
 
 
 def _granularity() -> Iterator[tuple[str, dict[str, str]]]:
-    low, high, tried = pd.Series([0.2, 0.5]), pd.Series([0.8, 0.9]), granularity.scenarios()[:3]
-    ends, lasts = _steps(0.2, -0.1), _steps(0.2, 0.1)
-    yield (
-        "experiments.facts.granularity.conclusion",
-        {
-            "one ends, two last": granularity.conclusion(low, high, tried, [ends, lasts, lasts]),
-            "all end, no divide": granularity.conclusion(high, low, tried, [ends] * 3),
-            "all last": granularity.conclusion(low, high, tried, [lasts] * 3),
-        },
-    )
+    lasts = _steps(0.2, 0.1)
     yield (
         "experiments.facts.granularity.where_it_stops",
         {

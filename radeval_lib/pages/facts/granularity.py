@@ -16,7 +16,6 @@ import pandas as pd
 from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.stats.reconstruction import interval_alpha
 from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
-from radeval_lib.wording import joined
 
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
@@ -183,30 +182,19 @@ def where_it_stops(frame: pd.DataFrame, unit: str) -> str:
     return f"The claim holds up to {last:g} and fails at {steps[steps.index(last) + 1]:g} ({unit})."
 
 
-def conclusion(
-    raw: pd.Series, derived: pd.Series, tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]
-) -> str:
-    """The page's first paragraph: the printed divide, and which departure ends it in the simulation.
+def limits(tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """How far the mean divide stays positive along each departure.
 
-    Parameters
-    ----------
-    raw, derived : printed alphas of counts and of ratios.
-    tried, departures : scenarios and their frames of :func:`sweep`.
+    Returns
+    -------
+    DataFrame
+        ``departure``, ``counted in``, ``holds up to``, ``fails at``; missing where it never holds, or never
+        fails.
     """
-    printed = (
-        f"In the printed table every ratio agrees better ({derived.min():.2f} to {derived.max():.2f}) than "
-        f"every count ({raw.min():.2f} to {raw.max():.2f})."
-        if raw.max() < derived.min()
-        else "In the printed table some counts agree as well as some ratios."
-    )
-    ended = [
-        scenario.name
-        for scenario, frame in zip(tried, departures, strict=True)
-        if holds_until(frame) != frame["step"].iloc[-1]
-    ]
-    kept = [scenario.name for scenario in tried if scenario.name not in ended]
-    told = [
-        f"the divide ends once {joined(ended, 'or')}" if ended else "",
-        f"{'it' if ended else 'the divide'} lasts where {joined(kept, 'or')}" if kept else "",
-    ]
-    return f"{printed} In a simulation {'; '.join(filter(None, told))}."
+    rows = []
+    for scenario, frame in zip(tried, departures, strict=True):
+        steps, last = list(frame["step"].drop_duplicates()), holds_until(frame)
+        after = 0 if last is None else steps.index(last) + 1
+        fails = steps[after] if after < len(steps) else None
+        rows.append((scenario.name, scenario.unit, last, fails))
+    return pd.DataFrame(rows, columns=["departure", "counted in", "holds up to", "fails at"])

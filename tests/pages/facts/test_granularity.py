@@ -10,8 +10,8 @@ from radeval_lib.pages.facts.granularity import (
     FIELDS,
     Scenario,
     alphas,
-    conclusion,
     holds_until,
+    limits,
     ratio_count_gap,
     scenarios,
     sweep,
@@ -72,20 +72,7 @@ def test_where_it_stops_in_every_branch() -> None:
     assert holds_until(_frame([0.1, float("nan")])) == 0
 
 
-def test_conclusion_in_every_branch() -> None:
-    low, high = pd.Series([0.2, 0.5]), pd.Series([0.8, 0.9])
-    first, second = scenarios()[:2]
-    ends, lasts = _frame([0.2, -0.1]), _frame([0.2, 0.1])
-    said = conclusion(low, high, [first, second], [lasts, ends])
-    assert said.startswith(
-        "In the printed table every ratio agrees better (0.80 to 0.90) than every count (0.20"
-    )
-    assert said.endswith(
-        "In a simulation the divide ends once raters misjudge whether a fact is common; it lasts where "
-        "shared "
-        "passages are cut anew in the second text."
-    )
-    assert "some counts agree as well" in conclusion(high, low, [first], [ends])
-    assert conclusion(low, high, [first], [lasts]).endswith(
-        "In a simulation the divide lasts where shared passages are cut anew in the second text."
-    )
+def test_limits_tell_where_the_divide_ends() -> None:
+    found = limits(scenarios()[:3], [_frame([0.2, 0.1]), _frame([0.2, -0.1]), _frame([-0.2, 0.1])])
+    assert found["holds up to"].fillna(-1).tolist() == [1, 0, -1]
+    assert found["fails at"].fillna(-1).tolist() == [-1, 1, 0]
