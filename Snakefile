@@ -1,14 +1,14 @@
 """The study as a graph: run every cell and page, then render the book.
 
 `radbook build` calls it; `snakemake --config profile=embedded` does the same. What a step depends on is said by
-`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when its source, what it reads, or a digest of the code and
-settings behind it changed, and forgets the outputs of a step that was killed.
+`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when what it reads was made anew, or a digest of the source, code
+and settings behind it changed, and forgets the outputs of a step that was killed.
 """
 
 import sys
 from pathlib import Path
 
-from radeval_lib.pipeline import forkserver, steps
+from radeval_lib.pipeline import dependencies, forkserver, steps
 
 ROOT_OF_DATA = config.get("data_root") or ""
 ONLY = config.get("only") or []
@@ -49,11 +49,11 @@ onstart:
 rule book:
     input:
         executed=expand(OUT + "/executed/{page}.ipynb", page=GRAPH.pages),
-        pages=["_config.yml"] + sorted(str(path) for path in Path("book").rglob("*") if path.is_file()),
     output:
         OUT + "/_build/html/index.html",
     params:
         renderer=steps.renderer_digest(),
+        prose=dependencies.prose_digest(),
         # A function, since the engine reads braces in a plain text as wildcards.
         command=lambda wildcards: [*RADBOOK, "render", "--profile", GRAPH.settings.name]
         + (["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []),
@@ -66,7 +66,6 @@ rule book:
 rule page:
     input:
         lambda wildcards: before(wildcards.page),
-        source="notebooks/{page}.md",
     output:
         executed=OUT + "/executed/{page}.ipynb",
         results=directory(OUT + "/results/{page}"),
@@ -84,7 +83,6 @@ rule page:
 rule cell:
     input:
         lambda wildcards: before(GRAPH.cells[wildcards.cell].notebook),
-        source=lambda wildcards: f"notebooks/{GRAPH.cells[wildcards.cell].notebook}.md",
     output:
         executed=OUT + "/executed_cells/{cell}.ipynb",
         results=directory(OUT + "/cells/{cell}"),

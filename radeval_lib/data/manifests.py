@@ -318,12 +318,12 @@ def check_file(path: Path, entry: DataFile) -> None:
     if entry.size is not None and state.st_size != entry.size:
         raise ChecksumError(f"{state.st_size} bytes instead of {entry.size}", entry.path, remedy)
     if entry.sha256 is not None:
-        actual = _sha256(path, state.st_size, state.st_mtime_ns)
+        actual = _sha256(path, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
         if actual != entry.sha256:
             raise ChecksumError(f"sha256 {actual} instead of {entry.sha256}", entry.path, remedy)
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, size: int, changed: int) -> str:
-    """Cached by size and time of change, so that a notebook hashes a file once."""
+def _sha256(path: Path, size: int, modified: int, changed: int) -> str:
+    """Cached by size and times of change, so that a notebook hashes a file once."""
     return checksums.of_file(path)

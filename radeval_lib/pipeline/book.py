@@ -9,7 +9,7 @@ from pathlib import Path
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, display_path
-from radeval_lib.pipeline import processes
+from radeval_lib.pipeline import processes, rendered
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import discard, stage
 
@@ -41,20 +41,20 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         Where a file of the build holds text of a restricted data set under ``data_root``; it is removed, and
         so is the rendered book.
     """
-    rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
-    if unfinished.exists():
+    made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
+    if unfinished.exists() or rendered.changed(output_dir):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
-        # incremental run would not repeat: start over.
-        discard(rendered)
+        # incremental run would not repeat; nor would it write a page again that was damaged: start over.
+        discard(made)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     stage(output_dir / "executed", output_dir / "book")
-    log, index = output_dir / "book.log", rendered / "html" / "index.html"
-    partly = rendered.exists()
+    log, index = output_dir / "book.log", rendered.index(output_dir)
+    partly = made.exists()
     done = _built(output_dir, log) and index.is_file()
     if not done and partly:
         # What Sphinx kept of the last render can be at fault, as where a label moved to another page.
-        discard(rendered)
+        discard(made)
         done = _built(output_dir, log) and index.is_file()
     if not done:
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
@@ -73,6 +73,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
             pictures=BOOK.rglob("*"),
             spare=data_root,
         )
+    rendered.note(output_dir)
     unfinished.unlink()
     return index
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import checksums, metrics
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, display_path
+from radeval_lib.paths import BOOK, DATASETS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, display_path
 from radeval_lib.pipeline.imports import code_of, imported
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
@@ -122,18 +122,27 @@ def digest(paths: Iterable[Path]) -> str:
     """SHA-256 over the names and contents of files of the repository."""
     summed = hashlib.sha256()
     for path in sorted(paths):
-        summed.update(_named_sum(path, path.stat().st_mtime_ns))
+        facts = path.stat()
+        summed.update(_named_sum(path, (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)))
     return summed.hexdigest()
 
 
 @lru_cache(maxsize=4096)
-def _named_sum(path: Path, _modified: int) -> bytes:
+def _named_sum(path: Path, _facts: tuple[int, int, int]) -> bytes:
     return f"{display_path(path)} {checksums.of_file(path)}\n".encode()
 
 
 def code_digest(notebook: str) -> str:
-    """Names the code that a notebook's numbers depend on, its own apart."""
-    return digest(files_of(modules_of(notebook)))
+    """Names the code that a notebook's numbers depend on: its own, and that of the library.
+
+    Files are told by their content, never by their times: an edit may carry an old one, as `cp -p` leaves it.
+    """
+    return digest([NOTEBOOKS / f"{notebook}.md", *files_of(modules_of(notebook))])
+
+
+def prose_digest() -> str:
+    """Names the files of the book that no notebook makes: prose pages, settings, styles."""
+    return digest([ROOT / "_config.yml", *(path for path in BOOK.rglob("*") if path.is_file())])
 
 
 @cache
@@ -145,12 +154,14 @@ def manifests_digest(*, page: bool) -> str:
 
 
 def data_digest(data_root: Path | None) -> str:
-    """Names the files of a data root by their places, sizes and times; empty where there is none."""
+    """Names the files of a data root by their places, sizes and times, those of the last change of a file's
+    state included, which no copying sets back; empty where there is none."""
     if data_root is None:
         return ""
     summed = hashlib.sha256()
     for path in sorted(path for path in data_root.rglob("*") if path.is_file()):
         facts = path.stat()
         place = path.relative_to(data_root).as_posix()
-        summed.update(f"{place} {facts.st_size} {facts.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+        told = f"{place} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}\n"
+        summed.update(told.encode("utf-8", "surrogateescape"))
     return summed.hexdigest()

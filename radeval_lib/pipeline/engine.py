@@ -11,15 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 
 from radeval_lib import atomic
-from radeval_lib.errors import RadevalError, ResultError
+from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.paths import ROOT, display_path
-from radeval_lib.pipeline import forkserver, outlook, processes, steps
+from radeval_lib.pipeline import forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
 
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _ERROR = re.compile(r"^\w*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
-BOOK = "the book"
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 
 
@@ -50,6 +49,8 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
         # for the first step that uses one, since an edited page would wait for it.
         stale_steps = graph.stale_steps()
+        if rendered.index(graph.output_dir).is_file() and (files := rendered.changed(graph.output_dir)):
+            say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered anew.")
         for _ in range(2):
             something = _run(graph, cores, say, stale_steps, {**environment, **served})
             if not something or not (stale_steps := graph.stale_steps()):
@@ -98,7 +99,7 @@ def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
         "--configfile", str(settings),
-        *(["--forcerun", *(str(graph.executed(name).relative_to(ROOT)) for name in again)] if again else []),
+        *(["--forcerun", *(str(graph.output(name).relative_to(ROOT)) for name in again)] if again else []),
     ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path
-from radeval_lib.pipeline import forkserver, processes, steps
+from radeval_lib.pipeline import forkserver, limited, processes, steps
 from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
@@ -259,6 +259,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     kernel_name="python3",
                     kernel_manager_class=ForkedKernelManager,
                     config=Config({"ForkedKernelManager": manager}),
+                    engine_name=limited.NAME,
+                    limits=profiles.profile(str(parameters["profile"])).limits,
                 )
             except PapermillExecutionError as error:
                 secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
@@ -267,6 +269,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
                     withholding.without_outputs(until)
                 nbformat.write(until, kept)
                 raise _failure(name, error, kept, secret) from None
+            except limited.LimitError as error:
+                raise NotebookError(error.what, f"notebooks/{name}.md", error.remedy) from None
             except (DeadKernelError, RuntimeError) as error:
                 raise NotebookError(
                     f"the kernel died: {error}",

@@ -14,12 +14,14 @@ from typing import Any
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT
-from radeval_lib.pipeline import dependencies
+from radeval_lib.pipeline import dependencies, rendered
 from radeval_lib.study import cells
 from radeval_lib.study.cells import CELL_MODEL, Cell
 from radeval_lib.study.declarations import ALL, declared
 from radeval_lib.study.profiles import Profile, profile
 
+BOOK = "the book"
+"""The step that renders."""
 _WAITING = "waiting: "
 _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")
 RECORD = "run.json"
@@ -110,7 +112,7 @@ class Graph:
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, notebook: str) -> list[str]:
-        """What a step is redone for, beside its source and what it reads: digests of code and settings."""
+        """What a step is redone for, beside what it reads: digests of its source, code and settings."""
         page = notebook in self.pages
         return [
             dependencies.code_digest(notebook),
@@ -143,17 +145,23 @@ class Graph:
                     waiting.append(self.cells[name].notebook)
         return list(found)
 
+    def output(self, name: str) -> Path:
+        """The file by which the engine knows a step."""
+        return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
+
     def stale_steps(self) -> list[str]:
         """Steps whose results are not here, not whole, or not of these parameters.
 
         The engine is told of each: after a step that failed it has no results, but its digests, and the step
-        would pass for done beside a book that was rendered before.
+        would pass for done beside a book that was rendered before. The book is among them if a file of it is
+        not as it was rendered.
         """
-        return [
+        stale = [
             name
             for name in self.names
             if not (self._cell_is_sound(name) if name in self.cells else self._page_is_sound(name))
         ]
+        return stale + ([BOOK] if rendered.changed(self.output_dir) else [])
 
     def _page_is_sound(self, page: str) -> bool:
         folder = self.results(page)

@@ -22,6 +22,23 @@ Size = Annotated[int, Field(strict=True, ge=0)]
 Section = TypeVar("Section", bound=BaseModel)
 
 
+class Limits(BaseModel):
+    """What one notebook may take before it is stopped; no result depends on it.
+
+    Attributes
+    ----------
+    cell_minutes : that one cell of code may run.
+    output_megabytes : that all its cells may print and show.
+    start_seconds : that its kernel may take to start.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
+    output_megabytes: Annotated[int, Field(strict=True, ge=1)] = 20
+    start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
+
+
 class Profile(BaseModel):
     """The settings of a run.
 
@@ -39,6 +56,7 @@ class Profile(BaseModel):
     models : which model fills each role: a folder, a hub name, ``packaged-minilm``, or ``cell:`` and a
         notebook, for the model that the first cell of it keeps.
     experiments : settings by system, read with :meth:`section`.
+    limits : what one notebook may take before it is stopped.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -54,6 +72,7 @@ class Profile(BaseModel):
     sizes: dict[str, Size] = {}
     models: dict[str, str] = {}
     experiments: dict[str, dict[str, Any]] = {}
+    limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
         """The settings of one system, checked against what it knows.
@@ -72,7 +91,7 @@ class Profile(BaseModel):
     @property
     def digest(self) -> str:
         """SHA-256 of everything that it settles, whichever files that came from."""
-        return checksums.of_text(self.model_dump_json(exclude={"description"}))
+        return checksums.of_text(self.model_dump_json(exclude={"description", "limits"}))
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:

@@ -23,7 +23,7 @@ from radeval_lib.models.loading import checksum
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.untrained import untrained
 from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, display_path
-from radeval_lib.study import cells, profiles
+from radeval_lib.study import cells, profiles, write_guard
 from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput
 from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile
@@ -355,6 +355,11 @@ def begin(
         data_root=root,
         parameters=tuple(parameters.items()),
     )
+    if stage := os.environ.get(STAGE):
+        own = ("cache", "models", "studies")  # what outlives a run, below its outputs
+        write_guard.refuse_writes_outside(
+            notebook, [Path(stage), BUILD / "models", *(run.output_dir / name for name in own)]
+        )
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run

@@ -51,7 +51,8 @@ run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, d
 """
 
 RECORDS = """checks = [study.check_value("{exhibit}", "2", 1 + 1)]
-study.record(run, "{exhibit}", evidence="print", checks=checks)"""
+with run.exhibit("{exhibit}", "print") as exhibit:
+    exhibit.add(checks)"""
 
 
 @dataclass(frozen=True)

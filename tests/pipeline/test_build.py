@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import click
 import psutil
@@ -17,6 +18,7 @@ import pytest
 from papermill.iorw import papermill_io
 
 from tests.pipeline.conftest import RECORDS, TinyRepository
+from tests.robustness import runaway, stale
 
 RESULT = "results/facts/{name}/facts.table{number}.print.json"
 
@@ -104,6 +106,18 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert again.returncode == 0, again.stderr
     assert "facts/one" in again.stdout
     assert "Everything is up to date" not in again.stdout
+
+
+def test_old_times_and_damaged_pages_are_noticed(tiny: TinyRepository) -> None:
+    # Every kind of both is tried at night, by `make robustness`.
+    assert tiny.radbook("build").returncode == 0
+    assert stale.old_edit(tiny, "a notebook") == ""
+    assert stale.damage(tiny, "a bit flipped", Random(0)) == ""
+
+
+def test_runaway_notebooks_are_stopped(tmp_path: Path) -> None:
+    kinds = ["prints 200 MB", "writes into the repository"]
+    assert not [one for one in runaway.tries(tmp_path, kinds) if one[1]]
 
 
 @pytest.mark.nightly

@@ -1,0 +1,47 @@
+"""Whether a rendered book is still as it was rendered: a checksum of every file, kept beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from radeval_lib import atomic, checksums
+
+_SUMS = "rendered.json"
+
+
+def folder(output_dir: Path) -> Path:
+    """The rendered book of a profile's outputs."""
+    return output_dir / "_build" / "html"
+
+
+def index(output_dir: Path) -> Path:
+    """The rendered book's first page."""
+    return folder(output_dir) / "index.html"
+
+
+def note(output_dir: Path) -> None:
+    """Remember the checksum of every file of the book that was just rendered."""
+    atomic.write_text(output_dir / _SUMS, json.dumps(_sums(output_dir), indent=0, sort_keys=True) + "\n")
+
+
+def changed(output_dir: Path) -> list[str]:
+    """Files of the rendered book that changed, are missing, or do not belong to it; empty if it is whole.
+
+    A book whose checksums are missing or damaged counts as changed.
+    """
+    try:
+        noted = dict(json.loads((output_dir / _SUMS).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return [_SUMS]
+    found = _sums(output_dir)
+    return sorted(name for name in noted.keys() | found.keys() if noted.get(name) != found.get(name))
+
+
+def _sums(output_dir: Path) -> dict[str, str]:
+    top = folder(output_dir)
+    return {
+        path.relative_to(top).as_posix(): checksums.of_file(path)
+        for path in sorted(top.rglob("*"))
+        if path.is_file()
+    }

@@ -1,0 +1,85 @@
+"""Edits that carry old times, and rendered files that were damaged: the next build makes all of it anew."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+
+from tests.pipeline.conftest import TinyRepository, tiny_repository
+
+_OLD = 978307200  # 1 January 2001, as `touch -d`, `cp -p` and archives leave it
+
+Edit = Callable[[str], str]
+SOURCES: dict[str, tuple[str, Edit]] = {
+    "a notebook": ("notebooks/facts/one.md", lambda text: text + "\nA word.\n"),
+    "a prose page": ("book/index.md", lambda text: text + "\nA word.\n"),
+    "a setting of the book": ("_config.yml", lambda text: text.replace("title: ", "title: The ", 1)),
+    "a module": ("radeval_lib/study/checks.py", lambda text: text + "# A word.\n"),
+    "a manifest": ("data_manifests/exhibits.yml", lambda text: text + "# A word.\n"),
+    "a profile": ("data_manifests/profiles/embedded.yml", lambda text: text.replace("seed: ", "seed: 1", 1)),
+}
+
+
+def _flip(path: Path, rng: Random) -> None:
+    content = bytearray(path.read_bytes())
+    content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
+    path.write_bytes(content)
+
+
+DAMAGES: dict[str, Callable[[Path, Random], object]] = {
+    "a bit flipped": _flip,
+    "deleted": lambda path, rng: path.unlink(),
+    "cut short": lambda path, rng: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "emptied": lambda path, rng: path.write_bytes(b""),
+}
+
+
+def made(tiny: TinyRepository) -> dict[str, int]:
+    """When each executed page and the book's first page were written last."""
+    paths = [*(tiny.build / "executed" / "facts").glob("*.ipynb"), tiny.build / "_build/html/index.html"]
+    return {path.name: path.stat().st_mtime_ns for path in paths}
+
+
+def old_edit(tiny: TinyRepository, what: str) -> str:
+    """Edit a source, give it an old time, build, and say what was not done."""
+    name, edit = SOURCES[what]
+    path, before = tiny.path / name, made(tiny)
+    path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
+    os.utime(path, (_OLD, _OLD))
+    done = tiny.radbook("build")
+    if done.returncode:
+        return f"the build failed: {done.stderr[-200:]}"
+    after = made(tiny)
+    wanted = {"a notebook": {"one.ipynb"}}.get(what, {"one.ipynb", "two.ipynb"})
+    if what in ("a prose page", "a setting of the book"):
+        wanted = {"index.html"}
+    missed = sorted(name for name in wanted if after[name] == before[name])
+    return f"not made anew: {missed[0]}" if missed else ""
+
+
+def damage(tiny: TinyRepository, how: str, rng: Random) -> str:
+    """Damage a file of the rendered book, build, and say if it does not stand as it did."""
+    top = tiny.build / "_build" / "html"
+    path = rng.choice(sorted(path for path in top.rglob("*") if path.is_file() and path.stat().st_size))
+    before = path.read_bytes()
+    DAMAGES[how](path, rng)
+    done = tiny.radbook("build")
+    if done.returncode:
+        return f"the build failed: {done.stderr[-200:]}"
+    if "not as it was rendered" not in done.stdout:
+        return "nothing was said"
+    return "" if path.is_file() and path.read_bytes() == before else f"{path.name} is not as it was"
+
+
+def tries(folder: Path, each: int = 5, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """(what was done, what was wrong) of ``each`` edits and damages of every kind."""
+    rng, tiny = Random(seed), tiny_repository(folder)
+    first = tiny.radbook("build")
+    assert first.returncode == 0, first.stderr
+    for _ in range(each):
+        for what in SOURCES:
+            yield f"an edit with an old time: {what}", old_edit(tiny, what)
+        for how in DAMAGES:
+            yield f"a file of the rendered book {how}", damage(tiny, how, rng)
