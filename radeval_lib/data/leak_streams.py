@@ -105,8 +105,9 @@ def _decompressed(engine: Any, content: bytes, start: int, budget: Budget) -> tu
     pieces, place = [], start
     with suppress(*_DAMAGED):
         while place < len(content) and not engine.eof:
-            pieces.append(budget.spend(engine.decompress(content[place : place + _STEP])))
-            place += _STEP
+            step = content[place : place + _STEP]
+            place += len(step)
+            pieces.append(budget.spend(engine.decompress(step)))
     return b"".join(pieces), place - len(engine.unused_data)
 
 

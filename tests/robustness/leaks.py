@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePath
 from random import Random
 from urllib.parse import quote
 from zlib import crc32
@@ -578,12 +578,24 @@ def _words_of_a_build(folder: Path) -> None:
 
 def _reports_of_a_build(folder: Path) -> None:
     """The reports that a build generates, as pages, tables and results show them."""
-    texts = [report.findings.text for report in generate(CORPUS, seed=1, style="encyclopaedic")]
+    texts = [report.findings.text for report in generate(CORPUS, seed=1)]
     (folder / "reports.json").write_text(json.dumps([{"text": text, "score": 0.5} for text in texts]))
     (folder / "page.html").write_bytes(_page("".join(f"<p>{escape(text)}</p>" for text in texts)))
 
 
-CLEAN = (clean_build, _numbers_of_a_build, _words_of_a_build, _reports_of_a_build)
+CLEAN = (clean_build, _numbers_of_a_build, _words_of_a_build)
+
+
+def _tells(name: str, content: bytes) -> bool:
+    """Whether a planted file has a word of the text, which its name holds where it is empty."""
+    return bool(guard.words(PurePath(name).stem if content == b"{}" else content.decode("latin-1")))
+
+
+def _shown(message: str, text: str, names: list[str]) -> bool:
+    """Whether a message repeats three words of a text together, or a name that holds some of it."""
+    held, said = guard.words(text), " ".join(guard.words(message))
+    together = any(" ".join(held[start : start + 3]) in said for start in range(len(held) - 2))
+    return together or any(name in message for name in names)
 
 
 def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bool]]:
@@ -604,9 +616,13 @@ def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bo
             try:
                 guard.scan_build(build, texts, public)
             except guard.LeakError as error:
-                told = set(guard.words(str(error)))
-                stayed = any((build / name).exists() for name in kind(report))
-                shown = len(told & set(guard.words(report.text))) > 5
+                planted = kind(report).items()
+                stayed = any((build / name).exists() and _tells(name, content) for name, content in planted)
+                shown = _shown(
+                    str(error),
+                    report.text,
+                    [PurePath(name).stem for name, content in planted if content == b"{}"],
+                )
                 again = guard.scan(build, texts, public)
                 yield kind.__name__.replace("_", " "), not (stayed or shown or again)
             else:
@@ -616,3 +632,7 @@ def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bo
         build.mkdir()
         plant(build)
         yield "no leak", not guard.scan(build, texts, public)
+    build = folder / "reports"
+    build.mkdir()
+    _reports_of_a_build(build)  # which are of the generator that wrote the corpus: only other prose can tell
+    yield "no leak", not guard.scan(build, {"prose": public})
