@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
@@ -43,6 +44,7 @@ def use_style() -> None:
             "font.family": "sans-serif",
         }
     )
+    Colorbar.n_rasterize = 1 << 16  # no pixels in a drawing: the guard on restricted text cannot read them
     try:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
     except ImportError:  # outside a notebook there is nothing to display

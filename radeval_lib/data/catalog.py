@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -33,6 +34,7 @@ from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
 
 Records = list[Any]
+_LONG_NUMBER = re.compile(r"\d{8,}")  # shorter ones may stand for anything
 
 
 @dataclass(frozen=True)
@@ -300,9 +302,16 @@ def texts(record: Any) -> Iterator[RestrictedText]:
             yield RestrictedText(" ".join(item.reveal() for item in value), value[0].source)
 
 
+def numbers(record: Any) -> Iterator[str]:
+    """The long numbers by which a record names its patient and study."""
+    for name in ("id", "patient", "study_id"):
+        yield from _LONG_NUMBER.findall(getattr(record, name, ""))
+
+
 @dataclass(frozen=True)
 class RestrictedTexts:
-    """The texts of a restricted data set, streamed from its files each time that one goes through them."""
+    """The texts and long numbers of a restricted data set, streamed from its files each time that one goes
+    through them."""
 
     name: str
     root: Path
@@ -320,9 +329,12 @@ def _stream(name: str, root: Path) -> Iterator[Text]:
     events = next((file for file in load_manifest(name).files if "NOTEEVENTS" in file.path), None)
     path = find(name, root, events.path) if events else None
     if path is not None:  # whole notes hold more than the sections that records keep
-        yield from (note.text for note in notes.radiology_notes(path))
+        for note in notes.radiology_notes(path):
+            yield note.text
+            yield from numbers(note)
     for record in READERS[name].load(root) if path is None else []:
         yield from texts(record)
+        yield from numbers(record)
 
 
 def public_texts(root: Path | None) -> Iterator[str]:

@@ -1,14 +1,18 @@
 """The guard on restricted text: after a build, nothing of it may stand in a file that the build left.
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
-This module is the second line: it looks for word sequences of every restricted corpus in all readings of all
-files (:mod:`radeval_lib.data.leak_decoders`). Words are compared without case, punctuation, numbers and the
-labels of annotations, and of a file only the words that the corpus knows, so that what interrupts a text does
-not hide it. The files are indexed by hashes of their word sequences and the corpora stream past them, so that
-no corpus is stored and its size does not matter.
+This module is the second line: it looks for sequences of every restricted corpus in all readings
+(:mod:`radeval_lib.data.readings`) of all files, of their names, and of small files one after another.
 
-What it cannot see: words in pixels (pictures are therefore refused), texts under encryption or of fewer than
-``FEWEST_WORDS`` words, and paraphrases.
+Words are compared without case, accents, punctuation, numbers and the labels of annotations, and of a file
+only the words that the corpus knows, so that what interrupts a text does not hide it. Sequences of letters
+alone are compared too, so that it does not matter where words begin, and numbers so long that they name a
+patient, a study or a day. The files are indexed by hashes of their sequences and the corpora stream past
+them, so that no corpus is stored and its size does not matter.
+
+What it cannot see: words in pixels (pictures are therefore refused), texts under encryption or a code that it
+does not know, phrases of six words and fewer that are no whole text, numbers of fewer than eight digits, and
+paraphrases.
 """
 
 from __future__ import annotations
@@ -16,10 +20,11 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,14 +41,28 @@ WORDS = 8  # a sequence of so many words is a hit,
 RARE_WORDS = 7  # one of so many where at most RARE texts of the corpus hold it,
 RARE = 2
 FEWEST_WORDS = 5  # and so is a whole text of so many that is as rare; shorter ones anyone may write
+LETTERS = 64  # as rare a sequence of so many letters is a hit too,
+NUMBERS = 0  # and so is a number that the corpus names
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
+_KINDS = (NUMBERS, *_LENGTHS, LETTERS)
+_LONG_LEAF = 8  # words; a longer line is found in its own file
+_SMALL_FILE = 40  # words that a file has for itself and that may go on in the next
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 _THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"[a-z]{2,}")
+# Standing alone, but for letters before it (s50414267): no decimals, no part of a hash.
+_NUMBER = re.compile(r"[0-9]{8,14}(?![0-9a-z]|\.[0-9])")
+_BEFORE = re.compile(r"(?:^|[^0-9a-z.])[a-z]{0,3}$")
+_DAY = re.compile(r"(2[1-9][0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})")  # de-identified years
 _LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
-_FACTOR = np.uint64(random.SystemRandom().getrandbits(64) | 1)
+_NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
+_BASE = random.SystemRandom().getrandbits(64) | 1
+_POWER = {length: np.uint64(pow(_BASE, length, 1 << 64)) for length in (1, 2, 4, 8, 16, 32)}
+_PIECE = 1 << 20  # letters that are hashed at once
+_SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same ones everywhere
 
 Hashes = NDArray[np.uint64]
+Found = dict[int, Hashes]  # sequences by kind: how many words, LETTERS or NUMBERS
 
 
 class LeakError(DataError):
@@ -54,109 +73,174 @@ class LeakError(DataError):
 
 def words(text: str) -> list[str]:
     """Words of two letters or more in lower case, without numbers and the labels of annotations."""
-    return [word for word in _WORD.findall(text.lower()) if word not in _LABELS]
+    return [word for word in _WORD.findall(_plain(text)) if word not in _LABELS]
+
+
+def _plain(text: str) -> str:
+    return readings.folded(text).lower()
+
+
+def _known_words(plain: str, known: frozenset[str]) -> Hashes:
+    return _hashes([word for word in _WORD.findall(plain) if word in known])
+
+
+def _numbers(plain: str) -> Hashes:
+    """Numbers of eight digits and more, and days as such."""
+    days = (f"{year}{int(month):02}{int(day):02}" for year, month, day in _DAY.findall(plain))
+    numbers = (
+        found.group()
+        for found in _NUMBER.finditer(plain)
+        if _BEFORE.search(plain[max(0, found.start() - 4) : found.start()])
+    )
+    return _hashes([*numbers, *days])
 
 
 def _hashes(found: list[str]) -> Hashes:
     # Python's hash of text is salted anew in each process; 64 bits make a chance hit negligible.
-    return np.fromiter((hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in found), np.uint64, len(found))
+    return np.array([hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in found], np.uint64)
 
 
 def _sequences(hashes: Hashes, length: int) -> Hashes:
     """A hash of every sequence of so many words, in order; shape (words - length + 1,)."""
     if len(hashes) < length:
-        return np.empty(0, np.uint64)
+        return _NONE
     count = len(hashes) - length + 1
     result = np.zeros(count, np.uint64)
     for start in range(length):
-        result = result * _FACTOR + hashes[start : start + count]
+        result = result * _POWER[1] + hashes[start : start + count]
     return result
 
 
-def _sequences_of_text(found: list[str]) -> Iterator[tuple[int, Hashes]]:
-    """The sequences by which a corpus text is known, by length; a short text by all of it."""
+def _letters(plain: str) -> Hashes:
+    """A hash of every sequence of LETTERS letters, of which a sample is kept."""
+    letters = plain.encode("ascii", "ignore").translate(None, _NO_LETTERS)
+    kept = []
+    for start in range(0, len(letters) - LETTERS + 1, _PIECE):
+        piece = np.frombuffer(letters[start : start + _PIECE + LETTERS - 1], np.uint8).astype(np.uint64)
+        for length, power in _POWER.items():  # sequences of 2, 4, ... letters
+            piece = piece[:-length] * power + piece[length:]
+        kept.append(piece[piece >> _SAMPLED == 0])
+    return np.concatenate([_NONE, *kept])
+
+
+def _of_words(hashes: Hashes) -> Found:
+    return {length: _sequences(hashes, length) for length in _LENGTHS}
+
+
+def _of_text(text: str, known: frozenset[str]) -> Found:
+    """The sequences of a file's or a public text, of its words by those that are ``known``."""
+    plain = _plain(text)
+    found = _of_words(_known_words(plain, known))
+    return {**found, LETTERS: _letters(plain), NUMBERS: _numbers(plain)}
+
+
+def _of_corpus(text: str, found: list[str]) -> Found:
+    """The sequences by which a corpus text of these words is known; a short text by all of it."""
+    plain = _plain(text)
+    sequences = {LETTERS: _letters(plain), NUMBERS: _numbers(plain)}
     hashes = _hashes(found)
     if len(found) >= RARE_WORDS:
-        yield RARE_WORDS, _sequences(hashes, RARE_WORDS)
+        sequences[RARE_WORDS] = _sequences(hashes, RARE_WORDS)
     if len(found) >= WORDS:
-        yield WORDS, _sequences(hashes, WORDS)
+        sequences[WORDS] = _sequences(hashes, WORDS)
     elif FEWEST_WORDS <= len(found) < RARE_WORDS:
-        yield len(found), _sequences(hashes, len(found))
+        sequences[len(found)] = _sequences(hashes, len(found))
+    return sequences
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A file that holds text of a restricted corpus: how many of its word sequences, never the text.
+    """A file that holds text of a restricted corpus: how many of its sequences, never the text.
 
-    ``corpus`` is empty for a picture, whose words cannot be read.
+    ``named`` is whether its name holds them, which is then not told. ``corpus`` is empty for a file that must
+    be refused because it cannot be read; ``why`` says what it is.
     """
 
     file: str
     corpus: str
     sequences: int
+    named: bool = False
+    why: str = ""
 
     def __str__(self) -> str:
-        if not self.corpus:
-            return f"{self.file} (a picture, whose words cannot be read)"
-        return f"{self.file} ({self.sequences} word sequences of {self.corpus})"
+        where = "the name of a file or folder" if self.named else self.file
+        return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
 
 
 @dataclass
 class Index:
-    """Hashed word sequences of files, by length: those of each file, and all of them, sorted."""
+    """Hashed sequences of files and of their names, by kind: those of each, and all of them, sorted."""
 
-    files: list[str] = field(default_factory=list)
-    of_file: dict[int, list[Hashes]] = field(default_factory=lambda: {length: [] for length in _LENGTHS})
-    public: dict[int, list[Hashes]] = field(default_factory=lambda: {length: [] for length in _LENGTHS})
+    places: list[tuple[str, bool]] = field(default_factory=list)  # each file, and whether it is its name
+    of_place: dict[int, list[Hashes]] = field(default_factory=lambda: {kind: [] for kind in _KINDS})
+    public: dict[int, list[Hashes]] = field(default_factory=lambda: {kind: [] for kind in _KINDS})
 
-    def add(self, file: str, texts: Iterable[str], known: frozenset[str]) -> None:
-        """Index a file by those of its words that are ``known``."""
-        found: dict[int, list[Hashes]] = {length: [] for length in _LENGTHS}
-        seen: set[int] = set()
-        for text in texts:
-            hashes = _hashes([word for word in words(text) if word in known])
-            key = hash(hashes.tobytes())
-            if key in seen:  # another reading gave the same words
-                continue
-            seen.add(key)
-            for length in _LENGTHS:
-                found[length].append(_sequences(hashes, length))
-        self.files.append(file)
-        for length in _LENGTHS:
-            self.of_file[length].append(np.unique(np.concatenate([*found[length], _sequences(_NONE, 1)])))
+    def add(self, file: str, texts: Iterable[str], known: frozenset[str], named: bool = False) -> None:
+        """Index a file, or its name, by those of its words that are ``known``."""
+        found: dict[int, list[Hashes]] = {kind: [] for kind in _KINDS}
+        for text in set(texts):
+            for kind, hashes in _of_text(text, known).items():
+                found[kind].append(hashes)
+        self.places.append((file, named))
+        for kind, each in found.items():
+            self.of_place[kind].append(_distinct(each))
+
+    def add_same(self, file: str, place: int) -> None:
+        """Index a file with the bytes of the one at ``place``."""
+        self.places.append((file, False))
+        for each in self.of_place.values():
+            each.append(each[place])
+
+    def add_joined(self, parts: Mapping[int, Hashes]) -> None:
+        """Index places by the sequences of words that run on from one to the next; ``parts`` are their
+        words."""
+        whole = np.concatenate([_NONE, *parts.values()])
+        ends = np.cumsum([len(part) for part in parts.values()])
+        for length, sequences in _of_words(whole).items():
+            for place, part, end in zip(parts, parts.values(), ends.tolist(), strict=True):
+                over = sequences[max(0, end - len(part) - length + 1) : end]
+                self.of_place[length][place] = _distinct([self.of_place[length][place], over])
 
     def allow(self, text: str, known: frozenset[str]) -> None:
         """Forget the sequences of a public text: phrases that it shares with restricted ones are no leak."""
-        hashes = _hashes([word for word in words(text) if word in known])
-        for length in _LENGTHS:
-            self.public[length].append(_sequences(hashes, length))
+        for kind, hashes in _of_text(text, known).items():
+            self.public[kind].append(hashes)
 
     def leaks(self, corpus: str, texts: Iterable[Text]) -> list[Leak]:
         """Files that hold a sequence of the corpus, in the order in which they were added."""
-        every = {length: self._watched(length) for length in _LENGTHS}
-        holders: dict[int, dict[int, set[int]]] = {length: defaultdict(set) for length in _LENGTHS}
+        every = {kind: self._watched(kind) for kind in _KINDS}
+        holders: dict[int, dict[int, set[int]]] = {kind: defaultdict(set) for kind in _KINDS}
         for text in texts:
             found = words(reveal(text))
-            for length, sequences in _sequences_of_text(found):
-                for hit in sequences[_within(sequences, every[length])].tolist():
-                    if len(holders[length][hit]) <= RARE:
-                        holders[length][hit].add(hash(tuple(found)))
-        counts = np.zeros(len(self.files), np.int64)
-        for length, hits in holders.items():
-            told = [hit for hit, held in hits.items() if length == WORDS or len(held) <= RARE]
+            for kind, sequences in _of_corpus(reveal(text), found).items():
+                for hit in sequences[_within(sequences, every[kind])].tolist():
+                    if len(holders[kind][hit]) <= RARE:
+                        holders[kind][hit].add(hash(tuple(found)))
+        counts = [0] * len(self.places)
+        for kind, hits in holders.items():
+            told = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS) or len(held) <= RARE]
             wanted = np.array(sorted(told), np.uint64)
-            counts += [int(_within(wanted, own).sum()) for own in self.of_file[length]]
+            for place, own in enumerate(self.of_place[kind]):
+                counts[place] += int(_within(wanted, own).sum())
         return [
-            Leak(file, corpus, int(count)) for file, count in zip(self.files, counts, strict=True) if count
+            Leak(file, corpus, count, named)
+            for (file, named), count in zip(self.places, counts, strict=True)
+            if count
         ]
 
-    def _watched(self, length: int) -> Hashes:
-        every = np.unique(np.concatenate([_NONE, *self.of_file[length]]))
-        public = np.unique(np.concatenate([_NONE, *self.public[length]]))
+    def _watched(self, kind: int) -> Hashes:
+        every = _distinct(self.of_place[kind])
+        public = _distinct(self.public[kind])
         return every[~_within(every, public)]
 
 
 _NONE = np.empty(0, np.uint64)
+
+
+def _distinct(some: Iterable[Hashes]) -> Hashes:
+    """The hashes that are in any of ``some``, sorted; several times faster than ``numpy.unique``."""
+    every = np.sort(np.concatenate([_NONE, *some]))
+    return every[np.append(every[1:] != every[:-1], True)] if len(every) else every
 
 
 def _within(values: Hashes, among: Hashes) -> NDArray[np.bool_]:
@@ -173,14 +257,14 @@ def scan(
     pictures: Iterable[Path] = (),
     spare: Path | None = None,
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a word sequence of a corpus, or a picture that may show one.
+    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
 
     Parameters
     ----------
     folder : of a build; every file below it is read, whatever its name.
     corpora : texts of each restricted data set by name; each is gone through twice and may be streamed
         (:func:`radeval_lib.data.catalog.restricted_texts`).
-    public : texts whose word sequences are no leak wherever else they stand
+    public : texts whose sequences are no leak wherever else they stand
         (:func:`radeval_lib.data.catalog.public_texts`).
     pictures : files that were there before the build, such as those of the book's sources; copies of them
         are let through.
@@ -191,22 +275,79 @@ def scan(
         return []
     index, refused = Index(), []
     ours = {checksums.of_file(path) for path in pictures if path.is_file()}
-    for path in sorted(folder.rglob("*")):
-        if not path.is_file() or (spare is not None and path.is_relative_to(spare)):
+    every = [
+        path.relative_to(folder)
+        for path in folder.rglob("*")
+        if spare is None or not path.is_relative_to(spare)
+    ]
+    every.sort(key=lambda path: _natural(path.as_posix()))
+    unreadable: dict[str, list[readings.Unreadable]] = {}
+    first: dict[str, int] = {}  # a build holds most pages several times
+    small: dict[int, list[Hashes]] = {}
+    for path in every:
+        if not (folder / path).is_file():
             continue
-        name = path.relative_to(folder).as_posix()
-        content = path.read_bytes()
-        theme = bool(set(_THEME) & set(path.relative_to(folder).parts))
-        if leak_decoders.is_picture(content):
-            if not theme and checksums.of_file(path) not in ours:
-                refused.append(Leak(name, "", 0))
-            continue
-        if not theme and leak_decoders.has_picture(content):
-            refused.append(Leak(name, "", 0))
-        index.add(name, leak_decoders.of_file(content), known)
+        file, digest = path.as_posix(), checksums.of_file(folder / path)
+        if digest not in first:
+            first[digest] = len(index.places)
+            content = (folder / path).read_bytes()
+            found = list(readings.of_file(content))
+            unreadable[digest] = [one for one in found if not isinstance(one, str)]
+            index.add(file, (one for one in found if isinstance(one, str)), known)
+            small[first[digest]] = _short_leaves(content, known)
+        else:
+            small[len(index.places)] = small[first[digest]]
+            index.add_same(file, first[digest])
+        if unreadable[digest] and digest not in ours and not set(_THEME) & set(path.parts):
+            refused.append(Leak(file, "", 0, why=unreadable[digest][0].value))
+    _join_small_files(index, small)
+    _add_names(index, every, known)
     for text in public:
         index.allow(text, known)
     return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
+
+
+def _natural(name: str) -> list[str | int]:
+    """For sorting: 10 comes after 9."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+
+
+def _short_leaves(content: bytes, known: frozenset[str]) -> list[Hashes]:
+    found = (_known_words(leaf.lower(), known) for leaf in readings.leaves(content))
+    return [leaf for leaf in found if 0 < len(leaf) <= _LONG_LEAF]
+
+
+def _join_small_files(index: Index, small: Mapping[int, list[Hashes]]) -> None:
+    """Index what goes on from file to file of a folder, of those with an ending, or of those with a name.
+
+    Lines that most of them share, such as a page's frame, are left out.
+    """
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place in small:
+        path = PurePosixPath(index.places[place][0])
+        for group in ((str(path.parent), ""), (str(path.parent), path.suffix or "."), ("", path.name)):
+            groups[group].append(place)
+    for places in groups.values():
+        if len(places) < 2:
+            continue
+        times = Counter(leaf for place in places for leaf in {leaf.tobytes() for leaf in small[place]})
+        shared = {leaf for leaf, count in times.items() if count > max(1, len(places) / 2)}
+        parts = {
+            place: np.concatenate([_NONE, *(leaf for leaf in small[place] if leaf.tobytes() not in shared)])
+            for place in places
+        }
+        index.add_joined({place: part for place, part in parts.items() if len(part) <= _SMALL_FILE})
+
+
+def _add_names(index: Index, every: Sequence[Path], known: frozenset[str]) -> None:
+    """Index the path of every file and folder, and the names in a folder one after another."""
+    siblings: dict[Path, dict[int, Hashes]] = defaultdict(dict)
+    for path in every:
+        siblings[path.parent][len(index.places)] = _known_words(readings.decoded(path.stem).lower(), known)
+        texts = readings.of_text(" ".join((*path.parts, path.stem)))
+        index.add(path.as_posix(), (text for text in texts if isinstance(text, str)), known, named=True)
+    for parts in siblings.values():
+        index.add_joined(parts)
 
 
 def scan_build(
@@ -227,20 +368,30 @@ def scan_build(
         Naming every file and corpus; the text itself is not shown.
     """
     if leaks := scan(folder, corpora, public, pictures, spare):
+        hidden = {leak.file for leak in leaks if leak.named}
         for leak in leaks:
             _remove(folder, Path(leak.file))
         for rendered in folder.rglob("_build"):
             shutil.rmtree(rendered, ignore_errors=True)
+        told = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
         raise LeakError(
-            f"restricted text in {listed(map(str, leaks), 900, 150)}",
+            f"restricted text in {listed(told, 900, 150)}",
             remedy="These files and the rendered book are removed. Show numbers computed from the text, draw "
             "figures as SVG, and build again.",
         )
 
 
 def _remove(folder: Path, file: Path) -> None:
-    """Remove a file, with the folder of results or of the cell that it belongs to."""
-    (folder / file).unlink(missing_ok=True)
+    """Remove a file or folder, with the folder of results or of the cell that it belongs to, and the folders
+    that it leaves empty."""
+    path = folder / file
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
     depth = _UNITS.get(file.parts[0])
     if depth is not None and len(file.parts) > depth:
         shutil.rmtree(folder.joinpath(*file.parts[:depth]), ignore_errors=True)
+    with suppress(OSError):  # until one is not empty
+        for above in file.parents[:-1]:
+            (folder / above).rmdir()

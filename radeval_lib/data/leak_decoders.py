@@ -1,143 +1,239 @@
 """The texts of a file as one who opens it, copies from it or decodes it may read them; used by the guard.
 
-A text can stand in a file with its words under one another in a table, between labels, in markup, or encoded
-for a script, an address or a data URI. Each function gives one more way to read on.
+A file is a stream of bytes in which others may be packed (:mod:`radeval_lib.data.leak_streams`). Of each
+stream the texts are decoded, and of a text there are several readings: its words may stand under one another
+in a table, between labels or in markup, and other streams may be written in it in letters and digits.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import csv
-import gzip
+import enum
 import html
 import io
 import json
 import re
 import unicodedata
-import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-_DEEPEST = 3  # encodings within encodings
-_MOST_UNPACKED = 1 << 28  # bytes of a compressed file that are read
-_ZLIB_OR_GZIP = zlib.MAX_WBITS | 32
+import numpy as np
+
+from radeval_lib.data.leak_streams import DEEPEST, Budget, TooMuchError, is_picture, unpacked
+
+_BLOCK = 64  # bytes of a binary file that are text or not
+_LETTERED = 0.35  # share of letters in text among other bytes; among random bytes it is a fifth
+_PERIODS = range(2, 7)  # words and labels that alternate
+_MOST_LEAVES, _LONG_LEAF = 4000, 120  # of a file that may go on in another
+_CHUNK = 240  # tokens, a multiple of every period
 _TAG = re.compile(r"<[^>]*>")
-_ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|x([0-9a-fA-F]{2})|[nrtbfv])")
+_ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])")
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\s{1,2}[A-Za-z0-9+/_-]{4,})*={0,2}")
-_HEXADECIMAL = re.compile(r"(?:[0-9a-fA-F]{2}){20,}")
-_PRINTABLE_RUN = re.compile(rb"[\t\n\r\x20-\x7e]{16,}")
+_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{40,}")
 _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
-_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF", b"BM", b"II*\x00", b"MM\x00*")
-_PICTURE_IN_PAGE = re.compile(
-    r"<(?:img|object|embed|iframe)\b[^>]*?data:(?:image/(?!svg)|application/pdf)"
-    r'|"(?:image/(?:png|jpeg|gif|webp)|application/pdf)"\s*:',
-    re.IGNORECASE,
-)
+_PAIR = re.compile(r"^\W*(\w+)\W*[:=]\s*(.+)$", re.MULTILINE)
+_TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
+_SIDES = tuple(re.compile(one, re.DOTALL) for one in (
+    r"\[-.{,999}?-\]|<del\b.{,999}?</del>", r"\{\+.{,999}?\+\}|<ins\b.{,999}?</ins>",
+))  # fmt: skip
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_LEAF = re.compile(r"<[^>]*>|[\"\n]")
+_PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
+_PICTURE_URL = re.compile(rf"data:\s*{_PICTURE_KIND}[^,<>\n]{{,99}},\s*[\w+/%=-]{{8,}}", re.IGNORECASE)
+_PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+_ASCII_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_NO_LETTERS = bytes(set(range(256)) - set(_ASCII_LETTERS))
+_CONTROLS = bytes(byte if byte >= 32 or byte in b"\t\n\r" else 32 for byte in range(256))
+# Letters of other scripts and the Latin ones that they look like; tokenizers' signs for a blank.
+_ALIKE = {
+    ord(theirs): ours
+    for some, plain in (
+        ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
+        ("αβεηικνορτυχγωϲϳ", "abenikvoptuxywcj"),
+        ("АВЕЅІЈКМНОРСТХУԌԚԜ", "ABESIJKMHOPCTXYGQW"),
+        ("аевгѕіјкмнпорстухһԁԛԝѵӏґцցսոօհ", "aebrsijkmhnopctyxhdqwvlrugunoh"),
+        ("ıɑɡɩøłđħŧƚɪᴀʙᴄᴅᴇꜰɢʜᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "iagioldhtliabcdefghjklmnoprstuvwyz"),
+        ("ĠĊ▁", "   "),
+    )
+    for theirs, ours in zip(some, plain, strict=True)
+}
 
 
-def is_picture(content: bytes) -> bool:
-    """Whether a file is a picture or document whose words cannot be read here: PNG, JPEG, GIF, TIFF, PDF."""
-    return content.startswith(_PICTURES) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
+class Unreadable(enum.Enum):
+    """Why a file is refused without a text of it being known."""
+
+    PICTURE = "a picture, whose words cannot be read"
+    PACKED = "too much is packed in it to be read"
 
 
-def has_picture(content: bytes) -> bool:
-    """Whether a page or notebook carries such a picture within; pixels inside a drawing (SVG) are none."""
-    return _PICTURE_IN_PAGE.search(content.decode("utf-8", "replace")) is not None
+class _Folding(dict[int, str]):
+    """For ``str.translate``: each sign as the plain letters that it is, or looks like."""
+
+    def __missing__(self, code: int) -> str:
+        parts = unicodedata.normalize("NFKD", _ALIKE.get(code, chr(code)))
+        shown = (sign for sign in parts if unicodedata.category(sign) not in ("Mn", "Cf"))
+        self[code] = "".join(_ALIKE.get(ord(sign), sign) for sign in shown)
+        return self[code]
 
 
-def of_file(content: bytes, depth: int = 0) -> Iterator[str]:
-    """Every reading of a file's bytes, whatever its name; of archives, of what is in them."""
-    if depth > _DEEPEST:
+_FOLDING = _Folding()
+
+
+def folded(text: str) -> str:
+    """``text`` without accents, signs that do not show, and letters of other scripts that look Latin."""
+    return text if text.isascii() else _NOT_ASCII.sub(lambda run: run.group().translate(_FOLDING), text)
+
+
+def of_file(content: bytes) -> Iterator[str | Unreadable]:
+    """Every reading of a file's bytes, whatever its name, and whether it must be refused."""
+    try:
+        yield from _of_stream(content, Budget(), 0)
+    except TooMuchError:
+        yield Unreadable.PACKED
+
+
+def leaves(content: bytes) -> list[str]:
+    """Lines, quoted texts and texts between tags of a file that is not packed twice, in order; none of a
+    large one."""
+    streams = [content]
+    with suppress(TooMuchError):
+        streams += unpacked(content, Budget())
+    texts = (decoded(text) for stream in streams for text in texts_of(stream))
+    split = (leaf for text in texts for leaf in _LEAF.split(text))
+    found = [leaf for leaf in split if 1 < len(leaf) < _LONG_LEAF and not leaf.isspace()]
+    return found if len(found) <= _MOST_LEAVES else []
+
+
+def _of_stream(content: bytes, budget: Budget, depth: int) -> Iterator[str | Unreadable]:
+    if is_picture(content):
+        yield Unreadable.PICTURE
         return
-    if content.startswith(b"\x1f\x8b"):
-        with suppress(OSError, EOFError, zlib.error), gzip.open(io.BytesIO(content)) as stream:
-            yield from of_file(stream.read(_MOST_UNPACKED), depth + 1)
-    elif content.startswith(b"PK\x03\x04"):
-        damaged = (zipfile.BadZipFile, RuntimeError, OSError, ValueError, zlib.error)
-        with suppress(*damaged), zipfile.ZipFile(io.BytesIO(content)) as archive:
-            for member in archive.infolist():
-                if member.file_size <= _MOST_UNPACKED:
-                    yield from of_file(archive.read(member), depth + 1)
-    elif content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        yield from of_text(content.decode("utf-16", "replace"))
-    elif b"\x00" in content:
-        if content.count(b"\x00") > len(content) / 3:  # UTF-16 without a mark has one in every second byte
-            content = content.replace(b"\x00", b"")
-        yield from of_text("\n".join(run.decode("ascii") for run in _PRINTABLE_RUN.findall(content)))
-    else:
-        yield from of_text(content.decode("utf-8", "replace"))
+    for text in texts_of(content):
+        yield from of_text(text, budget, depth)
+    if depth < DEEPEST:
+        for inner in unpacked(content, budget):
+            yield from _of_stream(inner, budget, depth + 1)
 
 
-def of_text(text: str, depth: int = 0) -> Iterator[str]:
+def texts_of(content: bytes) -> Iterator[str]:
+    """A stream as text; of a binary one, which has zeros or is not UTF-8, the parts with many letters."""
+    if b"\0" not in content:
+        with suppress(UnicodeDecodeError):
+            yield content.decode("utf-8")
+            return
+        yield _lettered(content).decode("latin-1")
+    parts = _lettered(content)
+    for kind in ("<u2", ">u2", "<u4", ">u4"):  # UTF-16 and UTF-32
+        width = int(kind[-1])
+        units = np.frombuffer(parts, kind, len(parts) // width).astype(np.uint32)
+        if len(units) and ((units | 32) - ord("a") < 26).mean() > 0.05:
+            signs = (units > 0) & (units < 0x30000) & (units - 0xD800 >= 0x800)
+            yield np.where(signs, units, 32).astype("<u4").tobytes().decode("utf-32-le")
+    yield parts.translate(_CONTROLS).decode("utf-8", "replace")
+
+
+def _lettered(content: bytes) -> bytes:
+    """The blocks of bytes that hold more letters than chance would have it, and those beside them."""
+    signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
+    blocks = signs.reshape(-1, _BLOCK)
+    letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)
+    rich = (letters >= 4) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
+    rich[1:] |= rich[:-1].copy()
+    rich[:-1] |= rich[1:].copy()
+    return blocks[rich].tobytes()
+
+
+def of_text(text: str, budget: Budget | None = None, depth: int = 0) -> Iterator[str | Unreadable]:
     """Every reading of a text: as it is, decoded, without markup, by columns, and what is encoded in it."""
+    budget = budget or Budget()
     plain = decoded(text)
     yield plain
+    if _PICTURE_URL.search(plain):
+        yield Unreadable.PICTURE
     parsed = _json(text)
-    if parsed is not None:
-        for inner in json_texts(parsed):
-            yield from _of_marked_up(decoded(inner), depth)
-    else:
-        yield from _of_marked_up(plain, depth)
+    if parsed is None:
+        yield from _of_marked_up(plain, budget, depth)
+        return
+    keys, values, every = json_texts(parsed)
+    if any(_PICTURE_KEY.fullmatch(key) for key in keys):
+        yield Unreadable.PICTURE
+    yield " ".join(keys)
+    yield decoded(every)
+    yield _TAG.sub(" ", decoded(every))
+    for inner in values:
+        yield from _of_marked_up(decoded(inner), budget, depth)
 
 
-def _of_marked_up(text: str, depth: int) -> Iterator[str]:
+def _of_marked_up(text: str, budget: Budget, depth: int) -> Iterator[str | Unreadable]:
     yield text
+    for side in _SIDES:
+        if side.search(text):
+            yield _TAG.sub("", side.sub(" ", text))
     if "<" in text and ">" in text:
-        yield _TAG.sub("", text)  # inline markup splits no words,
+        bare = _TAG.sub("", text)
+        yield bare  # inline markup splits no words,
         yield _TAG.sub(" ", text)  # and block markup does
         yield from html_texts(text)
+        yield from column_texts(bare)
     else:
         yield from column_texts(text)
-    if depth < _DEEPEST:
-        for inner in encoded_texts(text):
-            yield from of_text(inner, depth + 1)
+    if depth < DEEPEST:
+        for inner in encoded(text):
+            yield from _of_stream(budget.spend(inner), budget, depth + 1)
 
 
 def decoded(text: str) -> str:
-    r"""``text`` without the encodings that stand for single signs: ``&amp;``, ``é``, ``%20``, and signs
-    that do not show (soft hyphens, joiners) or are written in another width."""
-    for _ in range(_DEEPEST):
+    r"""``text`` without the encodings that stand for single signs: ``&amp;``, ``\u00e9``, ``%20``; folded."""
+    for _ in range(DEEPEST):
         before = text
         text = unquote(html.unescape(_ESCAPE.sub(_sign, text)), errors="replace")
         if text == before:
             break
-    if text.isascii():
-        return text
-    return "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
+    return folded(_COLOUR.sub("", text))
 
 
 def _sign(escape: re.Match[str]) -> str:
-    digits = escape.group(1) or escape.group(2)
+    digits = escape.group(1) or escape.group(2) or escape.group(3)
     if digits is None:
         return " "
     return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else " "
 
 
-def encoded_texts(text: str) -> Iterator[str]:
-    """What stands in ``text`` as base64 or hexadecimal, compressed or not, and is text."""
+def encoded(text: str) -> Iterator[bytes]:
+    """What stands in ``text`` as base64 or hexadecimal and may be text, a picture, or packed."""
     for found in _BASE64.finditer(text):
-        packed = re.sub(r"\s", "", found.group()).rstrip("=").replace("-", "+").replace("_", "/")
-        with suppress(binascii.Error, ValueError):
-            yield from _if_text(base64.b64decode(packed + "=" * (-len(packed) % 4)))
+        yield from _from_base64(found.group())
     for found in _HEXADECIMAL.finditer(text):
-        yield from _if_text(bytes.fromhex(found.group()))
+        digits = found.group()
+        for start in (0, 1):
+            content = bytes.fromhex(digits[start : start + (len(digits) - start) // 2 * 2])
+            if _may_be_read(content):
+                yield content
 
 
-def _if_text(content: bytes) -> Iterator[str]:
-    with suppress(zlib.error):
-        content = zlib.decompressobj(_ZLIB_OR_GZIP).decompress(content, _MOST_UNPACKED)
-    for coding in ("utf-8", "utf-16"):
-        with suppress(UnicodeDecodeError):
-            text = content.decode(coding)
-            if sum(sign.isprintable() or sign.isspace() for sign in text[:400]) >= 0.9 * len(text[:400]):
-                yield text
-                return
+@lru_cache(1 << 14)
+def _from_base64(run: str) -> tuple[bytes, ...]:
+    """What a run of letters may encode; signs before it, as in an address, shift its beginning."""
+    packed = re.sub(r"\s", "", run).rstrip("=").replace("-", "+").replace("_", "/")
+    shifted = (packed[start:] for start in range(4))
+    contents = (base64.b64decode(one[: len(one) - (len(one) % 4 == 1)] + "==") for one in shifted)
+    return tuple(filter(_may_be_read, contents))
+
+
+def _may_be_read(content: bytes) -> bool:
+    letters = len(content.translate(None, _NO_LETTERS))
+    return (
+        letters > _LETTERED * (len(content) - content.count(0))
+        or is_picture(content)
+        or next(unpacked(content, Budget()), None) is not None
+    )
 
 
 def _json(text: str) -> object | None:
@@ -153,34 +249,44 @@ def _json(text: str) -> object | None:
     return rows or None
 
 
-def json_texts(value: object) -> Iterator[str]:
-    """Texts of a JSON value: each, those of a list or an object behind one another, and those of a column of
-    objects or lists."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield " ".join(map(str, value))
-        yield " ".join(inner for inner in value.values() if isinstance(inner, str))
-        for inner in value.values():
-            yield from json_texts(inner)
-    elif isinstance(value, list):
-        yield " ".join(inner for inner in value if isinstance(inner, str))
-        columns: dict[object, list[str]] = defaultdict(list)
-        for row in value:
-            cells = row.items() if isinstance(row, dict) else enumerate(row if isinstance(row, list) else ())
-            for name, cell in cells:
-                if isinstance(cell, str):
-                    columns[name].append(cell)
-        yield from (" ".join(cells) for cells in columns.values())
-        for inner in value:
-            yield from json_texts(inner)
+def json_texts(value: object) -> tuple[list[str], list[str], str]:
+    """Keys of a JSON value, its texts joined by the key or the column that they stand under, and all."""
+    keys: list[str] = []
+    under: dict[object, list[str]] = defaultdict(list)
+    every: list[str] = []
+    waiting: list[tuple[object, object]] = [(value, "")]  # last in, first out: no depth is too deep
+    while waiting:
+        inner, key = waiting.pop()
+        if isinstance(inner, str):
+            under[key].append(inner)
+            every.append(inner)
+        elif isinstance(inner, dict):
+            keys += inner
+            waiting += [(one, name) for name, one in reversed(inner.items())]
+        elif isinstance(inner, list):
+            if any(isinstance(one, list) for one in inner):  # rows
+                rows = (one if isinstance(one, list) else [one] for one in inner)
+                waiting += reversed([(cell, (key, at)) for row in rows for at, cell in enumerate(row)])
+            else:
+                waiting += [(one, key) for one in reversed(inner)]
+    return keys, [" ".join(texts) for texts in under.values()], " ".join(every)
 
 
 def column_texts(text: str) -> Iterator[str]:
-    """Columns of a text table: CSV, Markdown, aligned with spaces, or a word and its label a line."""
-    lines = [line.strip().strip("|") for line in text.splitlines()]
+    """Columns of a text table: CSV, Markdown, aligned with spaces, or a word and its label a line; the two
+    sides of a comparison by lines; what stands behind each name in ``name: value``; words without labels."""
+    yield from _unlabelled(text)
+    lines = text.splitlines()
     if len(lines) < 3:
         return
+    for other in "+-":
+        if sum(line.startswith(other) for line in lines) > 2:
+            yield "\n".join(line[1:] for line in lines if not line.startswith((other, "?", "@@")))
+    named: dict[str, list[str]] = defaultdict(list)
+    for name, value in _PAIR.findall(text):
+        named[name].append(value)
+    yield from (" ".join(values) for values in named.values())
+    lines = [line.strip().strip("|") for line in lines]
     narrow = [words for line in lines if 0 < len(words := line.split()) <= 4]
     tables = [[_CELLS.split(line.strip()) for line in lines], narrow]
     with suppress(csv.Error):
@@ -189,6 +295,26 @@ def column_texts(text: str) -> Iterator[str]:
         widest = max((len(row) for row in rows), default=0)
         for column in range(min(widest, 30)):
             yield " ".join(row[column] for row in rows if len(row) > column)
+
+
+def _unlabelled(text: str) -> Iterator[str]:
+    """Words that alternate with labels, as in ``[('left', 'B'), ('lung', 'I')]`` or ``left/B lung/I``.
+
+    A place in the period is taken for that of labels where what stands there repeats.
+    """
+    if 12 * sum(map(text.count, "'\"|/=({[:,")) < len(text):
+        return
+    tokens = [one or two or three for one, two, three in _TOKEN.findall(text)]
+    kept: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for start in range(0, len(tokens), _CHUNK):
+        chunk = tokens[start : start + _CHUNK]
+        for period in _PERIODS:
+            places = [chunk[place::period] for place in range(period)]
+            words = [place for place, found in enumerate(places) if len(set(found)) > len(found) / 4]
+            if len(words) < period and len(chunk) > 4 * period:
+                for place in words:
+                    kept[period, place] += places[place]
+    yield from (" ".join(words) for words in kept.values())
 
 
 class _Nodes(HTMLParser):

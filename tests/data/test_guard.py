@@ -184,7 +184,7 @@ def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_pat
     ours = tmp_path.parent / "ours.png"
     ours.write_bytes(PICTURE + b"ours")
     found = {leak.file for leak in scan(build, CORPORA, pictures=[ours])}
-    assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb"}
+    assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
     assert not scan(build, {})
 
 

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import base64
+import bz2
 import csv
+import difflib
 import gzip
 import io
 import json
+import lzma
 import pickle
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePath
 from random import Random
 from urllib.parse import quote
+from zlib import crc32
 
+import numpy as np
 import pandas as pd
 
 from radeval_lib import tables
@@ -140,6 +148,10 @@ def utf_16(text: AnnotatedText) -> Files:
     return {"cells/a/report.txt": text.text.encode("utf-16")}
 
 
+def utf_32_without_a_mark(text: AnnotatedText) -> Files:
+    return {"cells/a/report.txt": text.text.encode(_one_of(text, "utf-32-le", "utf-32-be"))}
+
+
 def words_of_a_drawing(text: AnnotatedText) -> Files:
     words = (f'<text x="{9 * i}" y="5">{escape(w)}</text>' for i, w in enumerate(text.text.split()))
     return {"_build/html/_images/figure.svg": f"<svg>{''.join(words)}</svg>".encode()}
@@ -151,15 +163,369 @@ def tagged_lines(text: AnnotatedText) -> Files:
     }
 
 
+def _one_of(text: AnnotatedText, *ways: str) -> str:
+    """One of several ways for each report, the same one always."""
+    return ways[crc32(text.text.encode()) % len(ways)]
+
+
+def _name(text: AnnotatedText) -> str:
+    """The text as a system takes it for a name."""
+    joint = _one_of(text, " ", "_", "-")
+    return joint.join(word.strip(".,/") for word in text.text.split())[:200]
+
+
+def name_of_a_file(text: AnnotatedText) -> Files:
+    return {f"cells/a/{_name(text)}.json": b"{}"}
+
+
+def name_of_a_folder(text: AnnotatedText) -> Files:
+    return {f"{_name(text)}/facts.json": b"{}"}
+
+
+def one_word_a_name(text: AnnotatedText) -> Files:
+    words = (word.strip(".,/") for word in text.text.split())
+    return {f"cells/a/{number}-{word}.json": b"{}" for number, word in enumerate(words)}
+
+
+def one_word_a_folder_in_the_next(text: AnnotatedText) -> Files:
+    return {f"cells/{'/'.join(word.strip('.,/') for word in text.text.split()[:30])}/facts.json": b"{}"}
+
+
+def _parts(text: AnnotatedText, length: int) -> list[str]:
+    words = text.text.split()
+    return [" ".join(words[start : start + length]) for start in range(0, len(words), length)]
+
+
+def one_word_a_file(text: AnnotatedText) -> Files:
+    name = _one_of(text, "cells/a/{}.txt", "cells/{}/word.txt", "cells/a/part.{}")
+    return {name.format(number): word.encode() for number, word in enumerate(_parts(text, 1))}
+
+
+def five_words_a_file(text: AnnotatedText) -> Files:
+    return {f"cells/a/{number}.md": part.encode() for number, part in enumerate(_parts(text, 5))}
+
+
+def one_word_a_page(text: AnnotatedText) -> Files:
+    pages = (f"<h1>The left lung</h1><p>As found:</p><p>{escape(word)}</p>" for word in text.text.split())
+    return {f"_build/html/{number}.html": _page(page) for number, page in enumerate(pages)}
+
+
+def one_word_a_result(text: AnnotatedText) -> Files:
+    rows = enumerate(_parts(text, 1))
+    return {
+        f"results/rales/a/t{number}.json": json.dumps({"note": "see left", "is": word}).encode()
+        for number, word in rows
+    }
+
+
+def _notebook(outputs: list[dict[str, object]]) -> Files:
+    cells = [
+        {"cell_type": "code", "source": [f"show({number})"], "outputs": [output], "metadata": {}}
+        for number, output in enumerate(outputs)
+    ]
+    return {"executed/rales/a.ipynb": json.dumps({"cells": cells, "metadata": {}}).encode()}
+
+
+def one_word_an_output(text: AnnotatedText) -> Files:
+    return _notebook(
+        [{"output_type": "stream", "name": "stdout", "text": [f"{word}\n"]} for word in _parts(text, 1)]
+    )
+
+
+def five_words_an_output(text: AnnotatedText) -> Files:
+    return _notebook(
+        [
+            {
+                "output_type": "display_data",
+                "data": {"text/plain": ["<IPython.core.display.HTML object>"], "text/html": f"<i>{part}</i>"},
+            }
+            for part in _parts(text, 5)
+        ]
+    )
+
+
+def pickled_words(text: AnnotatedText) -> Files:
+    known: dict[str, str] = {}  # a word that stands twice is one object, to which a pickle points back
+    words = [known.setdefault(word, word) for word in text.text.split()]
+    return {"cells/a/words.pickle": pickle.dumps(words, int(_one_of(text, "0", "2", "4", "5")))}
+
+
+def pickled_array(text: AnnotatedText) -> Files:
+    array = np.array(text.text.split(), _one_of(text, "U", "S", "O"))
+    return {"cells/a/words.pickle": pickle.dumps({"words": array, "scores": np.zeros(9)})}
+
+
+def pickled_table(text: AnnotatedText) -> Files:
+    return {"cells/a/table.pkl": pickle.dumps(pd.DataFrame(_labels(text), columns=["word", "label"]))}
+
+
+def array_of_words(text: AnnotatedText) -> Files:
+    stream, array = io.BytesIO(), np.array(text.text.split(), _one_of(text, "U", "S", "O", ">U40", "S60"))
+    np.save(stream, array, allow_pickle=True)
+    return {"cells/a/words.npy": stream.getvalue()}
+
+
+def packed_array_of_words(text: AnnotatedText) -> Files:
+    stream, array = io.BytesIO(), np.array(text.text.split(), _one_of(text, "U", "S"))
+    np.savez_compressed(stream, words=array, scores=np.zeros(9))
+    return {"cells/a/words.npz": stream.getvalue()}
+
+
+def _pieces(text: AnnotatedText) -> list[tuple[str, str]]:
+    """Pieces of words as tokenizers cut them, each with the label of its word."""
+    kind, pieces = _one_of(text, "##", "▁", "Ġ", "@@"), []
+    for word, label in _labels(text):
+        cut = max(1, len(word) // 2)
+        if kind == "##":
+            whole = [word[:cut], *([f"##{word[cut:]}"] if word[cut:] else [])]
+        elif kind == "@@":
+            whole = [f"{word[:cut]}@@", word[cut:]] if word[cut:] else [word]
+        else:
+            whole = [kind + word[:cut], *([word[cut:]] if word[cut:] else [])]
+        pieces += [(piece, label) for piece in whole]
+    return pieces
+
+
+def word_pieces(text: AnnotatedText) -> Files:
+    return {"cells/a/tokens.json": json.dumps({"tokens": [piece for piece, _ in _pieces(text)]}).encode()}
+
+
+def word_pieces_with_labels(text: AnnotatedText) -> Files:
+    rows = [{"token": piece, "label": label, "is": "left"} for piece, label in _pieces(text)]
+    return {"cells/a/tokens.json": json.dumps(rows).encode()}
+
+
+# Labels that are words of the corpus too.
+def _hard_labels(text: AnnotatedText) -> list[tuple[str, str]]:
+    return [(word, "no" if label == "O" else "the left lung") for word, label in _labels(text)]
+
+
+def tuples_as_shown(text: AnnotatedText) -> Files:
+    rows = _hard_labels(text)
+    shown = {
+        "pairs": repr(rows),
+        "longer": repr([(word, label, 0.5, "right") for word, label in rows]),
+        "dictionaries": repr([{"is": word, "left": label} for word, label in rows]),
+        "objects": " ".join(f"Entity(text={word!r}, left={label!r})" for word, label in rows),
+        "slashes": " ".join(f"{word}/{'no' if label == 'no' else 'left'}" for word, label in rows),
+    }
+    output = {"output_type": "stream", "name": "stdout", "text": shown[_one_of(text, *shown)]}
+    return _notebook([output])
+
+
+def differences_by_word(text: AnnotatedText) -> Files:
+    words = text.text.split()
+    other = [word if number % 3 else "lung" for number, word in enumerate(words)]
+    way = _one_of(text, "ndiff", "unified", "inline", "page")
+    if way == "ndiff":
+        shown = "\n".join(difflib.ndiff(words, other))
+    elif way == "unified":
+        shown = "\n".join(difflib.unified_diff(words, other, lineterm=""))
+    else:
+        marks = ("[-{}-]{{+{}+}}", "<del>{}</del><ins>{}</ins>")[way == "page"]
+        both = zip(words, other, strict=True)
+        shown = " ".join(one if one == two else marks.format(one, two) for one, two in both)
+    return {"cells/a/changes.txt": shown.encode()}
+
+
+def yaml_lists(text: AnnotatedText) -> Files:
+    rows = _hard_labels(text)
+    shown = {
+        "words": "left:\n" + "".join(f"  - {word}\n" for word, _ in rows),
+        "flow": "".join(f"- {{is: {word!r}, left: {label!r}}}\n" for word, label in rows),
+        "keys": "".join(f"- left: {label}\n  is: {word}\n" for word, label in rows),
+        "pairs": "".join(f"- [{word!r}, {label!r}]\n" for word, label in rows),
+    }
+    return {"cells/a/words.yml": shown[_one_of(text, *shown)].encode()}
+
+
+def base64_in_a_path(text: AnnotatedText) -> Files:
+    pack = base64.b64encode if _one_of(text, "plain", "safe") == "plain" else base64.urlsafe_b64encode
+    before = ("/", "/a/", "/ab/", "/abc/")[crc32(text.text.encode()[::-1]) % 4]
+    return {"build.log": f"see https://example.org{before}{pack(text.text.encode()).decode()}\n".encode()}
+
+
+def _compress(text: AnnotatedText) -> tuple[str, bytes]:
+    content, way = text.text.encode(), _one_of(text, "bz2", "xz", "lzma", "zlib", "deflate")
+    if way == "deflate":
+        engine = zlib.compressobj(wbits=-15)
+        return way, engine.compress(content) + engine.flush()
+    if way == "lzma":
+        return way, lzma.compress(content, lzma.FORMAT_ALONE)
+    return way, {"bz2": bz2.compress, "xz": lzma.compress, "zlib": zlib.compress}[way](content)
+
+
+def compressed_otherwise(text: AnnotatedText) -> Files:
+    way, content = _compress(text)
+    return {f"cells/a/report.{way}": content}
+
+
+def compressed_in_base64(text: AnnotatedText) -> Files:
+    packed = base64.b64encode(_compress(text)[1]).decode()
+    return {"_build/html/page.html": _page(f"<script>var rows = unpack('{packed}')</script>")}
+
+
+def compressed_within_a_file(text: AnnotatedText) -> Files:
+    pack = {"bz2": bz2.compress, "xz": lzma.compress, "zlib": zlib.compress, "gzip": gzip.compress}
+    content = pack[_one_of(text, *pack)](text.text.encode())
+    return {"cells/a/model.bin": bytes(range(256)) * 9 + content + bytes(500)}
+
+
+def compressed_and_damaged(text: AnnotatedText) -> Files:
+    content = gzip.compress(text.text.encode() + b" and so on" * 200)
+    return {"cells/a/report.gz": content[:-8] + b"sevenmen"}
+
+
+def packed_three_times(text: AnnotatedText) -> Files:
+    inner = base64.b64encode(zlib.compress(text.text.encode()))
+    return {"cells/a/report.gz": gzip.compress(b'{"report": "' + inner + b'"}')}
+
+
+def member_of_an_archive(text: AnnotatedText) -> Files:
+    stream = io.BytesIO()
+    if _one_of(text, "zip", "tar") == "zip":
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
+            archive.writestr("report.txt", text.text)
+    else:
+        with tarfile.open(fileobj=stream, mode="w:xz") as bundle:
+            member = tarfile.TarInfo("report.txt")
+            member.size = len(text.text.encode())
+            bundle.addfile(member, io.BytesIO(text.text.encode()))
+    return {"cells/a/reports": stream.getvalue()}
+
+
+PICTURES = {
+    "png": b"\x89PNG\r\n\x1a\n" + bytes(50),
+    "tiff": b"II*\0" + bytes(50),
+    "bmp": b"BM" + (99).to_bytes(4, "little") + bytes(8) + b"\x28\0\0\0" + bytes(50),
+    "avif": b"\0\0\0\x1cftypavif" + bytes(50),
+    "ico": b"\0\0\1\0\1\0\x10\x10\0\0\1\0\x20\0" + bytes(50),
+    "webp": b"RIFF" + (99).to_bytes(4, "little") + b"WEBPVP8 " + bytes(50),
+    "jpeg": b"\xff\xd8\xff\xe0" + bytes(50),
+}
+
+
+def _picture(text: AnnotatedText) -> tuple[str, bytes]:
+    kind = _one_of(text, *PICTURES)
+    return kind, PICTURES[kind]
+
+
+def _picture_url(text: AnnotatedText) -> str:
+    kind, content = _picture(text)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
 def picture(text: AnnotatedText) -> Files:
-    return {"_build/html/_images/figure.png": b"\x89PNG\r\n\x1a\n" + bytes(50)}
+    return {f"_build/html/_images/figure.{_picture(text)[0]}": _picture(text)[1]}
+
+
+def picture_of_another_name(text: AnnotatedText) -> Files:
+    return {"cells/a/facts.json": _picture(text)[1]}
+
+
+def picture_in_an_output(text: AnnotatedText) -> Files:
+    kind, content = _picture(text)
+    data = {f"image/{kind}": base64.b64encode(content).decode(), "text/plain": ["<Figure>"]}
+    return _notebook([{"output_type": "display_data", "data": data}])
+
+
+def picture_in_a_style_sheet(text: AnnotatedText) -> Files:
+    return {"_build/html/page.css": f"body {{ background: url({_picture_url(text)}) }}".encode()}
+
+
+def picture_in_markdown(text: AnnotatedText) -> Files:
+    return {"book/page.md": f"# Page\n\n![figure]({_picture_url(text)})\n".encode()}
+
+
+def picture_in_a_drawing(text: AnnotatedText) -> Files:
+    drawing = f"<svg><image xlink:href='{_picture_url(text)}'/></svg>"
+    return {"_build/html/_images/figure.svg": drawing.encode()}
+
+
+def picture_behind_a_sign(text: AnnotatedText) -> Files:
+    return {"_build/html/page.html": _page(f"<img alt='>' src='{_picture_url(text)}'>")}
+
+
+def picture_under_another_kind(text: AnnotatedText) -> Files:
+    url = _picture_url(text).replace("image/", "text/")
+    return {"_build/html/page.html": _page(f"<object data='{url}'></object>")}
+
+
+def picture_packed(text: AnnotatedText) -> Files:
+    pack = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
+    way = _one_of(text, *pack)
+    return {f"cells/a/figure.{way}": pack[way](_picture(text)[1])}
+
+
+def _letters_alike(text: AnnotatedText) -> str:
+    alike = str.maketrans("aeopcxyAEOPCTH", "аеорсхуАЕОРСТН")  # the second in Cyrillic
+    accents = str.maketrans({"a": "á", "e": "ë", "o": "ø", "n": "ñ", "u": "u\u0300", "s": "s\u200b"})
+    return text.text.translate(alike if _one_of(text, "alike", "accents") == "alike" else accents)
+
+
+def letters_that_look_alike(text: AnnotatedText) -> Files:
+    coding = "utf-8" if crc32(text.text.encode()[::-1]) % 2 else "utf-16"
+    return {"cells/a/notes.txt": _letters_alike(text).encode(coding)}
+
+
+def letters_apart_or_joined(text: AnnotatedText) -> Files:
+    words = text.text.split()
+    shown = {
+        "apart": " ".join(" ".join(word) for word in words),
+        "far apart": "   ".join(" ".join(word) for word in words),
+        "points": ".".join("".join(words)),
+        "joined": "".join(words),
+        "camels": "".join(word.capitalize() for word in words),
+        "lines": "\n".join("".join(words)),
+    }
+    return {"cells/a/notes.txt": shown[_one_of(text, *shown)].encode()}
+
+
+def colours_of_a_terminal(text: AnnotatedText) -> Files:
+    return {
+        "build.log": " ".join(f"\x1b[3{len(word) % 8}m{word}\x1b[0m" for word in text.text.split()).encode()
+    }
+
+
+def _number(text: AnnotatedText) -> int:
+    """The study's number, as the restricted corpus names it."""
+    return 50_000_000 + crc32(text.text.encode()) % 9_999_999
+
+
+def _day(text: AnnotatedText) -> str:
+    """The day of the study, moved as de-identification moves it."""
+    return f"{2110 + _number(text) % 80}-{_number(text) % 12 + 1:02}-{_number(text) % 28 + 1:02}"
+
+
+def study_number(text: AnnotatedText) -> Files:
+    rows = [{"study": _number(text), "score": 0.5}, {"study": f"s{_number(text)}", "score": 0.25}]
+    ways = {"results/rales/a/t.json": json.dumps({"table": rows}), "build.log": f"read s{_number(text)}.txt"}
+    name = _one_of(text, *ways)
+    return {name: ways[name].encode()}
+
+
+def number_in_a_name(text: AnnotatedText) -> Files:
+    return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
+
+
+def day_of_a_study(text: AnnotatedText) -> Files:
+    return {"results/rales/a/t.csv": f"study,day,score\n1,{_day(text)},0.5\n".encode()}
 
 
 KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     page, entities_shown, words_and_labels_in_a_table, one_word_a_row_in_a_result, escaped_signs,
     percent_encoding, base64_in_an_address, another_ending, log, rows_of_seven_words, notebook, traceback,
-    compressed, pickled, columns_of_csv, columns_of_markdown, words_cut_by_markup, utf_16, words_of_a_drawing,
-    tagged_lines, picture,
+    compressed, pickled, columns_of_csv, columns_of_markdown, words_cut_by_markup, utf_16,
+    utf_32_without_a_mark, words_of_a_drawing, tagged_lines, name_of_a_file, name_of_a_folder,
+    one_word_a_name, one_word_a_folder_in_the_next, one_word_a_file, five_words_a_file, one_word_a_page,
+    one_word_a_result, one_word_an_output, five_words_an_output, pickled_words, pickled_array, pickled_table,
+    array_of_words, packed_array_of_words, word_pieces, word_pieces_with_labels, tuples_as_shown,
+    differences_by_word, yaml_lists, base64_in_a_path, compressed_otherwise, compressed_in_base64,
+    compressed_within_a_file, compressed_and_damaged, packed_three_times, member_of_an_archive, picture,
+    picture_of_another_name, picture_in_an_output, picture_in_a_style_sheet, picture_in_markdown,
+    picture_in_a_drawing, picture_behind_a_sign, picture_under_another_kind, picture_packed,
+    letters_that_look_alike, letters_apart_or_joined, colours_of_a_terminal, study_number, number_in_a_name,
+    day_of_a_study,
 )  # fmt: skip
 
 
@@ -176,10 +542,68 @@ def clean_build(folder: Path) -> None:
     (folder / "build.log").write_text("running notebooks/rales/a.md\n3 of 3 steps (100 %) done\n")
 
 
+def _numbers_of_a_build(folder: Path) -> None:
+    rng = Random(0)
+    rows = [
+        {"id": n, "report": f"{n:08}", "bytes": 62_465_680 + n, "score": rng.random()} for n in range(999)
+    ]
+    (folder / "table.json").write_text(json.dumps({"seed": 20230704, "table": rows}))
+    (folder / "facts.csv").write_text(
+        "id,value\n" + "".join(f"{n},{rng.gauss(0, 1e6)}\n" for n in range(999))
+    )
+    (folder / "record.txt").write_text(
+        f"{rng.getrandbits(256):064x} 2026-11-22 10:00:00 0.50123456789\n" * 99
+    )
+    (folder / "model.bin").write_bytes(rng.randbytes(1 << 20))
+    (folder / "weights.bin").write_bytes(
+        np.random.default_rng(0).normal(size=1 << 17).astype("<f4").tobytes()
+    )
+
+
+def _words_of_a_build(folder: Path) -> None:
+    """Single words of the trade in many small files, in names, and under labels."""
+    trade = ("left", "lung", "effusion", "no", "right", "small", "opacity", "heart", "is", "the", "size")
+    rng = Random(0)
+    for number in range(60):
+        (folder / f"{number}-{rng.choice(trade)}.txt").write_text(" ".join(rng.choices(trade, k=3)))
+    cells = [{"outputs": [{"text": [rng.choice(trade)]}], "source": ["show()"]} for _ in range(60)]
+    drawing = base64.b64encode(b"<svg><text>small left effusion</text></svg>").decode()
+    (folder / "a.ipynb").write_text(json.dumps({"cells": cells, "data": {"image/svg+xml": "<svg></svg>"}}))
+    (folder / "a.html").write_text(
+        f"<img src='data:image/svg+xml;base64,{drawing}'>data:image/png is not shown"
+    )
+    (folder / "a.pickle").write_bytes(pickle.dumps([rng.choice(trade) for _ in range(99)]))
+    (folder / "a.npy.gz").write_bytes(gzip.compress(np.array(trade).tobytes()))
+
+
+def _reports_of_a_build(folder: Path) -> None:
+    """The reports that a build generates, as pages, tables and results show them."""
+    texts = [report.findings.text for report in generate(CORPUS, seed=1)]
+    (folder / "reports.json").write_text(json.dumps([{"text": text, "score": 0.5} for text in texts]))
+    (folder / "page.html").write_bytes(_page("".join(f"<p>{escape(text)}</p>" for text in texts)))
+
+
+CLEAN = (clean_build, _numbers_of_a_build, _words_of_a_build)
+
+
+def _tells(name: str, content: bytes) -> bool:
+    """Whether a planted file has a word of the text, which its name holds where it is empty."""
+    return bool(guard.words(PurePath(name).stem if content == b"{}" else content.decode("latin-1")))
+
+
+def _shown(message: str, text: str, names: list[str]) -> bool:
+    """Whether a message repeats three words of a text together, or a name that holds some of it."""
+    held, said = guard.words(text), " ".join(guard.words(message))
+    together = any(" ".join(held[start : start + 3]) in said for start in range(len(held) - 2))
+    return together or any(name in message for name in names)
+
+
 def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bool]]:
     """(kind, whether it was found and nothing of it stayed) of each planted leak, and of clean builds."""
     reports = corpus(seed)
+    numbered = (f"Accession {_number(one)}, examination of {_day(one)}." for one in reports)
     texts = {"mimic3_rrs": [RestrictedText(one.text, "mimic3_rrs") for one in reports]}
+    texts["mimic3_rrs"] += [RestrictedText(one, "mimic3_rrs") for one in numbered]
     public = [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("*.md"))]
     long = [report for report in reports if len(report.text.split()) >= SHORTEST]
     for kind in KINDS:
@@ -192,12 +616,23 @@ def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bo
             try:
                 guard.scan_build(build, texts, public)
             except guard.LeakError as error:
-                told = set(guard.words(str(error)))
-                stayed = any((build / name).exists() for name in kind(report))
-                shown = len(told & set(guard.words(report.text))) > 5
-                yield kind.__name__.replace("_", " "), not stayed and not shown
+                planted = kind(report).items()
+                stayed = any((build / name).exists() and _tells(name, content) for name, content in planted)
+                shown = _shown(
+                    str(error),
+                    report.text,
+                    [PurePath(name).stem for name, content in planted if content == b"{}"],
+                )
+                again = guard.scan(build, texts, public)
+                yield kind.__name__.replace("_", " "), not (stayed or shown or again)
             else:
                 yield kind.__name__.replace("_", " "), False
-    build = folder / "clean"
-    clean_build(build)
-    yield "no leak", not guard.scan(build, texts, public)
+    for plant in CLEAN:
+        build = folder / plant.__name__
+        build.mkdir()
+        plant(build)
+        yield "no leak", not guard.scan(build, texts, public)
+    build = folder / "reports"
+    build.mkdir()
+    _reports_of_a_build(build)  # which are of the generator that wrote the corpus: only other prose can tell
+    yield "no leak", not guard.scan(build, {"prose": public})
