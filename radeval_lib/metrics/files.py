@@ -1,8 +1,8 @@
 """Scoring a file of pairs: CSV or JSON lines in, the same rows with a column more for each metric out.
 
 The file is read twice, first to check every row, so that nothing is scored of a file that cannot be finished.
-Scores are kept as they are made, under hashes of the texts, in a folder beside the output; a run that was
-interrupted goes on where it stopped, and the folder goes when the output is complete.
+Scores are kept as they are made, under hashes of the texts, in a folder beside the output, which one run has
+to itself; one that was interrupted goes on where it stopped, and the folder goes when the output is complete.
 """
 
 from __future__ import annotations
@@ -14,24 +14,26 @@ import os
 import re
 import shutil
 import struct
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import atomic, checksums, origin
-from radeval_lib.errors import listed, plain
+from radeval_lib.errors import RadevalError, listed, of_system, plain
 from radeval_lib.metrics.base import Metric, MetricError, Scores, create
-from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.loading import ModelError, checksum
+from radeval_lib.models.cache import BlobCache, mend, text_key
+from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
 
 COLUMNS = ("reference", "candidate")
 CHUNK = 500
 """Rows scored, kept and written at a time: memory does not grow with the file, and little is lost."""
 
 Row = dict[str, Any]
+_HEAD = struct.Struct("<8sd")  # of a score that is kept: the run that made it, and the value
 _HALF = "half of a surrogate pair, which is no character"
 
 
@@ -54,10 +56,12 @@ class Remark:
 
 @dataclass(frozen=True)
 class Scored:
-    """What was scored: the number of rows, how many were kept from an interrupted run, and remarks."""
+    """What was scored: the number of rows, how many were kept from an interrupted run, whether others were to
+    be but were damaged, and remarks."""
 
     rows: int
     kept: int
+    damaged: bool
     remarks: dict[str, Remark]
 
 
@@ -84,23 +88,31 @@ def score_file(
     ------
     MetricError
         If the file is missing, not of its format, lacks a column, or already has one of a metric's name; if
-        a metric or a setting is unknown; or if the output cannot be written there. The message names the file
-        and the row.
+        a metric or a setting is unknown; if the output cannot be written there, or another run is writing it.
+        The message names the file and the row.
+    FileError
+        If the disk is full, or the system refuses otherwise.
     """
     source, target = Path(input_path), Path(output_path)
     _check_paths(source, target)
     chosen = {name: create(name, **settings) for name, settings in metrics.items()}
+    devices = {name: _device(metric, metrics[name].get("device", "auto")) for name, metric in chosen.items()}
+    version = _version(source)
     survey = _survey(source, list(chosen))
-    kept = {name: _Kept(target, metric) for name, metric in chosen.items()}
     remarks = {"an empty reference or candidate": survey.empty} if survey.empty.pairs else {}
     done = 0
-    with atomic.new_file(target) as part, part.open("w", newline="", encoding="utf-8") as stream:
+    with (
+        _kept_beside(target, chosen, devices) as kept,
+        atomic.new_files(_about_path(target), target) as (beside, part),
+        beside.open("w", encoding="utf-8") as told,
+        part.open("w", newline="", encoding="utf-8") as stream,
+    ):
         write = _writer(stream, target.suffix.lower(), [*survey.columns, *chosen])
-        rows = _rows(source)
+        rows = _rows(source, list(chosen))
         while chunk := list(islice(rows, CHUNK)):
-            pairs = [(row["reference"], row["candidate"]) for _, row in chunk]
+            pairs = [(row["reference"], row["candidate"]) for row in chunk]
             columns = {name: one.score(pairs) for name, one in kept.items()}
-            for place, (_, row) in enumerate(chunk):
+            for place, row in enumerate(chunk):
                 write({**row, **{name: column[place][0] for name, column in columns.items()}})
                 for name, column in columns.items():
                     if said := column[place][1]:
@@ -108,28 +120,80 @@ def score_file(
             done += len(chunk)
             if progress is not None:
                 progress(done)
+        told.write(json.dumps(_about(source, chosen, devices, done, remarks), indent=2) + "\n")
+        if _version(source) != version:
+            raise MetricError("changed while it was scored", source.name, "Score it again.")
     before = min((one.before for one in kept.values()), default=0)
-    about = _about(source, chosen, done, remarks)
-    atomic.write_text(target.with_name(f"{target.name}.about.json"), json.dumps(about, indent=2) + "\n")
-    for one in kept.values():
-        one.forget()
-    return Scored(done, before, remarks)
+    return Scored(done, before, any(one.damaged for one in kept.values()), remarks)
 
 
 def _check_paths(source: Path, target: Path) -> None:
+    for path in (source, target, _about_path(target)):
+        _check_file(path)
+    try:
+        source.stat()
+    except FileNotFoundError:
+        raise MetricError("no such file", source.name) from None
     for path in (source, target):
         if path.suffix.lower() not in (".csv", ".jsonl"):
-            raise MetricError(
-                f"unknown format {path.suffix!r}", path.name, "Use a name that ends in .csv or .jsonl."
-            )
-    if not source.is_file():
-        raise MetricError("no such file", source.name)
+            ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
+            raise MetricError(ending, path.name, "Use a name that ends in .csv or .jsonl.")
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
-    if target.is_dir():
-        raise MetricError("this is a folder", target.name, "Give the name of a file.")
     if target.exists() and os.path.samefile(source, target):
         raise MetricError("input and output are one file", target.name, "Give another name to the output.")
+
+
+def _check_file(path: Path) -> None:
+    """Whether it is a file or nothing yet; what the system makes up as it is read can be read but once."""
+    if path.is_dir():
+        raise MetricError("this is a folder", path.name, "Give the name of a file, or move it away.")
+    made_up = os.path.realpath(path).startswith(("/proc/", "/sys/"))
+    if str(path) == "-" or made_up or (path.exists() and not path.is_file()):
+        remedy = "Give a file on a disk; what comes from a pipe, save to one first."
+        raise MetricError("not a regular file", path.name, remedy)
+
+
+def _about_path(target: Path) -> Path:
+    return target.with_name(f"{target.name}.about.json")
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Differs when the file was changed or another put in its place."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@contextmanager
+def _kept_beside(
+    target: Path, metrics: Mapping[str, Metric], devices: Mapping[str, str]
+) -> Iterator[dict[str, _Kept]]:
+    """What is kept of an output's scores, for this run alone, in a folder that goes when the output is
+    complete. If that fails, the folder stays where it lets the next run go on, and the error says so."""
+    folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
+    with ExitStack() as lock:
+        try:
+            lock.enter_context(atomic.alone(folder))
+        except BlockingIOError:
+            remedy = "Wait until it has ended, or give another name to the output."
+            raise MetricError("another run is writing this output", target.name, remedy) from None
+        stays = any(folder.iterdir())
+        kept: dict[str, _Kept] = {}
+        try:
+            for name, metric in metrics.items():
+                kept[name] = _Kept(folder / name, metric, devices[name])
+            yield kept
+        except BaseException as error:
+            stays = stays or any(one.holds for one in kept.values())
+            if not stays:
+                shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError | RadevalError) and not isinstance(error, BrokenPipeError):
+                told = of_system(error) if isinstance(error, OSError) else error
+                goes_on = "What was scored is kept: the same command goes on there." if stays else ""
+                remedy = f"{told.remedy} {goes_on}".strip()
+                raise type(told)(told.what, told.where or target.name, remedy) from error
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -145,26 +209,21 @@ def _survey(source: Path, added: list[str]) -> _Survey:
     columns, empty = dict[str, None](), Remark()
     if source.suffix.lower() == ".csv":
         columns = dict.fromkeys(_csv_header(source))
-        _check_columns(list(columns), added, source.name)
-    for number, (where, row) in enumerate(_rows(source), start=1):
+        _check(dict.fromkeys(columns, ""), added, source.name)
+    for number, row in enumerate(_rows(source, added), start=1):
         columns.update(dict.fromkeys(row))
-        for name in COLUMNS:
-            if not isinstance(row.get(name), str):
-                found = _found(row)
-                raise MetricError(f"{name!r} is missing or not a text", where, found)
-        if doubled := [name for name in added if name in row]:
-            raise MetricError(f"there is already a column {doubled[0]!r}", where, "Rename it.")
         if not (row["reference"].strip() and row["candidate"].strip()):
             empty.add(number)
     return _Survey(list(columns) or list(COLUMNS), empty)
 
 
-def _check_columns(columns: list[str], added: list[str], where: str) -> None:
-    found = _found(columns)
-    if missing := [name for name in COLUMNS if name not in columns]:
-        raise MetricError(f"no column {missing[0]!r}", where, found)
-    if doubled := [name for name in added if name in columns]:
-        raise MetricError(f"there is already a column {doubled[0]!r}", where, f"Rename it. {found}")
+def _check(row: Row, added: Iterable[str], where: str) -> None:
+    for name in COLUMNS:
+        if not isinstance(row.get(name), str):
+            what = f"{name!r} is not a text" if name in row else f"no column {name!r}"
+            raise MetricError(what, where, _found(row))
+    if doubled := [name for name in added if name in row]:
+        raise MetricError(f"there is already a column {doubled[0]!r}", where, "Rename it.")
 
 
 def _found(columns: Iterable[str]) -> str:
@@ -176,10 +235,18 @@ def _found(columns: Iterable[str]) -> str:
     return f"Columns found: {listed(names)}."
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Row]]:
-    """(where, row) of each row."""
+def _rows(path: Path, added: list[str]) -> Iterator[Row]:
+    """Each row, checked; the columns ``added`` must not be there yet."""
+    for where, row in _csv_rows(path) if path.suffix.lower() == ".csv" else _json_rows(path):
+        _check(row, added, where)
+        yield row
+
+
+@contextmanager
+def _opened(path: Path, newline: str | None = None) -> Iterator[io.TextIOBase]:
     try:
-        yield from _csv_rows(path) if path.suffix.lower() == ".csv" else _json_rows(path)
+        with path.open(newline=newline, encoding="utf-8-sig") as stream:
+            yield stream
     except UnicodeDecodeError as error:
         raise MetricError(f"not UTF-8 at byte {error.start}", path.name, "Save the file as UTF-8.") from None
 
@@ -194,17 +261,13 @@ def _csv_header(path: Path) -> list[str]:
 
 def _csv_cells(path: Path) -> Iterator[tuple[str, list[str]]]:
     csv.field_size_limit(1 << 30)
-    with path.open(newline="", encoding="utf-8-sig") as stream:
+    with _opened(path, newline="") as stream:
         reader = csv.reader(stream, strict=True)
         try:
             for number, row in enumerate(reader):
                 yield f"{path.name}, row {number}", row
         except csv.Error as error:
             raise MetricError(f"not a CSV file: {error}", f"{path.name}, line {reader.line_num}") from None
-        except UnicodeDecodeError as error:
-            raise MetricError(
-                f"not UTF-8 at byte {error.start}", path.name, "Save the file as UTF-8."
-            ) from None
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, Row]]:
@@ -219,7 +282,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
-    with path.open(encoding="utf-8-sig") as stream:
+    with _opened(path) as stream:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
@@ -270,75 +333,89 @@ def _cell(value: Any) -> Any:
 
 
 class _Kept:
-    """A metric's scores and remarks of distinct pairs, kept on disk until the output is complete."""
+    """A metric's scores and remarks of distinct pairs, on disk in ``folder``."""
 
-    def __init__(self, target: Path, metric: Metric) -> None:
-        self._folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
+    def __init__(self, folder: Path, metric: Metric, device: str) -> None:
         self._metric = metric
-        self._cache: BlobCache | None = None
-        self._new: set[bytes] = set()
+        # What the values depend on beside the texts, and nothing that this process has done so far.
+        decides = [metric.signature(), _models(metric), device, origin.own_files(), origin.environment()]
+        table = json.dumps(decides)
+        self.damaged = mend(folder, table)
+        """Whether scores of an interrupted run were lost."""
+        self._cache = BlobCache(folder, table)
+        self._run = os.urandom(8)
+        self.holds = False
+        """Whether this run has kept a score."""
         self.before = 0
         """Rows whose score was there from an interrupted run."""
 
     def score(self, pairs: list[tuple[str, str]]) -> list[tuple[float, str]]:
         """(value, remark) of each pair; those not scored before are scored together and kept."""
         keys = [text_key(json.dumps(pair)) for pair in pairs]
-        known = self._open().get(set(keys)) if self._folder.is_dir() else {}
-        found = {key: _unpacked(value) for key, value in known.items()}
-        self.before += sum(key in found and key not in self._new for key in keys)
+        found, earlier = dict[bytes, tuple[float, str]](), set[bytes]()
+        for key, content in self._cache.get(set(keys)).items():
+            if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "little"):
+                self.damaged = True
+                continue
+            run, value = _HEAD.unpack_from(content, 4)
+            found[key] = (value, content[4 + _HEAD.size :].decode())
+            if run != self._run:
+                earlier.add(key)
+        self.before += sum(key in earlier for key in keys)
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
         if new:
             scores = self._scored(list(new.values()))
             details = scores.details or repeat(None)
             for key, value, detail in zip(new, scores.values, details, strict=False):
                 found[key] = (float(value), self._metric.remark(detail))
-            self._open().put({key: _packed(*found[key]) for key in new})
-            self._new.update(new)
+            self._cache.put({key: self._packed(*found[key]) for key in new})
+            self.holds = True
         return [found[key] for key in keys]
 
-    def _open(self) -> BlobCache:
-        if self._cache is None:
-            # What the values depend on beside the texts.
-            table = json.dumps([self._metric.signature(), _models(self._metric), origin.environment()])
-            self._cache = BlobCache(self._folder, table)
-        return self._cache
+    def _packed(self, value: float, remark: str) -> bytes:
+        """A score with the run that made it, behind a checksum, because SQLite has none."""
+        content = _HEAD.pack(self._run, value) + remark.encode()
+        return zlib.crc32(content).to_bytes(4, "little") + content
 
     def _scored(self, pairs: list[tuple[str, str]]) -> Scores:
         try:
             return self._metric.score([one for one, _ in pairs], [one for _, one in pairs])
         except ModelError as error:
-            name, needs = (
-                self._metric.name,
-                " and ".join(f"{self._metric.name}.{role}" for role in self._metric.needs),
-            )
-            raise MetricError(
-                error.what, f"{name}, {error.where}", f"{error.remedy} The setting is {needs}."
-            ) from error
-
-    def forget(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _packed(value: float, remark: str) -> bytes:
-    return struct.pack("<d", value) + remark.encode()
-
-
-def _unpacked(content: bytes) -> tuple[float, str]:
-    return struct.unpack("<d", content[:8])[0], content[8:].decode()
+            name = self._metric.name
+            where = " and ".join(f"{name}.{role}" for role in self._metric.needs)
+            remedy = f"{error.remedy} The setting is {where}."
+            raise MetricError(error.what, f"{name}, {error.where}", remedy) from error
 
 
 def _models(metric: Metric) -> dict[str, str]:
     """Name and SHA-256 of the models that a metric uses, by setting."""
-    found = {}
-    for role in metric.needs:
-        if name := metric.settings().get(role):
-            found[role] = str(name)
-            with suppress(ModelError):
-                found[role] = f"{Path(str(name)).name}, sha256 {checksum(str(name))}"
+    found = metric.models()
+    for role, name in found.items():
+        with suppress(ModelError):
+            found[role] = f"{Path(name).name}, sha256 {checksum(name)}"
     return found
 
 
-def _about(source: Path, metrics: Mapping[str, Metric], rows: int, remarks: dict[str, Remark]) -> Row:
+def _device(metric: Metric, wanted: str) -> str:
+    """The device that a metric's models run on, whether they are loaded or not."""
+    if all(name.startswith((RULES, *ADDRESSES)) for name in metric.models().values()):
+        return "cpu"
+    import torch
+
+    try:
+        device = device_of(wanted)
+    except ModelError as error:
+        raise MetricError(error.what, f"{metric.name}.{error.where}", error.remedy) from error
+    return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
+
+
+def _about(
+    source: Path,
+    metrics: Mapping[str, Metric],
+    devices: Mapping[str, str],
+    rows: int,
+    remarks: dict[str, Remark],
+) -> Row:
     return {
         "input": source.name,
         "sha256 of the input": checksums.of_file(source),
@@ -351,6 +428,7 @@ def _about(source: Path, metrics: Mapping[str, Metric], rows: int, remarks: dict
                 "source": metric.citation,
                 "settings": {key: str(value) for key, value in metric.settings().items()},
                 "models": _models(metric),
+                "device": devices[name],
             }
             for name, metric in metrics.items()
         },

@@ -72,12 +72,12 @@ def test_empty_table(tmp_path) -> None:
         (
             "a.jsonl",
             '{"reference": "x"}\n',
-            "a.jsonl, line 1: 'candidate' is missing or not a text. Columns found: reference",
+            "a.jsonl, line 1: no column 'candidate'. Columns found: reference",
         ),
         (
             "a.jsonl",
             '{"reference": "x", "candidate": 3}\n',
-            "a.jsonl, line 1: 'candidate' is missing or not a text",
+            "a.jsonl, line 1: 'candidate' is not a text",
         ),
         ("a.jsonl", "{\n", "a.jsonl, line 1: not JSON"),
         ("a.jsonl", "[1]\n", "must be an object"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from radeval_lib.errors import FileError
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
 from radeval_lib.models.loading import ModelError, checksum, device_of
@@ -69,7 +70,7 @@ def test_cache_is_by_model_and_setting(tmp_path, encoder, monkeypatch) -> None:
 
 def test_broken_cache_is_named(tmp_path) -> None:
     (tmp_path / "cache.sqlite").write_bytes(b"no database, though long enough to be taken for one" * 100)
-    with pytest.raises(ModelError, match=r"cache.sqlite: unusable cache"):
+    with pytest.raises(FileError, match=r"cache.sqlite: unusable cache .*\. Delete .*/cache.sqlite, which"):
         BlobCache(tmp_path, "t")
 
 
