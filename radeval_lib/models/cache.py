@@ -90,6 +90,7 @@ def mend(folder: Path, table: str) -> bool:
         with _despite_damage():
             if connection.execute("PRAGMA quick_check").fetchone() == ("ok",):
                 return False
+        connection.execute("PRAGMA writable_schema = ON")  # or SQLite reads nothing of a file that was cut
         for order in ("ASC", "DESC"):  # from either end as far as it goes
             with _despite_damage():
                 wish = f"SELECT key, value FROM {_table(table)} WHERE {_OF_BYTES} ORDER BY key {order}"

@@ -52,7 +52,7 @@ def write_pairs(path: Path, rows: int) -> None:
     """Openings of generated reports, each with another's."""
     texts = [" ".join(report.findings.text.split()[:12]) for report in generate(rows + 1, min_findings=2)]
     with path.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows([files.COLUMNS, *pairwise(texts)])
+        csv.writer(stream).writerows([("reference", "candidate"), *pairwise(texts)])
 
 
 def _start(folder: Path, metrics: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -129,16 +129,16 @@ def kills(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
 
 def full_disks(folder: Path, number: int) -> Iterator[tuple[str, str]]:
     """A disk that is full at every stage, from the first file to the last."""
-    write_pairs(folder / "pairs.csv", ROWS)
+    write_pairs(folder / "pairs.csv", ROWS // 2)
     subprocess.run(plain_command(QUICK), cwd=folder, env=_environment(), check=True, capture_output=True)
     whole, copy = b"".join(_outputs(folder)), folder / "copy"
-    smallest = (folder / "pairs.csv").stat().st_size + 8_192
+    size = (folder / "pairs.csv").stat().st_size
     (folder / "disk").mkdir()
     for step in range(number):
         copy.unlink(missing_ok=True)
         done = subprocess.run(
             ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", DISK, "sh",
-             str(smallest + step * 1_200_000 // number), "disk", *plain_command(QUICK)],
+             str(size + (step + 1) * 2 * size // number), "disk", *plain_command(QUICK)],
             cwd=folder, env={**_environment(), "COPY": str(copy)}, capture_output=True, timeout=LIMIT,
         )  # fmt: skip
         fault = _fault_of_full(done.stdout.decode(), done.stderr.decode(), copy, whole)
