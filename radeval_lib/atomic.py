@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 _PREFIX = ".part-"
@@ -33,12 +33,21 @@ def new_file(target: Path) -> Iterator[Path]:
     OSError
         Where the folder of ``target`` cannot be written to, or ``target`` is a folder.
     """
-    with _part(target.parent) as part:
-        path = part / target.name
+    with new_files(target) as (path,):
         yield path
-        with path.open("rb") as stream:
-            os.fsync(stream.fileno())
-        os.replace(path, target)
+
+
+@contextmanager
+def new_files(*targets: Path) -> Iterator[list[Path]]:
+    """The same for files of one folder that belong together: none is moved before all are on the disk."""
+    with _part(targets[0].parent) as part:
+        paths = [part / target.name for target in targets]
+        yield paths
+        for path in paths:
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
+        for path, target in zip(paths, targets, strict=True):
+            os.replace(path, target)
 
 
 @contextmanager
@@ -97,18 +106,55 @@ def clear(folder: Path) -> None:
 
 
 @contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Have a folder, made if needed, to oneself; it may be removed within the block.
+
+    Raises
+    ------
+    BlockingIOError
+        Where another process has it.
+    """
+    lock = None
+    while lock is None:
+        folder.mkdir(exist_ok=True)
+        lock = _locked(folder)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that holds the folder's lock; None if another process removed the folder meanwhile.
+
+    Raises
+    ------
+    BlockingIOError
+        Where another process holds it.
+    """
+    with suppress(FileNotFoundError), ExitStack() as undo:
+        lock = os.open(folder, os.O_RDONLY)
+        undo.callback(os.close, lock)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:  # any but the first: a file system without locks, on which nobody can lock
+            if isinstance(error, BlockingIOError):
+                raise
+        if os.path.samestat(os.fstat(lock), os.stat(folder)):
+            undo.pop_all()
+            return lock
+    return None
+
+
+@contextmanager
 def _part(folder: Path) -> Iterator[Path]:
     """A locked folder ``.part-*`` in ``folder``, removed at the end."""
     clear(folder)
-    while True:
+    lock = None
+    while lock is None:
         part = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
-        with suppress(FileNotFoundError):  # cleared between its making and its lock
-            lock = os.open(part, os.O_RDONLY)
-            with suppress(OSError):  # a file system without locks: nobody can lock, so nobody clears
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if part.exists():
-                break
-            os.close(lock)
+        with suppress(BlockingIOError):  # being cleared
+            lock = _locked(part)
     try:
         yield part
     finally:

@@ -68,6 +68,7 @@ class FileError(RadevalError):
 _REMEDIES = {
     errno.ENOSPC: "Free some space on that disk, or write to another.",
     errno.EDQUOT: "Free some of your quota, or write to another place.",
+    errno.EFBIG: "Write to a place where files may be larger, or raise the limit on their size.",
     errno.EACCES: "Choose a place that you may read and write.",
     errno.EPERM: "Choose a place that you may read and write.",
     errno.EROFS: "Choose a place that can be written to.",

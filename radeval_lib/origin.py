@@ -8,30 +8,21 @@ from __future__ import annotations
 
 import platform
 import sys
+from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import checksums
-from radeval_lib.paths import display_path
+from radeval_lib.paths import MODELS, shown
 
-# Distribution names of the packages whose version can change a number, by the module that shows their use.
-_PACKAGES = {
-    "numpy": "numpy",
-    "pandas": "pandas",
-    "scipy": "scipy",
-    "pingouin": "pingouin",
-    "krippendorff": "krippendorff",
-    "nltk": "nltk",
-    "optuna": "optuna",
-    "rouge_score": "rouge-score",
-    "sklearn": "scikit-learn",
-    "seaborn": "seaborn",
-    "torch": "torch",
-    "transformers": "transformers",
-    "radeval_lib": "radeval-lib",
-}
+# Packages whose version can change a number. All are told of every run: which of them are loaded at a moment
+# depends on what a run found done already, and on whether its process was forked from another.
+_PACKAGES = (
+    "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
+    "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
+)  # fmt: skip
 
 _used: dict[str, str] = {}
 _models: dict[str, str] = {}
@@ -57,14 +48,26 @@ def used_data() -> dict[str, str]:
     return dict(sorted(_used.items()))
 
 
+@cache
 def package_versions() -> dict[str, str]:
-    """Version of every package that is loaded and can change a number."""
-    return {name: _version(name) for module, name in _PACKAGES.items() if module in sys.modules}
+    """Version of every package that is installed and can change a number."""
+    found = {}
+    for name in _PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
 @cache
-def _version(name: str) -> str:
-    return version(name)
+def own_files() -> str:
+    """SHA-256 of this library's code and data, and of what is known of models, such as their revisions."""
+    files = [
+        path
+        for folder in (Path(__file__).parent, MODELS)
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in (".py", ".yml", ".json", ".csv", ".tsv")
+    ]
+    return checksums.of_text("\n".join(f"{path.name} {checksums.of_file(path)}" for path in files))
 
 
 def device() -> str:
@@ -77,10 +80,9 @@ def device() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Interpreter, platform, device and package versions of this process."""
+    """Interpreter, platform and package versions."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
-        "device": device(),
         "packages": package_versions(),
     }

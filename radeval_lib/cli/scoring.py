@@ -44,13 +44,18 @@ def score(metrics: tuple[str, ...], given: tuple[str, ...], input_path: Path, ou
     from radeval_lib.metrics import files
 
     def progress(done: int) -> None:
-        click.echo(f"\r{done:,} pairs scored", nl=False, err=True)
+        click.echo(f"{done:,} pairs scored\r", nl=False, err=True)  # whatever comes next stands in its place
 
-    scored = files.score_file(_settings(given, metrics), input_path, output_path, progress=progress)
+    try:
+        scored = files.score_file(_settings(given, metrics), input_path, output_path, progress=progress)
+    except KeyboardInterrupt:
+        click.echo("Stopped: the same command goes on where this one was.", err=True)
+        raise
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
     click.echo(
-        f"\r{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {display_path(output_path)}",
-        err=True,
+        f"{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {shown(output_path)}", err=True
     )
+    if scored.damaged:
+        click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
     for what, remark in scored.remarks.items():
         click.echo(f"Note: {what}: {remark}.", err=True)

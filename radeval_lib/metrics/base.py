@@ -124,6 +124,11 @@ class Metric(ABC):
         """The settings in force; a subclass with settings returns them."""
         return {}
 
+    def models(self) -> dict[str, str]:
+        """Folder or name of every model that the scores depend on, by setting."""
+        settings = self.settings()
+        return {role: str(settings[role]) for role in self.needs}
+
 
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
     """The (reference, candidate) pairs, after checking them.

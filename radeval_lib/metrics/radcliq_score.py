@@ -82,6 +82,9 @@ class RadCliQ(Metric):
             "label_encoder": self.label_encoder,
         }
 
+    def models(self) -> dict[str, str]:
+        return {**super().models(), "label_encoder": self.label_encoder}
+
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]

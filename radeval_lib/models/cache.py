@@ -6,18 +6,25 @@ in the data root.
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import sqlite3
-from collections.abc import Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.models.loading import ModelError
+from radeval_lib import atomic
+from radeval_lib.errors import FileError
 
+_FILE = "cache.sqlite"
 _CHUNK = 500
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_OF_BYTES = "typeof(key) = 'blob' AND typeof(value) = 'blob'"
+"""What is true of every row, save where the file is damaged."""
 
 
 def text_key(text: str) -> bytes:
@@ -35,45 +42,96 @@ class BlobCache:
 
     Raises
     ------
-    ModelError
-        If the folder cannot be written, or the file is not such a cache.
+    FileError, OSError
+        Here and when it is used: if the folder cannot be written, the disk is full, or the file is damaged.
     """
 
     def __init__(self, folder: str | Path, table: str) -> None:
-        self._path = Path(folder) / "cache.sqlite"
-        self._table = "t" + hashlib.sha256(table.encode()).hexdigest()[:32]
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(self._connect()) as connection, connection:
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute(
-                    f"CREATE TABLE IF NOT EXISTS {self._table} "
-                    "(key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
-                )
-        except (OSError, sqlite3.DatabaseError) as error:
-            remedy = "Delete the file, or give another folder."
-            raise ModelError(f"unusable cache ({error})", self._path.name, remedy) from error
-
-    def _connect(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path, timeout=60)
+        self._path = Path(folder) / _FILE
+        self._table = _table(table)
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with _open(self._path) as connection:
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table} (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+            )
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that there are."""
         found: dict[bytes, bytes] = {}
         wanted = list(keys)
-        with closing(self._connect()) as connection:
+        with _open(self._path) as connection:
             for start in range(0, len(wanted), _CHUNK):
                 chunk = wanted[start : start + _CHUNK]
                 marks = ",".join("?" * len(chunk))
-                found.update(
-                    connection.execute(f"SELECT key, value FROM {self._table} WHERE key IN ({marks})", chunk)
-                )
+                wish = f"SELECT key, value FROM {self._table} WHERE key IN ({marks}) AND {_OF_BYTES}"
+                found.update(connection.execute(wish, chunk))
         return found
 
     def put(self, values: Mapping[bytes, bytes]) -> None:
         """Keep these values; all or, if the process dies, none."""
-        with closing(self._connect()) as connection, connection:
+        with _open(self._path) as connection:
             connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", values.items())
+
+
+def mend(folder: Path, table: str) -> bool:
+    """Where a cache is damaged, put one in its place that has what can still be read of this table.
+
+    Nobody else may use it meanwhile.
+
+    Returns
+    -------
+    bool
+        Whether it was damaged.
+    """
+    path, found = folder / _FILE, dict[bytes, bytes]()
+    if not path.is_file():
+        return False
+    with _open(path) as connection:
+        with _despite_damage():
+            if connection.execute("PRAGMA quick_check").fetchone() == ("ok",):
+                return False
+        connection.execute("PRAGMA writable_schema = ON")  # or SQLite reads nothing of a file that was cut
+        for order in ("ASC", "DESC"):  # from either end as far as it goes
+            with _despite_damage():
+                wish = f"SELECT key, value FROM {_table(table)} WHERE {_OF_BYTES} ORDER BY key {order}"
+                found.update(connection.execute(wish))
+    with atomic.new_folder(folder) as new:
+        BlobCache(new, table).put(found)
+    return True
+
+
+def _table(table: str) -> str:
+    return "t" + hashlib.sha256(table.encode()).hexdigest()[:32]
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection, whose changes stay if the block ends without an error; failures are told as ours."""
+    try:
+        with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
+            yield connection
+    except sqlite3.DatabaseError as error:
+        code = _code(error)
+        if code == sqlite3.SQLITE_FULL:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        remedy = "See whether its disk is full, or another program uses it."
+        if code in _DAMAGED:
+            remedy = f"Delete {path}, or give another folder; what it holds will be made anew."
+        raise FileError(f"unusable cache ({error})", path.name, remedy) from error
+
+
+@contextmanager
+def _despite_damage() -> Iterator[None]:
+    """Go on where a part of a file is not readable or gone."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if _code(error) not in (*_DAMAGED, sqlite3.SQLITE_ERROR):  # the last: there is no such table
+            raise
+
+
+def _code(error: sqlite3.Error) -> int:
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
 def to_bytes(vector: NDArray[np.float32]) -> bytes:

@@ -171,13 +171,15 @@ def device_of(device: str = "auto") -> torch.device:
     Raises
     ------
     ModelError
-        If a GPU is asked for and there is none.
+        If there is no such device.
     """
     import torch
 
+    if device not in ("auto", "cpu", "cuda"):
+        raise ModelError(f"unknown device {device!r}", "device", "Choices: auto, cpu, cuda.")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device.startswith("cuda") and not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
     return torch.device(device)
 

@@ -235,7 +235,7 @@ def provenance(run: Run) -> HTML:
         "notebook": f"notebooks/{run.notebook}.md",
         "profile": run.profile.name,
         "seed": str(run.seed),
-        "device": facts["device"],
+        "device": origin.device(),
         "Python": f"{facts['python']}, {facts['platform']}",
         "packages": ", ".join(f"{name} {number}" for name, number in sorted(facts["packages"].items())),
     }

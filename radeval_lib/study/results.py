@@ -172,6 +172,7 @@ def record(
             "seed": run.seed,
             "data": origin.used_data(),
             "models": origin.used_models(),
+            "device": origin.device(),
             **origin.environment(),
         },
     )

@@ -206,6 +206,7 @@ class Run:
             "models": origin.used_models(),
             "profile": {"name": self.profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
+            "device": origin.device(),
             **origin.environment(),
         }
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended

@@ -103,3 +103,26 @@ def test_a_living_writer_is_left_alone(tmp_path):
             (folder / "passing").write_text("")
     assert names(tmp_path) == ["one", "two"]
     assert (tmp_path / "one").read_text() == "1"
+
+
+def test_files_that_belong_together_are_written_together(tmp_path: Path) -> None:
+    one, two = tmp_path / "one", tmp_path / "two"
+    with pytest.raises(FileNotFoundError), atomic.new_files(one, two) as (first, _):
+        first.write_text("1")
+    assert list(tmp_path.iterdir()) == []
+    with atomic.new_files(one, two) as (first, second):
+        first.write_text("1")
+        second.write_text("2")
+    assert (one.read_text(), two.read_text()) == ("1", "2")
+
+
+def test_a_folder_is_had_by_one_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    with atomic.alone(folder):
+        with pytest.raises(BlockingIOError), atomic.alone(folder):
+            pass
+        folder.rmdir()
+        with atomic.alone(folder):  # another by that name
+            assert folder.is_dir()
+    with atomic.alone(folder):
+        pass

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from radeval_lib import atomic
+from radeval_lib.errors import FileError
 from radeval_lib.metrics import MetricError, create, files, score_file
 
 
@@ -72,12 +79,12 @@ def test_empty_table(tmp_path) -> None:
         (
             "a.jsonl",
             '{"reference": "x"}\n',
-            "a.jsonl, line 1: 'candidate' is missing or not a text. Columns found: reference",
+            "a.jsonl, line 1: no column 'candidate'. Columns found: reference",
         ),
         (
             "a.jsonl",
             '{"reference": "x", "candidate": 3}\n',
-            "a.jsonl, line 1: 'candidate' is missing or not a text",
+            "a.jsonl, line 1: 'candidate' is not a text",
         ),
         ("a.jsonl", "{\n", "a.jsonl, line 1: not JSON"),
         ("a.jsonl", "[1]\n", "must be an object"),
@@ -134,6 +141,7 @@ def test_several_metrics_give_several_columns_and_a_file_that_says_how(tmp_path)
     assert about["rows"] == scored.rows == 3
     assert about["remarks"] == {"an empty reference or candidate": "1 pair(s), in row(s) 2"}
     assert "numpy" in about["packages"]
+    assert about["metrics"]["rouge_l"]["device"] == "cpu"
 
 
 def test_observations_say_where_they_have_nothing_to_go_by(tmp_path) -> None:
@@ -181,3 +189,144 @@ def test_scoring_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
     assert sum(asked) == len(set(rows))
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
     assert not [path.name for path in tmp_path.iterdir() if path.name.startswith(".")]
+
+
+def _write_many(folder: Path) -> None:
+    rows = [(f"the lungs are clear {n}", f"clear {n}") for n in range(8)]
+    _write(folder / "in.csv", [("reference", "candidate"), *rows])
+
+
+def _stop(done: int) -> None:
+    raise KeyboardInterrupt
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_run_resumes_another_that_had_other_packages_loaded(tmp_path, monkeypatch) -> None:
+    _write_many(tmp_path)
+    code = (
+        "import os\nfrom radeval_lib.metrics import files, score_file\nfiles.CHUNK = 4\n"
+        "score_file({'rouge_l': {}}, 'in.csv', 'out.csv', progress=lambda done: os._exit(9))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 9
+    import torch  # noqa: F401
+
+    monkeypatch.setattr(files, "CHUNK", 4)
+    assert score_file({"rouge_l": {}}, tmp_path / "in.csv", tmp_path / "out.csv").kept == 4
+    assert _names(tmp_path) == ["in.csv", "out.csv", "out.csv.about.json"]
+
+
+def test_changed_settings_and_code_do_not_resume(tmp_path, monkeypatch) -> None:
+    _write_many(tmp_path)
+    for change in (None, {"order": "3"}, "code"):
+        with pytest.raises(KeyboardInterrupt):
+            score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv", progress=_stop)
+        if change == "code":
+            monkeypatch.setattr("radeval_lib.origin.own_files", lambda: "other")
+        settings = change if isinstance(change, dict) else {}
+        scored = score_file({"bleu": settings}, tmp_path / "in.csv", tmp_path / "out.csv")
+        assert scored.kept == (0 if change else 8)
+
+
+def test_two_runs_do_not_write_one_output(tmp_path) -> None:
+    _write_many(tmp_path)
+
+    def second(done: int) -> None:
+        with pytest.raises(MetricError, match=r"out.csv: another run is writing this output"):
+            score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
+
+    assert score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv", progress=second).rows == 8
+
+
+def test_a_damaged_cache_is_mended(tmp_path) -> None:
+    _write_many(tmp_path)
+    score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "whole.csv")
+    for spoil in (lambda old: old[:300], lambda old: old.replace(b"<\x00", b"\x00\x00")):
+        with pytest.raises(KeyboardInterrupt):
+            score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv", progress=_stop)
+        (path,) = tmp_path.glob(".scoring-*/bleu/cache.sqlite")
+        path.write_bytes(spoil(path.read_bytes()))
+        assert score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv").rows == 8
+        assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_full_disk_leaves_what_can_be_resumed(tmp_path, monkeypatch, kept) -> None:
+    _write_many(tmp_path)
+    monkeypatch.setattr(files, "CHUNK", 4)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def refuse(done: int) -> None:
+        raise full
+
+    if not kept:
+        monkeypatch.setattr("radeval_lib.models.cache.BlobCache.put", lambda self, values: refuse(0))
+    with pytest.raises(FileError, match=r"out.csv: no space left on device") as told:
+        score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv", progress=refuse)
+    assert ("What was scored is kept" in str(told.value)) == kept
+    assert [name.startswith(".scoring-") for name in _names(tmp_path)] == [True, False][not kept :]
+    if kept:
+        assert score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv").kept == 4
+
+
+def test_what_is_said_beside_the_output_comes_with_it_or_not_at_all(tmp_path, monkeypatch) -> None:
+    _write_many(tmp_path)
+    monkeypatch.setattr(files, "_about", lambda *rest: os.stat(tmp_path / "gone"))
+    with pytest.raises(FileError):
+        score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
+    assert not [name for name in _names(tmp_path) if name.startswith("out.csv")]
+
+
+def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(files, "CHUNK", 4)
+    for text in ("reference\nx\n", "reference,candidate\n" + "x,y\n" * 8):
+        _write_many(tmp_path)
+        survey = files._survey
+
+        def changing(source, added, text=text, survey=survey):
+            found = survey(source, added)
+            atomic.write_text(source, text)
+            return found
+
+        monkeypatch.setattr(files, "_survey", changing)
+        with pytest.raises(MetricError, match=r"changed while it was scored|no column 'candidate'"):
+            score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
+        assert not (tmp_path / "out.csv").exists()
+        monkeypatch.setattr(files, "_survey", survey)
+
+
+def test_what_is_no_file_is_told_before_anything_is_scored(tmp_path, monkeypatch) -> None:
+    _write_many(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    Path("kernel.csv").symlink_to("/proc/self/status")
+    Path("taken.csv.about.json").mkdir()
+    before = _names(tmp_path)
+    for source, target, said in (
+        ("pipe.csv", "out.csv", "pipe.csv: not a regular file. .* save to one first"),
+        ("in.csv", "pipe.csv", "pipe.csv: not a regular file"),
+        ("kernel.csv", "out.csv", "kernel.csv: not a regular file"),
+        ("/proc/self/status", "out.csv", "status: not a regular file"),
+        ("-", "out.csv", "not a regular file"),
+        (".", "out.csv", "this is a folder"),
+        ("in.csv", "/", "this is a folder"),
+        ("in.csv", "taken.csv", "taken.csv.about.json: this is a folder"),
+        ("in.csv", "out", "the name tells no format"),
+    ):
+        with pytest.raises(MetricError, match=said):
+            score_file({"bleu": {}}, source, target)
+    assert _names(tmp_path) == before
+
+
+def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
+    assert set(create("radcliq", label_encoder="a").models()) == {"graph_model", "encoder", "label_encoder"}
+    signatures = set()
+    for penalty in (0.5, 0.6):
+        weights = {**create("ratescore").scorer.weights.flat(), "neg_weight": penalty}
+        (tmp_path / "mine.json").write_text(json.dumps(weights))
+        signatures.add(create("ratescore", weights=str(tmp_path / "mine.json")).signature())
+    assert len(signatures) == 2
+    with pytest.raises(MetricError, match=r"bertscore.device: unknown device 'tpu'"):
+        files.device_name(create("bertscore"), "tpu")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from radeval_lib import checksums
 from radeval_lib.data.entity_types import TYPES
 from radeval_lib.metrics.base import MetricError
 
@@ -31,7 +32,7 @@ class Weights:
 
     Attributes
     ----------
-    name : ``long``, ``short`` or what the reader's file is called.
+    name : ``long``, ``short``, or what the reader's file is called and its SHA-256.
     matrix : float64, shape (5, 5); rows and columns in the order of ``TYPES``. Row: type of the query entity;
         column: type of the entity matched to it.
     penalty : the factor p that a mismatch of types puts on the cosine.
@@ -136,7 +137,9 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
             f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty.",
         )
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))  # JSON is YAML
+        text = path.read_text(encoding="utf-8")
+        content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise MetricError(f"neither YAML nor JSON ({str(error).splitlines()[0]})", path.name) from None
-    return from_mapping(content, path.name)
+    weights = from_mapping(content, path.name)
+    return replace(weights, name=f"{path.name}, sha256 {checksums.of_text(text)}")

@@ -1,0 +1,297 @@
+"""Scoring that is killed, fills its disk, meets another run or a damaged cache, or is given no files."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from radeval_lib.metrics import files, score_file
+from radeval_lib.synthetic.generator import generate
+from tests.robustness.inputs import LONGEST
+
+ROWS = 2_000
+LIMIT = 300  # seconds that a run may take
+KEPT = "What was scored is kept: the same command goes on there."
+# A metric with a model and one without, both slow enough that a kill meets them at work.
+SLOW = (
+    "--metric", "bertscore", "--set", "bertscore.encoder=packaged-minilm-1", "--set", "bertscore.layer=none",
+    "--metric", "green",
+)  # fmt: skip
+QUICK = ("--metric", "rouge_1")
+# Has a folder as a disk that is full after so many bytes, and after a line on standard input is large.
+DISK = """
+mount -t tmpfs -o size=$1 tmpfs "$2" && cp pairs.csv "$2" && cd "$2" && shift 2
+"$@"; status=$?
+echo "left: $(ls -A | tr '\\n' ' ')"; echo "status: $status"
+mount -o remount,size=64m . && "$@" && cat scores.csv scores.csv.about.json > "$COPY"; ls -A >&2
+"""
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "OMP_NUM_THREADS": "1"}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "radeval_lib.cli", "score", *arguments]
+
+
+def plain_command(metrics: Sequence[str]) -> list[str]:
+    return command(*metrics, "--input", "pairs.csv", "--output", "scores.csv")
+
+
+def write_pairs(path: Path, rows: int) -> None:
+    """Openings of generated reports, each with another's."""
+    texts = [" ".join(report.findings.text.split()[:12]) for report in generate(rows + 1, min_findings=2)]
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([("reference", "candidate"), *pairwise(texts)])
+
+
+def _start(folder: Path, metrics: Sequence[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        plain_command(metrics), cwd=folder, env=_environment(), stderr=subprocess.PIPE, bufsize=0
+    )
+
+
+def _told(process: subprocess.Popen[bytes]) -> str:
+    """What it says until it ends."""
+    return process.communicate(timeout=LIMIT)[1].decode()
+
+
+def _until_kept(process: subprocess.Popen[bytes]) -> None:
+    """Wait until the first chunk is kept."""
+    assert process.stderr is not None
+    said = b""
+    while b"pairs scored" not in said and (more := process.stderr.read(1)):
+        said += more
+
+
+def _outputs(folder: Path) -> list[bytes]:
+    names = ("scores.csv", "scores.csv.about.json")
+    return [(folder / name).read_bytes() if (folder / name).is_file() else b"" for name in names]
+
+
+def _left(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+def _fault_of(folder: Path, said: str, status: int, whole: list[bytes]) -> str:
+    """What is wrong with a run that should have completed."""
+    if status:
+        return f"status {status}: {said[-200:]!r}"
+    if _outputs(folder) != whole:
+        return "other bytes than those of an undisturbed run"
+    return f"left {_left(folder)}" if _left(folder) else ""
+
+
+def _fault_of_refusal(said: str, status: int, words: str) -> str:
+    """What is wrong with a run that should have refused in one line."""
+    line = said.rpartition("\r")[2].rstrip("\n")
+    if status != 2:
+        return f"status {status}: {said[-200:]!r}"
+    if not line.startswith("radbook: ") or not line.isprintable() or len(line) > LONGEST:
+        return f"not one line: {said[-300:]!r}"
+    return "" if re.search(words, line) else f"does not say {words!r}: {line!r}"
+
+
+def kills(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
+    write_pairs(folder / "pairs.csv", ROWS)
+    first = _start(folder, SLOW)
+    _until_kept(first)
+    begun = time.monotonic()
+    _told(first)
+    longest, whole = time.monotonic() - begun, _outputs(folder)
+    for _ in range(number):
+        process = None
+        while process is None or process.returncode == 0:  # it ended before it was killed
+            for path in (folder / "scores.csv", folder / "scores.csv.about.json"):
+                path.unlink(missing_ok=True)
+            process = _start(folder, SLOW)
+            _until_kept(process)
+            time.sleep(rng.random() * longest)
+            process.kill()
+            process.communicate()
+        complete = _outputs(folder) == whole
+        rerun = _start(folder, SLOW)
+        fault = _fault_of(folder, said := _told(rerun), rerun.returncode, whole)
+        if not fault and not complete and "kept from an interrupted run" not in said:
+            fault = "started over"
+        yield "killed at a random moment after the first 500 pairs", fault
+
+
+def full_disks(folder: Path, number: int) -> Iterator[tuple[str, str]]:
+    """A disk that is full at every stage, from the first file to the last."""
+    write_pairs(folder / "pairs.csv", ROWS // 2)
+    subprocess.run(plain_command(QUICK), cwd=folder, env=_environment(), check=True, capture_output=True)
+    whole, copy = b"".join(_outputs(folder)), folder / "copy"
+    size = (folder / "pairs.csv").stat().st_size
+    (folder / "disk").mkdir()
+    for step in range(number):
+        copy.unlink(missing_ok=True)
+        done = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", DISK, "sh",
+             str(size + (step + 1) * 2 * size // number), "disk", *plain_command(QUICK)],
+            cwd=folder, env={**_environment(), "COPY": str(copy)}, capture_output=True, timeout=LIMIT,
+        )  # fmt: skip
+        fault = _fault_of_full(done.stdout.decode(), done.stderr.decode(), copy, whole)
+        yield "on a disk that is full", fault
+
+
+def _fault_of_full(told: str, said: str, copy: Path, whole: bytes) -> str:
+    status = int((re.findall(r"^status: (\d+)", told, re.M) or ["99"])[0])
+    left = set((re.findall(r"^left: (.*)", told, re.M) or [""])[0].split()) - {"pairs.csv"}
+    first, _, second = said.partition("\n")
+    if not copy.is_file() or copy.read_bytes() != whole:
+        return f"the next run did not complete: {said[-300:]!r}"
+    if not status:
+        return "" if left == {"scores.csv", "scores.csv.about.json"} else f"left {left}"
+    fault = _fault_of_refusal(f"{first}\n", status, "no space left|too large")
+    kept = {name for name in left if name.startswith(".scoring-")}
+    if fault or left - kept:
+        return fault or f"left {left}"
+    if bool(kept) != (KEPT in first) or bool(kept) != ("kept from an interrupted run" in second):
+        return f"left {left}, said {first[-150:]!r} and then {second[-150:]!r}"
+    return ""
+
+
+def two_runs(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
+    write_pairs(folder / "pairs.csv", ROWS)
+    first = _start(folder, QUICK)
+    _told(first)
+    whole = _outputs(folder)
+    for _ in range(number):
+        for path in (folder / "scores.csv", folder / "scores.csv.about.json"):
+            path.unlink(missing_ok=True)
+        both = [_start(folder, QUICK)]
+        time.sleep(rng.choice((0, 0, 0.5, 1, 2)))
+        both.append(_start(folder, QUICK))
+        said = [_told(process) for process in both]
+        faults = [
+            _fault_of_refusal(text, process.returncode, "another run is writing this output")
+            for process, text in zip(both, said, strict=True)
+            if process.returncode
+        ]
+        if len(faults) == 2:
+            faults.append("neither completed")
+        faults.append(_fault_of(folder, "", 0, whole))
+        yield "two runs on one output", "; ".join(filter(None, faults))
+
+
+def _stopped(done: int) -> None:
+    raise KeyboardInterrupt
+
+
+def damage(path: Path, rng: Random) -> None:
+    """Cut a file, or overwrite a part of it."""
+    content = path.read_bytes()
+    place = rng.randrange(len(content))
+    kind = rng.randrange(5)
+    if kind == 0:
+        content = content[:place]
+    elif kind == 1:
+        content = content[:place] + bytes(4_096) + content[place + 4_096 :]
+    elif kind == 2:
+        content = content[:place] + rng.randbytes(200) + content[place + 200 :]
+    elif kind == 3:
+        content = rng.randbytes(len(content))
+    else:
+        content = content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1 :]
+    path.write_bytes(content)
+
+
+def damaged_caches(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
+    source, target = folder / "pairs.csv", folder / "scores.csv"
+    write_pairs(source, 3 * files.CHUNK)
+    metrics: dict[str, dict[str, str]] = {"rouge_1": {}, "bleu": {}}
+    score_file(metrics, source, target)
+    whole = _outputs(folder)
+    for _ in range(number):
+        target.unlink()
+        try:
+            score_file(metrics, source, target, progress=_stopped)
+        except KeyboardInterrupt:
+            damage(rng.choice(list(folder.glob(".scoring-*/**/cache.sqlite"))), rng)
+        try:
+            score_file(metrics, source, target)
+        except Exception as error:
+            for path in folder.glob(".scoring-*"):
+                shutil.rmtree(path)
+            score_file(metrics, source, target)
+            yield "a damaged cache", f"{type(error).__name__}: {error}"
+        else:
+            yield "a damaged cache", _fault_of(folder, "", 0, whole)
+
+
+def _link(to: str) -> Callable[[Path], object]:
+    return lambda path: path.symlink_to(to)
+
+
+# What a run says of a strange place: the input, the output, and what stands where instead of a file.
+STRANGE: tuple[tuple[str, str, str, tuple[str, Callable[[Path], object]] | None], ...] = (
+    ("in.csv: this is a folder", "in.csv", "scores.csv", ("in.csv", Path.mkdir)),
+    ("scores.csv: this is a folder", "pairs.csv", "scores.csv", ("scores.csv", Path.mkdir)),
+    ("about.json: this is a folder", "pairs.csv", "scores.csv", ("scores.csv.about.json", Path.mkdir)),
+    ("in.csv: not a regular file", "in.csv", "scores.csv", ("in.csv", os.mkfifo)),
+    ("scores.csv: not a regular file", "pairs.csv", "scores.csv", ("scores.csv", os.mkfifo)),
+    ("not a regular file", "in.csv", "scores.csv", ("in.csv", _link("/proc/self/environ"))),
+    ("not a regular file", "in.csv", "scores.csv", ("in.csv", _link("/dev/zero"))),
+    ("not a regular file", "pairs.csv", "scores.csv", ("scores.csv", _link("/dev/full"))),
+    ("not a regular file.*save", "-", "scores.csv", None),
+    ("not a regular file.*save", "/dev/stdin", "scores.csv", None),
+    ("not a regular file.*save", "/dev/fd/0", "scores.csv", None),
+    ("not a regular file", "/proc/self/environ", "scores.csv", None),
+    ("not a regular file", "/dev/null", "scores.csv", None),
+    ("not a regular file", "pairs.csv", "/dev/stdout", None),
+    ("not a regular file", "pairs.csv", "-", None),
+    ("no such file", "gone.csv", "scores.csv", None),
+    ("the name tells no format", "pairs.csv", "scores", None),
+    ("no folder", "pairs.csv", "gone/scores.csv", None),
+    ("too long", "pairs.csv", f"{'x' * 250}.csv", None),
+    ("too long", "pairs.csv", f"{'x' * 245}.csv", None),  # with about.json
+    ("lead in a circle", "in.csv", "scores.csv", ("in.csv", _link("in.csv"))),
+)
+
+
+def strange_places(folder: Path) -> Iterator[tuple[str, str]]:
+    for number, (says, source, target, make) in enumerate(STRANGE):
+        at = folder / str(number)
+        at.mkdir()
+        write_pairs(at / "pairs.csv", 3)
+        if make is not None:
+            make[1](at / make[0])
+        before = sorted(path.name for path in at.iterdir())
+        process = subprocess.Popen(
+            command(*QUICK, "--input", source, "--output", target),
+            cwd=at, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        try:
+            said = process.communicate((at / "pairs.csv").read_bytes(), timeout=60)[1].decode()
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            fault = f"{source} to {target}: waits for ever"
+        else:
+            fault = _fault_of_refusal(said, process.returncode, says)
+            if not fault and sorted(path.name for path in at.iterdir()) != before:
+                fault = f"left {sorted(path.name for path in at.iterdir())}"
+        yield "something else than a file", fault
+
+
+def tries(folder: Path, number: int = 20, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """(what was tried, what was wrong) of so many tries of each kind, and of every strange place."""
+    rng = Random(seed)
+    for name in ("kills", "disks", "two", "damaged", "strange"):
+        (folder / name).mkdir()
+    yield from strange_places(folder / "strange")
+    yield from damaged_caches(folder / "damaged", 5 * number, rng)
+    yield from full_disks(folder / "disks", number)
+    yield from two_runs(folder / "two", number, rng)
+    yield from kills(folder / "kills", number, rng)
