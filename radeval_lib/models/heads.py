@@ -43,8 +43,8 @@ class Use:
 
     Attributes
     ----------
-    new : what the checkpoint may lack, each pattern wholly or not at all, or have in another shape: it is
-        drawn at random and is there to be trained.
+    new : what the checkpoint may lack, each pattern wholly or not at all: it is drawn at random and is there
+        to be trained. What tells labels apart may also be there for other labels, in another shape.
     idle : modules that it may lack because nothing asks them; they are taken out of the model then.
     unused : what it may have beside.
     pretraining : whether it may have :data:`PRETRAINING` beside.
@@ -58,6 +58,10 @@ class Use:
     def may_lack(self, family: str) -> tuple[str, ...]:
         """What a checkpoint of a model type may lack."""
         return self.new + tuple(f"{module}.*" for module in self.idle) + COMPUTED.get(family, ())
+
+    def may_reshape(self) -> tuple[str, ...]:
+        """What it may have in another shape."""
+        return tuple(pattern for pattern in self.new if pattern in _FINE_TUNED)
 
     def may_have(self, family: str) -> tuple[str, ...]:
         """What it may have beside."""

@@ -140,7 +140,7 @@ def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[s
         (key for key in told["unexpected_keys"] if not allowed(key, unused)),
         name,
     )
-    for key in sorted(key for key in shapes if not allowed(key, new)):
+    for key in sorted(key for key in shapes if not allowed(key, use.may_reshape())):
         held, wanted = (" x ".join(map(str, shape)) for shape in shapes[key])
         raise ModelError(
             f"{key} is {held} where config.json wants {wanted}",
