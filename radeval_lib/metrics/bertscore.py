@@ -59,9 +59,10 @@ class BertScore(Metric):
         if self._loaded is None:
             from transformers import AutoModel, AutoTokenizer
 
+            from radeval_lib.models.heads import ENCODER
             from radeval_lib.models.loading import device_of, pretrained, weights
 
-            model = weights(AutoModel, self.encoder).to(device_of(self._device))
+            model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self._device))
             depth = int(model.config.num_hidden_layers)
             if self.layer is not None and not 0 <= self.layer <= depth:
                 raise MetricError(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.packing import pack
@@ -58,7 +59,7 @@ class Encoder:
         self.device = device_of(device)
         self.batch_tokens = batch_tokens or batch_size_for(self.device)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModel, model).to(self.device)
+        self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         if self.device.type == "cpu":
             pack(self.model)
         self.dimension = int(self.model.config.hidden_size)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models import soundness
+from radeval_lib.models import heads, soundness
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
 
@@ -139,6 +139,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             )
             if "Tokenizer" in factory.__name__:
                 soundness.check_tokenizer(loaded, Path(where).name)
+                soundness.check_spelling(loaded, Path(where))
                 soundness.check_sizes(loaded, _config(where, settings), Path(where).name)
             return loaded
     except ModelError:
@@ -160,9 +161,61 @@ def _config(where: str, settings: dict[str, Any]) -> Any:
     )
 
 
-def weights(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """A model (``torch.nn.Module``) in evaluation mode, from safetensors."""
-    return pretrained(factory, name, use_safetensors=True, **settings).eval()
+def weights(factory: Any, name: str | Path, use: heads.Use, **settings: Any) -> Any:
+    """A model (``torch.nn.Module``) in evaluation mode, from safetensors.
+
+    Parameters
+    ----------
+    use : what the checkpoint may lack or have beside.
+
+    Raises
+    ------
+    ModelError
+        If it cannot be loaded, lacks weights, has others, or has such as tell nothing.
+    """
+    model, told = pretrained(
+        factory,
+        name,
+        use_safetensors=True,
+        ignore_mismatched_sizes=True,  # told, to be named here
+        output_loading_info=True,
+        **settings,
+    )
+    where = Path(str(name)).name
+    if getattr(model, "_hf_peft_config_loaded", False):
+        raise soundness.unmerged(where)
+    new = soundness.check_fit(model, told, use, where)
+    soundness.check_values(model.state_dict(), where, new)
+    for module in use.idle:
+        if any(key.startswith(f"{module}.") for key in new):  # so that no random number of theirs is saved
+            above, _, own = module.rpartition(".")
+            setattr(model.get_submodule(above), own, None)
+    # What is saved has the names that it has here. Else a checkpoint of a training would have those of old
+    # models (LayerNorm.gamma), which transformers reads in from_pretrained, but not where a training goes on.
+    model._weight_conversions = None
+    return model.eval()
+
+
+def fill(module: torch.nn.Module, path: Path) -> None:
+    """Put weights that this library saved into a module.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, lacks weights, has others, or has such as tell nothing.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_model
+
+    try:
+        missing, extra = load_model(module, path, strict=False)
+    except (OSError, RuntimeError, SafetensorError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(
+            f"{path.name} cannot be loaded: {reason}", path.parent.name, "Copy the folder again, whole."
+        ) from None
+    soundness.check_names(missing, extra, path.parent.name)
+    soundness.check_values(module.state_dict(), path.parent.name)
 
 
 def device_of(device: str = "auto") -> torch.device:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 from radeval_lib.models.ner.schemes import IGNORED
 
@@ -49,7 +50,7 @@ class MaskedLanguageModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
-        encoder = weights(AutoModel, init_model)
+        encoder = weights(AutoModel, init_model, ENCODER)
         if encoder.get_input_embeddings().weight.shape[1] != encoder.config.hidden_size:
             raise ModelError(
                 "its embeddings are not as wide as its hidden states",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib import atomic
+from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 
 
@@ -21,7 +22,7 @@ def shallow(name: str, layers: int, folder: Path) -> str:
     target = folder / f"first-{layers}-layers-of-{name.replace('/', '_')}"
     if target.exists():
         return str(target)
-    model = weights(AutoModel, name)
+    model = weights(AutoModel, name, ENCODER)
     stack = getattr(getattr(model, "encoder", None), "layer", None)
     if stack is None or not 0 < layers < len(stack):
         has = "unknown layers" if stack is None else f"{len(stack)} layers"

@@ -1,16 +1,23 @@
-"""What is checked of a model before it computes: its files are complete and safe, its tokenizer has the
-vocabulary.
+"""What is checked of a model before it computes: its files are complete and safe, its weights are all there
+and tell something, its tokenizer has the vocabulary.
 
-Libraries load many an incomplete folder without a word, and then every text looks the same to the model.
+Libraries load many an incomplete folder without a word. They draw the weights that are missing at random, and
+then the same pair of texts has another score in every run.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from radeval_lib.errors import ModelError as ModelError
+from radeval_lib.errors import listed
+from radeval_lib.models.heads import Use, matches
+
+if TYPE_CHECKING:
+    import torch
 
 INDEX = "model.safetensors.index.json"
 _WEIGHTS = ("model.safetensors", INDEX)
@@ -20,6 +27,11 @@ _VOCABULARIES = (
 )  # fmt: skip
 _PROBE = "The lungs are clear and there is no pleural effusion."
 _SAVE = "Save the model with model.save_pretrained(folder), and its tokenizer likewise."
+_WHOLE = "Copy the folder again, whole, or save the model again with model.save_pretrained(folder)."
+_ADAPTER = "adapter_config.json"
+_SPARE = 128, 0.04
+"""How many of a model's vectors may have no token, or which share: vocabularies are rounded up, Phi-2's by
+1.8 %."""
 
 
 def check_folder(folder: Path) -> None:
@@ -28,11 +40,14 @@ def check_folder(folder: Path) -> None:
     Raises
     ------
     ModelError
-        If ``config.json`` or the weights are missing, or an index names a file that is missing, lies
-        elsewhere, or is no safetensors file: pickled weights can run code.
+        If ``config.json`` or the weights are missing, an adapter lies beside them, or an index names a file
+        that is missing, lies elsewhere, has other weights, or is no safetensors file: pickled weights can run
+        code.
     """
     where = f"model {folder.name}"
     _json(folder / "config.json", where)
+    if (folder / _ADAPTER).is_file():
+        raise unmerged(folder.name)
     if not any((folder / file).is_file() for file in _WEIGHTS):
         raise ModelError(
             "no safetensors weights in the folder",
@@ -50,6 +65,31 @@ def check_folder(folder: Path) -> None:
                 )
             if not (folder / file).is_file():
                 raise ModelError(f"{file!r}, which {INDEX} names, is missing", where, _SAVE)
+        _check_shards(folder, named)
+
+
+def _check_shards(folder: Path, named: Mapping[str, str]) -> None:
+    from safetensors import SafetensorError, safe_open
+
+    for file in sorted(set(named.values())):
+        try:
+            with safe_open(folder / file, "np") as opened:
+                held = set(opened.keys())
+        except SafetensorError as error:
+            raise ModelError(f"{file!r} is damaged: {error}", f"model {folder.name}", _WHOLE) from None
+        if odd := held ^ {name for name, where in named.items() if where == file}:
+            raise ModelError(
+                f"{file!r} and {INDEX} do not name the same weights: {listed(sorted(odd), 60)}",
+                f"model {folder.name}",
+                _WHOLE,
+            )
+
+
+def unmerged(name: str) -> ModelError:
+    """What is said of an adapter beside a model, which libraries would put on it unchecked."""
+    return ModelError(
+        "an adapter lies beside the weights", f"model {name}", "Merge it into them (peft: merge_and_unload)."
+    )
 
 
 def _json(path: Path, where: str) -> dict[str, Any]:
@@ -64,6 +104,98 @@ def _json(path: Path, where: str) -> dict[str, Any]:
     return content
 
 
+def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[str]:
+    """Check that a checkpoint gave a model all its weights and had no others, but for what its use allows.
+
+    Parameters
+    ----------
+    model : of transformers.
+    told : ``missing_keys``, ``unexpected_keys`` and ``mismatched_keys``, as ``from_pretrained`` tells them.
+
+    Returns
+    -------
+    The names of the weights that the checkpoint did not give: they are new.
+
+    Raises
+    ------
+    ModelError
+        If a weight is missing, has no place in the model, or is of another shape.
+    """
+    family, prefix = model.config.model_type, f"{model.base_model_prefix}."
+    new, unused = use.may_lack(family), use.may_have(family)
+    missing = set(told["missing_keys"])
+    shapes = {key: (held, wanted) for key, held, wanted in told["mismatched_keys"]}
+    tied = set(getattr(model, "all_tied_weights_keys", {}))
+
+    def allowed(key: str, patterns: tuple[str, ...]) -> bool:
+        return matches(key.removeprefix(prefix), patterns)
+
+    torn: set[str] = set()  # a head that is there in part is not new, but incomplete
+    for pattern in new:
+        own = {key for key in model.state_dict() if allowed(key, (pattern,))} - tied
+        if own - missing - set(shapes):
+            torn |= own & missing
+    check_names(
+        (key for key in missing if key in torn or not allowed(key, new)),
+        (key for key in told["unexpected_keys"] if not allowed(key, unused)),
+        name,
+    )
+    for key in sorted(key for key in shapes if not allowed(key, use.may_reshape())):
+        held, wanted = (" x ".join(map(str, shape)) for shape in shapes[key])
+        raise ModelError(
+            f"{key} is {held} where config.json wants {wanted}",
+            f"model {name}",
+            "Give a folder whose config.json and weights are of one model.",
+        )
+    return missing | set(shapes)
+
+
+def check_names(missing: Iterable[str], extra: Iterable[str], name: str) -> None:
+    """Check that there are no missing weights and none too many.
+
+    Raises
+    ------
+    ModelError
+        If there are.
+    """
+    lacks, has = sorted(missing), sorted(extra)
+    said = [
+        f"weights {what}: {listed(keys, 50)}"
+        for keys, what in ((lacks, "are missing"), (has, "have no place in the model"))
+        if keys
+    ]
+    if said:
+        raise ModelError("; ".join(said), f"model {name}", _WHOLE)
+
+
+def check_values(weights: Mapping[str, torch.Tensor], name: str, new: Iterable[str] = ()) -> None:
+    """Check that all weights are finite and that no matrix is constant, in one pass (11 GB a second).
+
+    A single row or column may be constant: RoBERTa's one type of segments is zero. So may vectors, biases and
+    norms among them, and the second matrix of an adapter, which starts at zero.
+
+    Parameters
+    ----------
+    new : names of weights that were not loaded.
+
+    Raises
+    ------
+    ModelError
+        If a weight is not finite, or a matrix constant.
+    """
+    import torch
+
+    drawn = set(new)
+    for key, value in weights.items():
+        if key in drawn or not value.is_floating_point() or not value.numel():
+            continue
+        low, high = torch.aminmax(value.detach())
+        if not (torch.isfinite(low) and torch.isfinite(high)):
+            raise ModelError(f"{key} holds numbers that are not finite", f"model {name}", _WHOLE)
+        if low == high and sum(size > 1 for size in value.shape) > 1 and "lora_B" not in key:
+            raise ModelError(f"every number of {key} is {float(low):.4g}", f"model {name}", _WHOLE)
+
+
 def check_vocabulary(folder: Path) -> None:
     """Check that a folder holds the vocabulary of a tokenizer.
 
@@ -74,6 +206,28 @@ def check_vocabulary(folder: Path) -> None:
     """
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         raise ModelError("no tokenizer in the folder", f"model {folder.name}", _SAVE)
+
+
+def check_spelling(tokenizer: Any, folder: Path) -> None:
+    """Check that a list of tokens beside a tokenizer is its own: the one is easily changed without the other.
+
+    Raises
+    ------
+    ModelError
+        If more than one in a hundred of its tokens has another number, or none.
+    """
+    for name, read in (("vocab.txt", _lines), ("vocab.json", json.loads)):
+        if (folder / name).is_file():
+            told = read((folder / name).read_text(encoding="utf-8"))
+            known = tokenizer.get_vocab()
+            if sum(known.get(token) != place for token, place in told.items()) > len(told) / 100:
+                raise ModelError(
+                    f"{name} and the tokenizer number the tokens differently", f"model {folder.name}", _WHOLE
+                )
+
+
+def _lines(text: str) -> dict[str, int]:
+    return {line: place for place, line in enumerate(text.rstrip("\n").split("\n"))}
 
 
 def check_tokenizer(tokenizer: Any, name: str) -> None:
@@ -93,17 +247,30 @@ def check_tokenizer(tokenizer: Any, name: str) -> None:
 
 
 def check_sizes(tokenizer: Any, config: Any, name: str) -> None:
-    """Check that a model has a vector for every token of its tokenizer.
+    """Check that a tokenizer is a model's: as many tokens as the model has vectors, but for a few spare ones,
+    and padding where the model has it.
+
+    A tokenizer of as many tokens, with the same padding, cannot be told from the model's own.
 
     Raises
     ------
     ModelError
-        If the tokenizer has more tokens than the model: they are not from one model.
+        If they are not from one model.
     """
+    remedy = "Give a folder in which both are of one model."
     size = getattr(config, "vocab_size", None)
-    if isinstance(size, int) and len(tokenizer) > size:
+    if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
         raise ModelError(
             f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}",
             f"model {name}",
-            "Give a folder in which both are of one model.",
+            remedy,
+        )
+    pads = getattr(config, "pad_token_id", None)
+    # A language model without padding borrows the sign that ends a text.
+    own = tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
+    if own and isinstance(pads, int) and pads >= 0 and pads not in tokenizer.all_special_ids:
+        raise ModelError(
+            f"the model pads with token {pads}, which is an ordinary one of the tokenizer",
+            f"model {name}",
+            remedy,
         )

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic
-from radeval_lib.models.loading import ModelError, device_of, quiet
+from radeval_lib.models import soundness
+from radeval_lib.models.loading import ModelError, device_of, fill, quiet
 from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def train(
 def _resumable(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings, where: Path
 ) -> list[dict[str, float]]:
-    from safetensors.torch import load_model, save_model
+    from safetensors.torch import save_model
 
     what = {"settings": asdict(replace(s, device="auto")), "examples": _digest(examples), "dev": len(dev)}
     noted = where / _WHAT
@@ -168,7 +169,7 @@ def _resumable(
     atomic.write_text(noted, json.dumps(what, indent=1, sort_keys=True) + "\n")
     done = where / _DONE
     if done.is_file():
-        load_model(task.module, where / _WEIGHTS)
+        fill(task.module, where / _WEIGHTS)
         rows: list[dict[str, float]] = json.loads(done.read_text(encoding="utf-8"))
         return rows
     history = _run(task, examples, dev, s, where, resumable=True)
@@ -257,9 +258,41 @@ def _run(
     trainer.remove_callback(PrinterCallback)
     if not resumable:
         trainer.add_callback(_keep_best(s.measure))
+    last = get_last_checkpoint(str(where)) if resumable else None
+    if last is not None:
+        _check_checkpoint(task.module, Path(last))
     with quiet(), unpadded(task.module):
-        trainer.train(resume_from_checkpoint=get_last_checkpoint(str(where)) if resumable else None)
+        trainer.train(resume_from_checkpoint=last)
     return _history(trainer.state.log_history, s.measure)
+
+
+def _check_checkpoint(module: torch.nn.Module, folder: Path) -> None:
+    """Check that a checkpoint has all weights that are trained and no others: transformers' Trainer takes
+    what it finds.
+
+    Raises
+    ------
+    ModelError
+        If it has not.
+    """
+    from peft import PeftModel, get_peft_model_state_dict
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    adapted = isinstance(module, PeftModel)
+    wanted = get_peft_model_state_dict(module) if adapted else module.state_dict()
+    try:
+        held = load_file(folder / ("adapter_model.safetensors" if adapted else _WEIGHTS))
+        shared = {value.data_ptr() for key, value in wanted.items() if key in held}
+        missing = [key for key, one in wanted.items() if key not in held and one.data_ptr() not in shared]
+        soundness.check_names(missing, held.keys() - wanted.keys(), folder.name)
+        soundness.check_values(held, folder.name)
+    except (OSError, SafetensorError, ModelError) as error:
+        raise ModelError(
+            f"damaged checkpoint: {error.what if isinstance(error, ModelError) else error}",
+            folder.name,
+            "Delete the folder: the training goes on from an earlier checkpoint, or starts over.",
+        ) from None
 
 
 def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:

@@ -14,6 +14,7 @@ from typing import Any
 
 from radeval_lib import atomic, checksums
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 
 
@@ -53,7 +54,7 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
     for token in (state.get("post_processor") or {}).get("special_tokens", {}).values():
         token["ids"] = [place[old] for old in token["ids"]]
     state["truncation"] = state["padding"] = None
-    model = weights(AutoModel, name)
+    model = weights(AutoModel, name, ENCODER)
     rows = model.get_input_embeddings().weight.detach()[torch.tensor(kept)].clone()
     fewer = torch.nn.Embedding(len(kept), rows.shape[1], padding_idx=place[tokenizer.pad_token_id])
     fewer.weight.data = rows

@@ -256,9 +256,14 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
     """A stand-in with the package's calls and output; it skips a text that it cannot read, as the package
     does."""
 
+    weights = {"scorer.weight": torch.randn(2, 3)}
+
     class RadGraph:
         def __init__(self, model_type: str, cuda: int) -> None:
             assert (model_type, cuda) == ("radgraph-xl", -1)
+
+        def state_dict(self) -> dict[str, torch.Tensor]:
+            return weights
 
         def __call__(self, texts: Sequence[str]) -> dict[str, Any]:
             assert all(texts)
@@ -292,3 +297,6 @@ def test_the_package_is_used_where_it_is_installed(monkeypatch: pytest.MonkeyPat
         extractor.annotate(["edema seen", "too long"])
     with pytest.raises(ModelError, match="Models: radgraph, radgraph-xl"):
         open_extractor("radgraph:other")
+    weights["scorer.weight"].zero_()
+    with pytest.raises(ModelError, match=r"every number of scorer\.weight is 0"):
+        open_extractor("radgraph:radgraph-xl", device="cpu")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, device_of, weights
 from radeval_lib.models.ner.iob_scheme import fast_tokenizer
 from radeval_lib.models.packing import pack
@@ -41,7 +42,7 @@ class FrozenEncoder:
 
         self.device = device_of(device)
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, model)
-        self.module: Any = weights(AutoModel, model).to(self.device)
+        self.module: Any = weights(AutoModel, model, ENCODER).to(self.device)
         if self.device.type == "cpu":
             pack(self.module)
         self._known: dict[tuple[str, ...], tuple[Features, Features]] = {}

@@ -17,6 +17,7 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import NEW_CLASSIFIER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 
 if TYPE_CHECKING:
@@ -59,10 +60,10 @@ class TextClassifier:
         self.module: Any = weights(
             AutoModelForSequenceClassification,
             init_model,
+            NEW_CLASSIFIER,
             num_labels=len(self.labels),
             id2label=dict(enumerate(self.labels)),
             label2id=self._index,
-            ignore_mismatched_sizes=True,
         )
 
     def index_of(self, document: Document) -> int:

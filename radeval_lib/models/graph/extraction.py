@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.lexicon.markup import tokenize
+from radeval_lib.models import soundness
 from radeval_lib.models.graph.span_pairs import SETTINGS, GraphModel
 from radeval_lib.models.graph.word_graphs import WordGraph, joined_units
 from radeval_lib.models.loading import RADGRAPH, ModelError
@@ -116,6 +117,8 @@ class PackageExtractor:
         except Exception as error:
             reason = str(error).strip().splitlines()[:1]
             raise ModelError(f"cannot load {model!r}: {' '.join(reason):.200}", "radgraph") from error
+        # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
+        soundness.check_values(self._model.state_dict(), self.name)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         # The package reads an empty text as the word "None"; it has no entity here.

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.graph.word_graphs import Unit, WordGraph, joined_units
-from radeval_lib.models.loading import ModelError, device_of, quiet, weights
+from radeval_lib.models.heads import ENCODER
+from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
 from radeval_lib.models.ner.iob_scheme import fast_tokenizer
 from radeval_lib.models.ner.schemes import IGNORED
 from radeval_lib.models.packing import pack
@@ -204,7 +205,7 @@ class GraphModel:
 
         self.settings = settings
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = graph_module(weights(AutoModel, init_model), settings)
+        self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
             _freeze(self.module.encoder, settings.frozen_layers)
         self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
@@ -219,9 +220,6 @@ class GraphModel:
         ModelError
             If the folder is not such a checkpoint.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
         where = Path(folder)
         try:
             raw = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
@@ -232,10 +230,7 @@ class GraphModel:
                 f"no graph model ({error})", where.name, "Give a folder that GraphModel saved."
             ) from None
         model = cls(where, settings)
-        try:
-            model.module.head.load_state_dict(load_file(where / _HEAD))
-        except (OSError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"the head cannot be loaded: {str(error).splitlines()[0]}", where.name) from None
+        fill(model.module.head, where / _HEAD)
         model.module.eval().to(device_of(device))
         if device_of(device).type == "cpu":
             pack(model.module)

@@ -11,7 +11,7 @@ from typing import Any
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models import loading
+from radeval_lib.models import heads, loading
 
 IGNORED = -100
 """The label of a token that is not learned."""
@@ -144,4 +144,4 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     tokenizer = loading.pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return loading.weights(AutoModelForCausalLM, name), tokenizer
+    return loading.weights(AutoModelForCausalLM, name, heads.LANGUAGE_MODEL), tokenizer

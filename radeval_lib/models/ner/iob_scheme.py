@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.entity_types import TYPES
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import NEW_TAGGER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 from radeval_lib.models.ner.agreement import WordSpan
 from radeval_lib.models.ner.iob_tagger import MAX_TOKENS
@@ -40,10 +41,10 @@ class IobScheme:
         self.module: Any = weights(
             AutoModelForTokenClassification,
             init_model,
+            NEW_TAGGER,
             num_labels=len(self.labels),
             id2label=dict(enumerate(self.labels)),
             label2id=self._index,
-            ignore_mismatched_sizes=True,
         )
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import TAGGER
 from radeval_lib.models.loading import ModelError, device_of, pretrained, weights
 from radeval_lib.models.ner.tagging import Decoding, decode
 from radeval_lib.models.packing import pack
@@ -51,16 +52,16 @@ class IobTagger:
         if decoding not in get_args(Decoding):
             choices = ", ".join(get_args(Decoding))
             raise ModelError(f"unknown decoding {decoding!r}", "ner_model", f"Choices: {choices}.")
-        from transformers import AutoModelForTokenClassification, AutoTokenizer
+        from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
 
         self.name, self.decoding = str(model), decoding
         self.device = device_of(device)
         self.batch_tokens = batch_tokens or batch_size_for(self.device)
+        self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModelForTokenClassification, model).to(self.device)
+        self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
         if self.device.type == "cpu":
             pack(self.model)
-        self.labels = iob_labels(self.model.config.id2label, self.name)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_TOKENS
         self.max_tokens = min(MAX_TOKENS, limit)
         self._words: dict[tuple[int, ...], str] = {}

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.entity_types import TYPES
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, quiet, weights
+from radeval_lib.models.heads import ENCODER
+from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
 from radeval_lib.models.ner.agreement import WordSpan
 from radeval_lib.models.ner.corpus import words_of
 from radeval_lib.models.ner.iob_scheme import fast_tokenizer
@@ -113,7 +114,7 @@ class SpanScheme:
 
         self.settings = settings or SpanSettings()
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = span_module(weights(AutoModel, init_model), self.settings)
+        self.module: Any = span_module(weights(AutoModel, init_model, ENCODER), self.settings)
         self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
 
     @classmethod
@@ -125,9 +126,6 @@ class SpanScheme:
         ModelError
             If the folder is not such a checkpoint.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
-
         where = Path(folder)
         try:
             raw = json.loads((where / _SETTINGS).read_text(encoding="utf-8"))
@@ -137,10 +135,7 @@ class SpanScheme:
                 f"no span tagger ({error})", where.name, "Give a folder that SpanScheme saved."
             ) from None
         scheme = cls(where, settings)
-        try:
-            scheme.module.head.load_state_dict(load_file(where / _HEAD))
-        except (OSError, RuntimeError, SafetensorError) as error:
-            raise ModelError(f"the head cannot be loaded: {str(error).splitlines()[0]}", where.name) from None
+        fill(scheme.module.head, where / _HEAD)
         scheme.module.eval()
         return scheme
 

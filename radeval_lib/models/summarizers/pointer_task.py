@@ -13,7 +13,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of
+from radeval_lib.models.loading import ModelError, device_of, fill
 from radeval_lib.models.summarizers.base import checked, rouge_l
 from radeval_lib.models.summarizers.beam import BeamSettings, search
 from radeval_lib.models.summarizers.wording import sentence_case
@@ -147,8 +147,6 @@ class PointerSummarizer:
         ModelError
             If the folder holds none, or a damaged one.
         """
-        from safetensors import SafetensorError
-        from safetensors.torch import load_file
         from tokenizers import Tokenizer
 
         from radeval_lib.models.summarizers.pointer import PointerSettings
@@ -160,9 +158,9 @@ class PointerSummarizer:
             pieces = Tokenizer.from_str((where / _TOKENIZER).read_text(encoding="utf-8"))
             decoding = BeamSettings(**about["decoding"])
             made = cls(pieces, PointerSettings(**about["sizes"]), decoding=decoding)
-            made.module.load_state_dict(load_file(where / _WEIGHTS))
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+        except Exception as error:  # tokenizers raises no narrower one
             raise ModelError(f"no pointer-generator ({type(error).__name__})", where.name, remedy) from None
+        fill(made.module, where / _WEIGHTS)
         made.module.to(device_of(device)).eval()
         return made
 

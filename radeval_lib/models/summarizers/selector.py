@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.models import soundness
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
 from radeval_lib.models.summarizers.extractive import Encode, oracle_sentences
@@ -20,6 +21,7 @@ from radeval_lib.models.summarizers.extractive import Encode, oracle_sentences
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 SETTINGS = "sentence_selector.json"
 _WEIGHTS = "sentence_selector.safetensors"
+_NAMES = {"coefficients", "intercept", "threshold"}
 
 
 class SentenceSelector:
@@ -114,6 +116,7 @@ class SentenceSelector:
             about = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
             kept = load_file(where / _WEIGHTS)
             made = cls(encode, encoder_name=about["encoder"], most=int(about["most"]))
+            soundness.check_names(_NAMES - set(kept), set(kept) - _NAMES, where.name)
             made.coefficients = kept["coefficients"]
             made.intercept, made.threshold = float(kept["intercept"][0]), float(kept["threshold"][0])
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
@@ -122,6 +125,11 @@ class SentenceSelector:
                 where.name,
                 "Give a folder that SentenceSelector.save wrote.",
             ) from None
+        whole = made.coefficients.ndim == 1 and all(np.isfinite(values).all() for values in kept.values())
+        if not (whole and np.ptp(made.coefficients)):
+            raise ModelError(
+                "its coefficients are not finite, all the same, or no row", where.name, "Train it anew."
+            )
         if made.encoder_name != encoder_name:
             raise ModelError(
                 f"it was trained on vectors of {made.encoder_name!r}, not of {encoder_name!r}",
@@ -159,6 +167,12 @@ class SentenceSelector:
         if not self.coefficients.size:
             raise ModelError("it has learned nothing yet", self.name, "Call fit, or load a trained one.")
         split, features = self._described(texts)
+        if split and features.shape[1] != self.coefficients.size:
+            raise ModelError(
+                f"it has {self.coefficients.size} coefficients for {features.shape[1]} features",
+                self.name,
+                "Train it anew.",
+            )
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
         shares = 1 / (1 + np.exp(-np.asarray(logits)))
         ends = np.cumsum([len(row) for row in split])

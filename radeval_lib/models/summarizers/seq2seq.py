@@ -13,6 +13,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import buckets
 from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.heads import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.loading import ModelError, device_of, locate, pretrained, quiet, weights
 from radeval_lib.models.summarizers.base import checked, rouge_l
 from radeval_lib.models.summarizers.vocabulary import keep_rows, trimmed
@@ -82,12 +83,16 @@ def encoder_decoder(
 
     torch.manual_seed(seed)
     tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
-    changed = {} if layers is None else {"num_hidden_layers": layers}
+    count = pretrained(AutoConfig, checkpoint).num_hidden_layers
+    kept = count if layers is None else layers
+    changed = {"num_hidden_layers": kept}
     first: Any = pretrained(AutoConfig, checkpoint, **changed)
     second: Any = pretrained(AutoConfig, checkpoint, **changed)
     second.is_decoder = second.add_cross_attention = True
-    encoder = weights(AutoModel, checkpoint, config=first)
-    decoder = weights(AutoModelForCausalLM, checkpoint, config=second)
+    encoder = weights(AutoModel, checkpoint, ENCODER.without_layers(kept, count), config=first)
+    decoder = weights(
+        AutoModelForCausalLM, checkpoint, NEW_DECODER.without_layers(kept, count), config=second
+    )
     if not any("crossattention" in name for name, _ in decoder.named_parameters()):
         raise ModelError(
             f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers",
@@ -174,7 +179,11 @@ class Seq2SeqSummarizer:
             settings = Seq2SeqSettings(prefix="summarize: ")
         made = pretrained(AutoTokenizer, model)
         return cls(
-            weights(AutoModelForSeq2SeqLM, model), made, settings, name=Path(str(model)).name, device=device
+            weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ),
+            made,
+            settings,
+            name=Path(str(model)).name,
+            device=device,
         )
 
     def example(self, record: ReportPair) -> dict[str, Any]:

@@ -1,0 +1,265 @@
+"""Folders in the exact layout of the hub's, made small here: each loads where it is used, the head that it
+brings left aside, and nowhere with one weight too many."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from radeval_lib.models import catalog, heads
+from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.loading import ModelError, weights
+from radeval_lib.models.ner.iob_scheme import IobScheme
+from radeval_lib.models.ner.iob_tagger import IobTagger
+from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
+
+pytestmark = pytest.mark.usefixtures("one_thread")
+
+TINY = Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner"
+TEXTS = ["small left pleural effusion", "the heart is normal"]
+VOCABULARY = json.loads((TINY / "config.json").read_text())["vocab_size"]
+SIZES: dict[str, Any] = {
+    "vocab_size": VOCABULARY,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 48,
+}
+Weights = dict[str, torch.Tensor]
+
+
+def _model(name: str, **changed: Any) -> Any:
+    """A model of transformers with weights drawn at random, norms and biases included."""
+    kind = getattr(transformers, name)
+    torch.manual_seed(0)
+    model = kind(kind.config_class(**{**SIZES, **changed}))
+    for parameter in model.parameters():
+        if parameter.ndim == 1:
+            torch.nn.init.uniform_(parameter, 0.5, 1.5)
+    return model.eval()
+
+
+def _saved(model: Any, folder: Path, change: Callable[[Weights], Weights] = dict) -> Any:
+    model.save_pretrained(folder)
+    file = folder / "model.safetensors"
+    save_file(change(load_file(file)), file, metadata={"format": "pt"})
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(TINY / name, folder)
+    return getattr(model, "base_model", model)
+
+
+def bert(folder: Path) -> Any:
+    """google-bert: heads of both tasks, the prefix, the old names of norms, the numbers of positions."""
+
+    def old(held: Weights) -> Weights:
+        norms = (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta"))
+        for new, before in norms:
+            held = {name.replace(new, before): value for name, value in held.items()}
+        return {**held, "bert.embeddings.position_ids": torch.arange(512)[None]}
+
+    return _saved(_model("BertForPreTraining"), folder, old)
+
+
+def megatron_bert(folder: Path) -> Any:
+    """GatorTron."""
+    return _saved(_model("MegatronBertForPreTraining"), folder)
+
+
+def roberta(folder: Path) -> Any:
+    """RoBERTa, RadBERT-RoBERTa: a head of masked words, no pooler, one type of segments, which is zero."""
+    model = _model("RobertaForMaskedLM", type_vocab_size=1, max_position_embeddings=514)
+    torch.nn.init.zeros_(model.roberta.embeddings.token_type_embeddings.weight)
+    return _saved(model, folder)
+
+
+def electra(folder: Path) -> Any:
+    """A discriminator, its embeddings narrower than its layers."""
+    return _saved(_model("ElectraForPreTraining", embedding_size=16), folder)
+
+
+def deberta_v2(folder: Path) -> Any:
+    """Microsoft's DeBERTa-v3: two heads that transformers does not know, in half precision."""
+
+    def microsoft(held: Weights) -> Weights:
+        made = {f"deberta.{name}": value for name, value in held.items()}
+        for head in ("lm_predictions.lm_head", "mask_predictions"):
+            made |= {f"{head}.dense.weight": torch.randn(32, 32), f"{head}.LayerNorm.bias": torch.zeros(32)}
+        made["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
+        return {name: value.half() for name, value in made.items()}
+
+    return _saved(_model("DebertaV2Model", **DEBERTA), folder, microsoft)
+
+
+DEBERTA: dict[str, Any] = {
+    "relative_attention": True, "position_buckets": 16, "pos_att_type": ["p2c", "c2p"],
+    "norm_rel_ebd": "layer_norm", "share_att_key": True, "position_biased_input": False, "type_vocab_size": 0,
+}  # fmt: skip
+
+
+def mpnet(folder: Path) -> Any:
+    """BioLORD: a folder of sentence-transformers, the model at its root."""
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (folder / "modules.json").write_text("[]")
+    return _saved(
+        _model("MPNetModel"),
+        folder,
+        lambda held: {**held, "embeddings.position_ids": torch.arange(512)[None]},
+    )
+
+
+def distilbert(folder: Path) -> Any:
+    """BERTScore's default in RadEval."""
+    return _saved(_model("DistilBertForMaskedLM", dim=32, hidden_dim=48, n_layers=2, n_heads=2), folder)
+
+
+def modernbert(folder: Path) -> Any:
+    return _saved(_model("ModernBertForMaskedLM", pad_token_id=0), folder)
+
+
+def bare_bert(folder: Path) -> Any:
+    """MedCPT, SapBERT, BiomedBERT: a bare encoder with its pooler."""
+    return _saved(_model("BertModel"), folder)
+
+
+LAYOUTS = {
+    "bert": bert, "megatron-bert": megatron_bert, "roberta": roberta, "electra": electra,
+    "deberta-v2": deberta_v2, "mpnet": mpnet, "distilbert": distilbert, "modernbert": modernbert,
+    "bare bert": bare_bert,
+}  # fmt: skip
+DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
+
+
+def test_every_family_of_the_manifests_is_tried() -> None:
+    assert {card.family for card in catalog.cards()} <= set(LAYOUTS)
+    assert set(heads.PRETRAINING) <= set(LAYOUTS)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_hub_model_loads_in_every_role_of_an_encoder(layout: str, tmp_path: Path) -> None:
+    original = LAYOUTS[layout](tmp_path).float()
+    encoder = Encoder(tmp_path, device="cpu")
+    inputs = encoder.tokenizer(TEXTS[0], return_tensors="pt")
+    if layout in ("distilbert", "roberta", "modernbert", "mpnet"):
+        inputs.pop("token_type_ids", None)
+    with torch.inference_mode():
+        expected = original(**inputs).last_hidden_state[0, 0]
+    found = torch.tensor(encoder.encode(TEXTS)[0])
+    torch.testing.assert_close(found, expected, atol=2e-2 if layout == "deberta-v2" else 1e-5, rtol=1e-3)
+    assert getattr(encoder.model, "pooler", None) is None or layout not in ("roberta",)
+    assert len(IobScheme(tmp_path).predict([["small", "effusion"]])) == 1
+    assert TextClassifier(tmp_path, ["a", "b"]).module.num_labels == 2
+    if layout in DECODERS:
+        whole, cut = (encoder_decoder(tmp_path, layers=layers)[0] for layers in (None, 1))
+        assert [len(model.encoder.encoder.layer) for model in (whole, cut)] == [2, 1]
+        held, started = original.state_dict(), cut.encoder.state_dict()
+        assert all(torch.equal(value, held[name]) for name, value in started.items())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_hub_model_with_one_weight_too_many_loads_in_none(layout: str, tmp_path: Path) -> None:
+    LAYOUTS[layout](tmp_path)
+    file = tmp_path / "model.safetensors"
+    save_file({**load_file(file), "adapter.weight": torch.randn(2, 2)}, file, metadata={"format": "pt"})
+    roles: list[Callable[[], Any]] = [
+        lambda: Encoder(tmp_path, device="cpu"),
+        lambda: IobScheme(tmp_path),
+        lambda: TextClassifier(tmp_path, ["a", "b"]),
+    ]
+    for role in [*roles, *([lambda: encoder_decoder(tmp_path)] if layout in DECODERS else [])]:
+        with pytest.raises(ModelError, match=r"weights have no place in the model: adapter\.weight"):
+            role()
+
+
+def test_the_released_tagger_loads(tmp_path: Path) -> None:
+    """RaTE-NER-Deberta, and Medical-NER, from which a tagger for other labels starts."""
+    labels = ["O", "B-ANATOMY", "I-ANATOMY"]
+    names = {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
+    _saved(_model("DebertaV2ForTokenClassification", **DEBERTA, **names), tmp_path)
+    assert IobTagger(tmp_path, device="cpu").labels == labels
+    assert len(IobScheme(tmp_path).labels) == 11
+
+
+def test_bart_loads_without_a_prefix_and_t5_with_a_bias_that_it_never_had(tmp_path: Path) -> None:
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "pad_token_id": 0}
+    bart = _model("BartModel", **sizes, encoder_attention_heads=2, decoder_attention_heads=2)
+    t5 = _model("T5ForConditionalGeneration", d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+    odd = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
+    for name, model, change in (
+        ("bart", bart, dict),
+        ("t5", t5, lambda held: {**held, odd: torch.randn(32, 2)}),
+    ):
+        (tmp_path / name).mkdir()
+        _saved(model, tmp_path / name, change)
+        loaded = Seq2SeqSummarizer.load(tmp_path / name, device="cpu").module
+        embedding = loaded.get_input_embeddings().weight
+        assert torch.equal(embedding, model.get_input_embeddings().weight)
+        assert loaded.lm_head.weight is embedding  # tied
+
+
+def test_pegasus_computes_its_positions_and_bart_learns_them(tmp_path: Path) -> None:
+    sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "pad_token_id": 0}
+    sizes |= {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "max_position_embeddings": 64}
+
+    def without(held: Weights) -> Weights:
+        return {name: value for name, value in held.items() if "embed_positions" not in name}
+
+    for kind in ("Pegasus", "Bart"):
+        (tmp_path / kind).mkdir()
+        model = _model(f"{kind}ForConditionalGeneration", **sizes)
+        _saved(model, tmp_path / kind, without)
+        if kind == "Bart":
+            with pytest.raises(
+                ModelError, match=r"weights are missing: model\.decoder\.embed_positions\.weight"
+            ):
+                Seq2SeqSummarizer.load(tmp_path / kind)
+        else:
+            loaded = Seq2SeqSummarizer.load(tmp_path / kind, device="cpu").module
+            positions = model.model.encoder.embed_positions.weight
+            assert torch.equal(loaded.model.encoder.embed_positions.weight, positions)
+
+
+@pytest.mark.parametrize("kind", ["Llama", "Phi"])
+def test_a_judge_loads_from_shards_with_numbers_that_older_versions_kept(kind: str, tmp_path: Path) -> None:
+    """GREEN's RadLLaMA-2 and Phi-2."""
+    model = _model(f"{kind}ForCausalLM", max_position_embeddings=1024)
+    _saved(model, tmp_path)
+    held = load_file(tmp_path / "model.safetensors")
+    for layer in range(2):
+        held[f"model.layers.{layer}.self_attn.rotary_emb.inv_freq"] = torch.rand(8)
+    names = sorted(held)
+    shards = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
+    for file, own in shards.items():
+        save_file({name: held[name] for name in own}, tmp_path / file, metadata={"format": "pt"})
+    place = {name: file for file, own in shards.items() for name in own}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": place}))
+    (tmp_path / "model.safetensors").unlink()
+    judge = CausalJudge(tmp_path, max_new_tokens=2, device="cpu")
+    for name, value in model.state_dict().items():
+        assert torch.equal(judge.model.state_dict()[name], value)
+    del place[names[0]]
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": place}))
+    with pytest.raises(ModelError, match="do not name the same weights"):
+        CausalJudge(tmp_path, max_new_tokens=2, device="cpu")
+
+
+def test_an_encoder_without_its_pooler_gets_none_and_is_kept_the_same_each_time(tmp_path: Path) -> None:
+    from transformers import AutoModel
+
+    roberta(tmp_path)
+    for name in ("a", "b"):
+        model = weights(AutoModel, tmp_path, heads.ENCODER)
+        assert model.pooler is None
+        model.save_pretrained(tmp_path / name)
+    first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("a", "b"))
+    assert first == second
