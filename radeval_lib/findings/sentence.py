@@ -90,7 +90,7 @@ def _marks(size: int, *groups: Sequence[Match[Any]], begins: bool = False) -> li
 
 class _Sentence:
     def __init__(self, text: str, known: Vocabulary) -> None:
-        self.text, self.known = text, known
+        self.known = known
         self.words = tokens(text)
         size = len(self.words)
         self.named = known.observations.find(self.words)
@@ -123,7 +123,7 @@ class _Sentence:
             tuple(mentions),
             tuple(normals),
             tuple(spot.value for spot in self.spots),
-            _RECOMMENDS.search(self.text.lower()) is not None,
+            _RECOMMENDS.search(" ".join(word.word for word in self.words)) is not None,
         )
 
     def _about(self, found: Match[list[Sense]]) -> list[Sense]:
