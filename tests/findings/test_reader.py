@@ -33,6 +33,8 @@ def stated(text):
             [("airspace_disease", "absent"), ("pneumonia", "absent")],
         ),
         ("The pneumothorax has resolved.", [("pneumothorax", "absent")]),
+        ("The pneumothorax has not resolved.", [("pneumothorax", "present")]),
+        ("Lower lung volumes.", [("low_volumes", "present")]),
         ("No change in the pneumothorax.", [("pneumothorax", "present")]),
         ("No new consolidation.", [("consolidation", "absent")]),
         ("Atelectasis or scarring.", [("atelectasis", "uncertain"), ("scarring", "uncertain")]),
@@ -64,11 +66,29 @@ def test_presence(text, expected):
         ),
         ("The left hemidiaphragm is elevated.", {Location(None, "left")}),
         ("Cardiomegaly.", set()),
+        ("In the left base, there is a nodule.", {Location("lung_base", "left")}),
+        ("The left XXXX is seen, there is a nodule.", set()),
+        ("Right lower lung granuloma.", {Location("lower_lobe", "right")}),
+        ("There is a left knee fracture.", {Location(None, "left")}),
     ],
 )
 def test_location(text, places):
     (finding,) = read(text).findings
     assert set(finding.locations) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "outright"),
+    [
+        ("No focal opacity, pleural effusion or pneumothorax.", [False, True, True]),
+        ("No evidence of effusion.", [True]),
+        ("No large effusion.", [False]),
+        ("No effusion on the left.", [False]),
+        ("Effusion.", [False]),
+    ],
+)
+def test_what_is_denied_as_such(text, outright):
+    assert [one.outright for one in read(text).findings] == outright
 
 
 def test_attributes():
