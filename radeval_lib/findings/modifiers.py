@@ -12,9 +12,11 @@ from radeval_lib.findings.words import Token, tokens
 JOINTS = frozenset(["and", "or", "/"])
 """Words that join two of a kind."""
 
+ZONES = frozenset(["upper", "lower", "middle", "mid"])
+"""Words that part a place into its zones."""
+
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
-_ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
@@ -23,12 +25,12 @@ def places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]
     found = known.spots.find(words)
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
-        if first not in _ZONES or joint not in JOINTS | {","}:
+        if first not in ZONES or joint not in JOINTS | {","}:
             continue
         side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
         own = words[at + 2].word in _SIDED
         later = at + 2 + own
-        if later + 1 >= len(words) or words[later].word not in _ZONES:
+        if later + 1 >= len(words) or words[later].word not in ZONES:
             continue
         noun = words[later + 1].word
         found += [Match(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))]

@@ -16,6 +16,8 @@ from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocab
 from radeval_lib.findings.words import sentences
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
+_BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
+_KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
@@ -123,8 +125,9 @@ def _locations(one: Mention, sense: Sense, regions: Counter[str], known: Vocabul
         return ()
     said = [
         _spot(spots, sense, regions, known)
-        for spots in one.spots
         if any(spot.region in (HOME, sense.region) or regions[spot.region] > 2 for spot in spots)
+        else Location(None, spots[0].location.side)  # of a place foreign to the report the side counts
+        for spots in one.spots
     ]
     if sense.key in known.paired:  # the finding names its own place: of "right hemidiaphragm" the side counts
         said = [Location(None, where.side) for where in said]
@@ -152,18 +155,26 @@ def _finding(
     sign: int | None,
 ) -> Finding:
     start, end = offset + one.start, offset + one.stop
+    locations = _locations(one, sense, regions, known)
+    limited = locations or one.severity is not None or one.size_mm or one.change
     return Finding(
         sense.key,
         one.presence,
         start,
         end,
         text[start:end],
-        _locations(one, sense, regions, known),
+        locations,
         one.severity,
         one.size_mm,
         one.change,
         sign,
+        one.presence == "absent" and not limited and _outright(one, text[start:end]),
     )
+
+
+def _outright(one: Mention, words: str) -> bool:
+    """Whether the name itself is what the words before it deny, and is not the name of a kind."""
+    return bool(_BEFORE.intersection(one.before[-1:])) and words.lower().split()[0] not in _KINDS
 
 
 def _normal(

@@ -36,6 +36,8 @@ class Finding:
     change : new, increased, decreased or unchanged against an earlier study; None where none is said.
     sign_of : the diagnosis that the finding is read as ("opacity, suggestive of pneumonia"), as the number
         of that finding in the reading.
+    outright : whether it is denied as such ("no effusion"), and not only some kind of it ("no large
+        effusion", "no focal opacity", "no effusion on the left").
     """
 
     observation: str
@@ -48,6 +50,7 @@ class Finding:
     size_mm: tuple[float, ...] = ()
     change: str | None = None
     sign_of: int | None = None
+    outright: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from radeval_lib.findings.vocabulary import Vocabulary
 from radeval_lib.findings.words import Token
 
 _OR = frozenset(["or", "nor"])
-_BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
+BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
+"""Verbs by which a clause says something of its structure."""
 
 
 class Scope(NamedTuple):
@@ -86,9 +87,7 @@ def scope(
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
     """Whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
     ahead = range(at + 1, min(at + 4, len(words)))
-    return any(subjects[place] for place in ahead) and any(
-        word.word in _BE for word in words[at + 2 : at + 7]
-    )
+    return any(subjects[place] for place in ahead) and any(word.word in BE for word in words[at + 2 : at + 7])
 
 
 def _goes_on(

@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
-from radeval_lib.findings.modifiers import JOINTS, places, sizes
+from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
 from radeval_lib.findings.phrases import Match
 from radeval_lib.findings.records import Presence
-from radeval_lib.findings.scope import Scope, scope
+from radeval_lib.findings.scope import BE, Scope, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
 from radeval_lib.findings.words import tokens
 
@@ -90,7 +90,7 @@ def _marks(size: int, *groups: Sequence[Match[Any]], begins: bool = False) -> li
 
 class _Sentence:
     def __init__(self, text: str, known: Vocabulary) -> None:
-        self.text, self.known = text, known
+        self.known = known
         self.words = tokens(text)
         size = len(self.words)
         self.named = known.observations.find(self.words)
@@ -98,7 +98,11 @@ class _Sentence:
         self.spots = places(self.words, known)
         self.degrees = known.degrees.find(self.words, named)
         self.changes = known.changes.find(self.words, named)
-        self.states = known.states.find(self.words, named)
+        # "Lower" calls nothing low in "the right lower lung".
+        zones = [
+            spot for spot in self.spots if any(at.word in ZONES for at in self.words[spot.first : spot.end])
+        ]
+        self.states = known.states.find(self.words, _marks(size, self.named, zones))
         self.subjects = known.subjects.find(self.words, named)
         self.sides = known.sides.find(self.words, _marks(size, self.spots))
         self.sizes = list(sizes(self.words))
@@ -123,7 +127,7 @@ class _Sentence:
             tuple(mentions),
             tuple(normals),
             tuple(spot.value for spot in self.spots),
-            _RECOMMENDS.search(self.text.lower()) is not None,
+            _RECOMMENDS.search(" ".join(word.word for word in self.words)) is not None,
         )
 
     def _about(self, found: Match[list[Sense]]) -> list[Sense]:
@@ -375,11 +379,23 @@ class _Sentence:
                 cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])
             else:
                 cost = 0
-            if self.scope.clause[what.first] != self.scope.clause[one.first]:
+            if self._apart(what.first, one.first, mentions):
                 cost += _FAR
             if cost < least:
                 best, least = one, cost
         return best
+
+    def _apart(self, at: int, name: int, mentions: list[Mention]) -> bool:
+        """Whether modifier and name are of different clauses; "in the left base there is" leads to a name."""
+        here, there = self.scope.clause[at], self.scope.clause[name]
+        leads = (
+            here < there
+            and self.words[there].word == "there"
+            and self.scope.clause[there - 1] == here
+            and not any(here <= one.first < there for one in mentions)
+            and not any(word.word in BE for word in self.words[at:there])
+        )
+        return here != there and not leads
 
     def _distance(self, first: int, end: int) -> int:
         return sum(1 + _SEPARATORS.get(word.word, 0) for word in self.words[first:end])

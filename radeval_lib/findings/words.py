@@ -12,12 +12,19 @@ MASK = "xxxx"
 
 _TOKEN = re.compile(r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|[a-z0-9]+|_{2,}|[,:/()\[\]&+;]")
 _MASKED = re.compile(r"x{3,}|_{2,}")
-# A period ends a sentence before white space and a capital, or at the end; so do line breaks and semicolons.
+# Where a sentence ends. No rule asks whether white space is a blank or a line break, so that a text reads the
+# same however its lines are wrapped; an empty line alone is told apart.
 _END = re.compile(
-    r"(?<!\bdr)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)[.!?]+(?=\s|$|[A-Z][a-z])"
-    r"|(?<=\d)\.(?=[a-zA-Z])|\n\s*\n|\n(?=\s*(?:[-*\d•]|[A-Z]))|;",
-    re.IGNORECASE,
+    r"(?i:(?<!\bdr)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)[.!?]+(?=\s|$|[a-z]{2}))"
+    r"|(?<=\d)\.(?=[a-zA-Z])|[;•]|\n\s*\n"
+    # before "2)" of a list, and before the heading of the next section
+    r"|(?P<number>\s)(?=\d{1,2}\)\s)"
+    r"|(?<!(?i:clinical))\s(?=[A-Z])(?=(?i:findings?|impressions?|conclusions?|indications?|technique"
+    r"|comparisons?|(?:clinical\s)?(?:history|information)|exam(?:ination)?|recommendations?)\s?:)"
 )
+# A line that begins with a dash may be wrapped at a dash; two or more are a list.
+_ITEM = re.compile(r"^[^\S\n]*[-*–]", re.MULTILINE)
+_END_OF_ITEMS = re.compile(rf"{_END.pattern}|\n(?=\s*[-*–])")
 _IRREGULAR = {
     "apices": "apex", "hila": "hilum", "axillae": "axilla", "bullae": "bulla", "foci": "focus",
     "pneumothoraces": "pneumothorax", "metastases": "metastasis", "diagnoses": "diagnosis",
@@ -51,11 +58,19 @@ def singular(word: str) -> str:
 
 
 def sentences(text: str) -> Iterator[tuple[int, str]]:
-    """Start and text of every sentence."""
+    """Start and text of every sentence.
+
+    A line break alone ends none, because reports come with their lines wrapped: it takes a full stop, an
+    empty line, the mark of an item or the heading of a section.
+    """
+    listed = "\n" in text and len(_ITEM.findall(text)) > 1
     start = 0
-    for end in _END.finditer(text):
-        if text[start : end.start()].strip():
-            yield start, text[start : end.start()]
+    for end in (_END_OF_ITEMS if listed else _END).finditer(text):
+        piece = text[start : end.start()]
+        if end["number"] and piece.count("(") > piece.count(")"):  # "(series 4, image 22)" is no list
+            continue
+        if piece.strip():
+            yield start, piece
         start = end.end()
     if text[start:].strip():
         yield start, text[start:]

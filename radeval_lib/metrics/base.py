@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import RadevalError
+from radeval_lib.stats.tokens import one_line
 
 
 class MetricError(RadevalError):
@@ -64,6 +65,8 @@ class Metric(ABC):
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
+    reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
+        scores the same however its lines are wrapped.
     """
 
     name: ClassVar[str]
@@ -72,6 +75,7 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool] = True
     citation: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
+    reads_lines: ClassVar[bool] = False
 
     def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
         """Score each candidate against the reference of the same position.
@@ -90,6 +94,8 @@ class Metric(ABC):
             or if the metric's own ``_score_pairs`` returns something other than one finite value a pair.
         """
         pairs = checked_pairs(references, candidates)
+        if not self.reads_lines:
+            pairs = [(one_line(reference), one_line(candidate)) for reference, candidate in pairs]
         distinct = sorted(set(pairs))
         place = {pair: position for position, pair in enumerate(distinct)}
         scored = list(self._score_pairs(distinct)) if distinct else []

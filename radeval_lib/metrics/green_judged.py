@@ -31,6 +31,7 @@ class Green(Metric):
     title = "GREEN"
     citation = "ostmeier2024green"
     needs = ("judge",)
+    reads_lines = True
 
     def __init__(
         self,

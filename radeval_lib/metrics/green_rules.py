@@ -27,6 +27,7 @@ class GreenRules(Metric):
     name = "green_rules"
     title = "GREEN by rules"
     citation = "ostmeier2024green"
+    reads_lines = True
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:
@@ -47,6 +48,7 @@ class GreenRulesErrors(Metric):
     range = (0.0, math.inf)
     higher_is_better = False
     citation = "ostmeier2024green"
+    reads_lines = True
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

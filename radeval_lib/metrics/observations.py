@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import own_yaml
+from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
 NO_FINDING = "No Finding"
@@ -24,7 +26,6 @@ FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusi
 """The five observations that are most often reported apart."""
 
 _RULES = Path(__file__).with_name("observations.yml")
-_SENTENCE = re.compile(r"[.;!?]\s+|\n+|\.$")
 _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
 
 
@@ -73,7 +74,8 @@ def label(text: str) -> dict[str, int | None]:
     """
     rules = _rules()
     found: dict[str, int | None] = dict.fromkeys(observations())
-    for sentence in _SENTENCE.split(text.lower()):
+    for _, part in sentences(text):
+        sentence = one_line(part).lower()
         for name, pattern in rules.mentions.items():
             values = [_said(sentence, *match.span(), rules) for match in pattern.finditer(sentence)]
             if not values and name in rules.normal and rules.normal[name].search(sentence):
@@ -131,6 +133,7 @@ class ObservationF1(Metric):
     name = "observations"
     title = "CheXbert"
     citation = "smit2020chexbert"
+    reads_lines = True
 
     def __init__(self, *, labels: int = 14) -> None:
         if labels not in (5, 14):

@@ -11,6 +11,19 @@ from typing import Any
 Tokenizer = Callable[[str], list[str]]
 
 
+_BROKEN_WORD = re.compile(r"(?<=[^\W_]-)\s*[\r\n]\s*(?=[^\W_])(?!(?:and|or|to)\s)")
+_LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
+
+
+def one_line(text: str) -> str:
+    """A text whose lines may be wrapped, on one line: a break and the white space around it are one blank.
+
+    A word that was parted behind its hyphen is joined again ("mid-/lung", but not "left-/and right-sided"). A
+    hyphen that the wrapping itself put into a word is not known from the word's own and stays.
+    """
+    return _LINE_BREAK.sub(" ", _BROKEN_WORD.sub("", text)).strip()
+
+
 def whitespace(text: str) -> list[str]:
     """Pieces between white space; punctuation stays on its word."""
     return text.split()

@@ -33,6 +33,8 @@ def stated(text):
             [("airspace_disease", "absent"), ("pneumonia", "absent")],
         ),
         ("The pneumothorax has resolved.", [("pneumothorax", "absent")]),
+        ("The pneumothorax has not resolved.", [("pneumothorax", "present")]),
+        ("Lower lung volumes.", [("low_volumes", "present")]),
         ("No change in the pneumothorax.", [("pneumothorax", "present")]),
         ("No new consolidation.", [("consolidation", "absent")]),
         ("Atelectasis or scarring.", [("atelectasis", "uncertain"), ("scarring", "uncertain")]),
@@ -64,11 +66,29 @@ def test_presence(text, expected):
         ),
         ("The left hemidiaphragm is elevated.", {Location(None, "left")}),
         ("Cardiomegaly.", set()),
+        ("In the left base, there is a nodule.", {Location("lung_base", "left")}),
+        ("The left XXXX is seen, there is a nodule.", set()),
+        ("Right lower lung granuloma.", {Location("lower_lobe", "right")}),
+        ("There is a left knee fracture.", {Location(None, "left")}),
     ],
 )
 def test_location(text, places):
     (finding,) = read(text).findings
     assert set(finding.locations) == places
+
+
+@pytest.mark.parametrize(
+    ("text", "outright"),
+    [
+        ("No focal opacity, pleural effusion or pneumothorax.", [False, True, True]),
+        ("No evidence of effusion.", [True]),
+        ("No large effusion.", [False]),
+        ("No effusion on the left.", [False]),
+        ("Effusion.", [False]),
+    ],
+)
+def test_what_is_denied_as_such(text, outright):
+    assert [one.outright for one in read(text).findings] == outright
 
 
 def test_attributes():
@@ -114,6 +134,32 @@ def test_a_diagnosis_is_linked_to_its_sign():
 def test_any_text_is_read_and_spans_lie_within_it(text):
     for finding in read(text).findings:
         assert text[finding.start : finding.end] == finding.words
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("A small\nLeft effusion with\nXXXX tip", ["A small\nLeft effusion with\nXXXX tip"]),
+        ("A nodule measuring\n2 cm. Clear", ["A nodule measuring\n2 cm", "Clear"]),
+        ("No mass.\nSeen by Dr.\nSmith", ["No mass", "Seen by Dr.\nSmith"]),
+        ("Nodule\r\n \r\nNo mass", ["Nodule", "No mass"]),
+        ("1. Nodule\n2. No mass", ["1", "Nodule\n2", "No mass"]),
+        ("1) Nodule\n2) No mass", ["1) Nodule", "2) No mass"]),
+        ("Nodule (series 4, image\n22) in the base", ["Nodule (series 4, image\n22) in the base"]),
+        ("- Nodule in\nthe base\n- No mass", ["- Nodule in\nthe base", "- No mass"]),
+        ("Nodule 13\n- 14 mm", ["Nodule 13\n- 14 mm"]),
+        ("• Nodule\n• No mass", ["Nodule", "No mass"]),
+        ("INDICATION: Cough\nFINDINGS:\nNo mass", ["INDICATION: Cough", "FINDINGS:\nNo mass"]),
+        ("CLINICAL HISTORY: Cough Findings: No mass", ["CLINICAL HISTORY: Cough", "Findings: No mass"]),
+    ],
+)
+def test_a_line_break_alone_ends_no_sentence(text, parts):
+    assert [part.strip() for _, part in sentences(text)] == parts
+
+
+def test_advice_is_seen_across_a_line_break():
+    assert read("Correlation\nwith prior films; follow-\nup in a year.").recommends
+    assert read("Suggest\nfurther CT.").recommends
 
 
 def test_sentences_keep_their_place():

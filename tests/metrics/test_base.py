@@ -16,6 +16,7 @@ class _Ratio(Metric):
     """Length of the reference over that of the pair; what it was asked is kept."""
 
     name = "_ratio"
+    reads_lines = True
 
     def __init__(self, *, scale: float = 1.0, strict: bool | None = None, order: int = 1) -> None:
         self.scale, self.strict, self.order = scale, strict, order
@@ -43,6 +44,18 @@ def test_order_and_duplicates_change_no_score(pairs, rng) -> None:
     assert list(scores.values) == [alone[pair] for pair in shuffled]
     assert scores.details == shuffled
     assert len(metric.asked) == len(set(pairs))
+
+
+@pytest.mark.parametrize("name", ["bleu", "rouge_2", "rouge_l", "meteor", "observations", "green_rules"])
+def test_line_breaks_change_no_score(name: str) -> None:
+    whole = "Well-expanded lungs without focal consolidation. Small left effusion, as before."
+    wrapped = "Well-\nexpanded lungs  \r\nwithout focal\nconsolidation.\nSmall left\neffusion, as before. \n"
+    other = "Lungs are well-expanded. Moderate left effusion."
+    metric = metrics.create(name)
+    texts = [whole, wrapped, whole, wrapped], [wrapped, whole, other, other]
+    same, again, changed, as_changed = metric.score(*texts).values
+    assert same == again == metric.score([whole], [whole]).values[0]
+    assert changed == as_changed
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,20 @@ def test_length_statistics_by_hand() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("heart size\nnormal ", "heart size normal"),
+        ("clear \r\n\r\n  lungs", "clear lungs"),
+        ("mid- \nlung, right-\nto-left", "mid-lung, right-to-left"),
+        ("left-\nand right-sided", "left- and right-sided"),
+        ("5 -\n6 mm  apart", "5 - 6 mm  apart"),
+    ],
+)
+def test_wrapped_lines_are_joined(text: str, line: str) -> None:
+    assert tokens.one_line(text) == line
+
+
 def test_one_text_has_no_standard_deviation() -> None:
     with pytest.raises(ValueError, match="at least two"):
         tokens.length_statistics(["a"], tokens.whitespace)

@@ -75,6 +75,7 @@ class RaTEScore(Metric):
     range = (0.0, 1.0)  # where no cosine is negative; with ``cosine=keep`` a score can leave it
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")
+    reads_lines = True  # the released rules do
 
     def __init__(
         self,

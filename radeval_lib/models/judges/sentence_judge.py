@@ -10,6 +10,7 @@ from radeval_lib.data import green_analysis
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair
+from radeval_lib.stats.tokens import one_line
 
 ALIKE = 0.5
 """From this share of common words on, two sentences are taken to say the same."""
@@ -145,7 +146,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _plain(sentence: str) -> str:
-    return sentence.rstrip(".").replace(";", ",").replace(":", ",").replace("\n", " ")
+    return one_line(sentence).rstrip(".").replace(";", ",").replace(":", ",")
 
 
 def _rows(reference: str, candidate: str) -> Iterator[tuple[str, Mapping[str, float]]]:

@@ -13,7 +13,7 @@ from radeval_lib.models.loading import ModelError
 from radeval_lib.stats import tokens
 
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
-_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n+\s*")
+_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n\s*\n\s*")
 _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IGNORECASE)
 
 
@@ -57,12 +57,12 @@ def checked(findings: Sequence[str], name: str) -> list[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a section, stripped, in order; at least one where the text is not empty.
+    """The sentences of a section, each on one line, in order; at least one where the text is not empty.
 
-    A line break ends a sentence; the number of a list ("1.") and a few abbreviations do not.
+    An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
     """
     pieces: list[str] = []
-    for piece in _END.split(text.strip()):
+    for piece in map(tokens.one_line, _END.split(text)):
         if not piece:
             continue
         if pieces and (_NUMBERED.search(pieces[-1]) or _ABBREVIATED.search(pieces[-1])):

@@ -1,5 +1,8 @@
 """The judge by rules: each category, its significance, matched findings, and planted errors."""
 
+import re
+from itertools import permutations
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +42,77 @@ def kinds(reference, candidate):
 )
 def test_categories(reference, candidate, expected):
     assert kinds(reference, candidate) == expected
+
+
+MIRRORED = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
+
+
+@pytest.mark.parametrize(
+    ("text", "significant"),
+    [
+        ("In the left midlung zone there is identified a 1.5 cm nodule.", True),
+        ("In the left lung base, there is a nodule. No effusion.", True),
+        ("On the left there is a pneumothorax.", True),
+        ("Nodule in the left midlung zone.", True),
+        ("Right lower lung granuloma.", False),
+        ("Stable granuloma of the right lower lung.", False),
+        ("Bandlike opacity, which may represent left lower lobe pneumonia.", True),
+        ("Surgical clips in the right upper quadrant.", False),
+        ("Left lung: Pneumothorax.", True),
+        ("Chest: No pneumothorax. Left knee: There is a fracture. No dislocation.", True),
+        ("Left knee:\nThere is a fracture.", True),
+        ("Lungs are clear. Right shoulder: There are severe degenerative changes.", False),
+    ],
+)
+def test_the_other_side_is_an_error_wherever_it_is_said(text, significant):
+    other = re.sub("[Ll]eft|[Rr]ight", lambda side: MIRRORED[side.group()], text)
+    assert kinds(text, other) == kinds(other, text) == [("c", significant)]
+    assert kinds(text, text) == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "denied", "significant"),
+    [
+        ("Left pneumothorax.", "pneumothorax", True),
+        ("There is a small left apical pneumothorax.", "pneumothorax", True),
+        ("On the left, there is a pneumothorax.", "pneumothorax", True),
+        ("Left pneumothorax has not resolved.", "pneumothorax", True),
+        ("There is no tension component to the left pneumothorax.", "pneumothorax", True),
+        ("Lucency at the left apex, consistent with pneumothorax.", "pneumothorax", True),
+        ("Opacity in the left base.", "opacity", True),
+        ("Granuloma in the left base.", "granuloma", False),
+    ],
+)
+def test_to_deny_what_the_other_states_is_an_error(stated, denied, significant):
+    denial = f"No evidence of {denied}."
+    assert ("b", significant) in kinds(stated, denial)
+    assert ("a", significant) in kinds(denial, stated)
+
+
+def test_a_candidate_that_also_denies_what_it_states_is_in_error():
+    stated = "Left pneumothorax. Normal heart size."
+    assert kinds(stated, f"{stated} No evidence of pneumothorax.") == [("b", True)]
+    for partly in ("No large pneumothorax.", "No right pneumothorax.", "No new pneumothorax."):
+        assert kinds(stated, f"{stated} {partly}") == []
+    both = f"{stated} No pneumothorax."
+    assert kinds(both, both) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Chest: There are mild degenerative changes. Right knee: There are severe degenerative changes. "
+        "Left knee: There is joint space loss. There is no fracture.",
+        "Bilateral nodules. A 2 cm nodule in the right lung. A 1 cm nodule in the right lung. Small nodule.",
+        "Left effusion, increased. Right effusion. Residual small effusions. Effusion, stable.",
+    ],
+)
+def test_the_order_of_sentences_changes_nothing(text):
+    candidate = "Severe degenerative changes. Left effusion. Nodule."
+    for order in permutations(re.split(r"(?<=[.])\s+", text)):
+        other = " ".join(order)
+        assert kinds(text, other) == kinds(other, text) == []
+        assert kinds(other, candidate) == kinds(text, candidate)
 
 
 def test_a_graver_error_weighs_more():

@@ -42,6 +42,7 @@ def pairs(n: int, start: int = 0) -> list[ReportPair]:
         ("A 1.5 cm cyst. Seen by Dr. Smith.", ["A 1.5 cm cyst.", "Seen by Dr. Smith."]),
         ("1. Small effusion. 2. No fracture.", ["1. Small effusion.", "2. No fracture."]),
         ("heart normal .\nlungs clear .", ["heart normal .", "lungs clear ."]),
+        ("heart size\nnormal. lungs  \r\nclear\n\nno mass", ["heart size normal.", "lungs clear", "no mass"]),
         ("no full stop", ["no full stop"]),
     ],
 )

@@ -3,7 +3,7 @@
 Pairs are taken greedily, the likeliest first: the same observation before a diagnosis that the other calls by
 its sign, that before a near relative of the lexicon's hierarchy (``families`` of ``findings/reading.yml``),
 and that before a synonym by an encoder, where one is asked; among equals the same place before another one.
-Ties fall to the order of the reports.
+Ties fall to the order of the items, which is not that of the sentences.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
 def align(
     reference: Sequence[Item], candidate: Sequence[Item], synonyms: Synonyms | None = None
 ) -> list[Link]:
-    """One-to-one links, in the order of the reference."""
+    """One-to-one links, in the order of the reference's text."""
     options = []
     for left, one in enumerate(reference):
         for right, other in enumerate(candidate):
@@ -98,4 +98,4 @@ def align(
         if left not in links and right not in taken:
             links[left] = Link(reference[left], candidate[right], how)
             taken.add(right)
-    return [links[left] for left in sorted(links)]
+    return sorted(links.values(), key=lambda link: link.reference.start)

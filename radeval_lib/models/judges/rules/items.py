@@ -10,9 +10,10 @@ from radeval_lib.findings import Finding, Location, Reading, read
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
 
-_SIDE_OF = {"middle_lobe": "right", "lingula": "left"}
+_SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
 _DEGREES = ("minimal", "mild", "moderate", "severe")
+_CHANGES = ("new", "increased", "decreased", "unchanged")  # of several that one finding has, the first counts
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -20,7 +21,7 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 class Item:
     """One finding of a report.
 
-    ``means`` are the diagnoses that it is read as; ``words`` and the span are those of its first mention.
+    ``means`` are the diagnoses that it is read as; the span is that of its first mention.
     """
 
     observation: str
@@ -33,7 +34,6 @@ class Item:
     means: frozenset[str]
     start: int
     end: int
-    negative_of: str = ""
 
     @property
     def side(self) -> str | None:
@@ -45,10 +45,15 @@ class Item:
 
 @dataclass(slots=True)
 class Said:
-    """A report: what it states, and where it denies an observation or calls a structure normal."""
+    """A report: what it states, and where it denies an observation or calls a structure normal.
+
+    What is stated stands in an order that does not follow that of the sentences. ``contradicted`` is where an
+    observation is denied outright that is stated elsewhere; ``denied`` has none that is stated.
+    """
 
     stated: list[Item] = field(default_factory=list)
     denied: dict[str, tuple[int, int]] = field(default_factory=dict)
+    contradicted: dict[str, tuple[int, int]] = field(default_factory=dict)
     normal: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def rules_out(self, observation: str) -> tuple[int, int] | None:
@@ -73,27 +78,56 @@ def collect(reading: Reading) -> Said:
     """Put the mentions of a reading together."""
     result = Said()
     diagnoses = {one.sign_of for one in reading.findings if one.sign_of is not None}
+    items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
             continue
         if finding.presence == "absent":
             result.denied.setdefault(finding.observation, (finding.start, finding.end))
+            if finding.outright:
+                result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
-            _add(result.stated, _item(finding, reading))
+            items.append(_item(finding, reading))
+    for item in sorted(items, key=_rank):
+        _add(result.stated, item)
+    result.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
         key = _SAME_STRUCTURE.get(statement.key, statement.key)
         result.normal.setdefault(key, (statement.start, statement.end))
-    for item in result.stated:  # "no large effusion" does not deny the small one
-        result.denied.pop(item.observation, None)
+    stated = {item.observation for item in result.stated}
+    # "No large effusion" does not deny the small one.
+    result.denied = {key: span for key, span in result.denied.items() if key not in stated}
+    result.contradicted = {key: span for key, span in result.contradicted.items() if key in stated}
     return result
+
+
+def _rank(item: Item) -> tuple[object, ...]:
+    """The order of items: what says where before what does not, which then joins the first that it fits."""
+    return (
+        item.observation,
+        not item.places,
+        not item.sides,
+        sorted(item.places),
+        sorted(item.sides),
+        item.uncertain,
+        -1 if item.severity is None else item.severity,
+        item.size_mm,
+        item.change or "",
+        sorted(item.means),
+        item.start,
+    )
 
 
 def _item(finding: Finding, reading: Reading) -> Item:
     means = frozenset(
         [reading.findings[finding.sign_of].observation] if finding.sign_of is not None else []
     ) - {finding.observation}
-    places = frozenset(one.place for one in finding.locations if one.place and one.place != "lung")
-    sides = frozenset(filter(None, (_side(one) for one in finding.locations)))
+    # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
+    locations = finding.locations
+    if not locations and finding.sign_of is not None:
+        locations = reading.findings[finding.sign_of].locations
+    places = frozenset(one.place for one in locations if one.place and one.place != "lung")
+    sides = frozenset(filter(None, (_side(one) for one in locations)))
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
@@ -121,9 +155,11 @@ def _add(items: list[Item], new: Item) -> None:
             old.uncertain = old.uncertain and new.uncertain
             old.places |= new.places
             old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
-            old.severity = old.severity if old.severity is not None else new.severity
-            old.size_mm = old.size_mm or new.size_mm
-            old.change = old.change or new.change
+            old.severity = max((old.severity, new.severity), key=lambda step: -1 if step is None else step)
+            old.size_mm = max(old.size_mm, new.size_mm, key=lambda size: max(size, default=0.0))
+            old.change = next((one for one in _CHANGES if one in (old.change, new.change)), None)
+            if new.start < old.start:
+                old.start, old.end = new.start, new.end
             old.means |= new.means
             return
     items.append(new)

@@ -17,6 +17,7 @@ from radeval_lib.lexicon.significance import factor, significance
 from radeval_lib.models.judges.base import Keep, Pair
 from radeval_lib.models.judges.rules.alignment import (
     KIN,
+    SAME,
     SYNONYM,
     Link,
     Synonyms,
@@ -122,13 +123,18 @@ def judge_pair(reference: str, candidate: str, synonyms: Synonyms | None = None)
     errors: list[JudgedError] = []
     matched: list[str] = []
     slight = 0.0
+    contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
     for link in links:
         found = _attribute_errors(link)
+        if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
+            found.append(_missing(link.reference, denied))
         errors += found
         slight += _slight(link)
         if not found:
             matched.append(describe(link.candidate))
-    errors += [_missing(item, theirs) for item in ours.stated if id(item) not in linked]
+    errors += [
+        _missing(item, theirs.rules_out(item.observation)) for item in ours.stated if id(item) not in linked
+    ]
     errors += [_false(item, ours) for item in theirs.stated if id(item) not in linked]
     errors.sort(key=lambda one: (one.category, not one.significant, one.says))
     shared = tuple(
@@ -153,16 +159,19 @@ def _error(
     link: Link | None = None,
     spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
 ) -> JudgedError:
-    grade = significance(item.observation)
+    # A minor sign of a diagnosis that is not ("lucency, consistent with pneumothorax") is as grave as that.
+    keys = (item.observation, *sorted(item.means))
+    key = next((key for key in keys if significance(key).major), item.observation)
+    grade = significance(key)
     if link is not None:
         spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
+    rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
     counted = significant and grade.major
-    rule = f"{rule}; {name(item.observation)} is {grade.name}: {grade.why}"
     return JudgedError(category, counted, share * _weight(item), item.observation, says, rule, *spans)
 
 
-def _missing(item: Item, theirs: Said) -> JudgedError:
-    denied = theirs.rules_out(item.observation)
+def _missing(item: Item, denied: tuple[int, int] | None) -> JudgedError:
+    """What the candidate does not state, or rules out although it states it elsewhere."""
     rule = "the reference states it and the candidate " + (
         "rules it out" if denied else "does not mention it"
     )
