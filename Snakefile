@@ -1,8 +1,8 @@
 """The study as a graph: run every cell and page, then render the book.
 
 `radbook build` calls it; `snakemake --config profile=embedded` does the same. What a step depends on is said by
-`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when what it reads was made anew, or a digest of the source, code
-and settings behind it changed, and forgets the outputs of a step that was killed.
+`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when what it reads is newer, or a digest of the source, code and
+settings behind it changed, whatever their times, and forgets the outputs of a step that was killed.
 """
 
 import sys
@@ -49,6 +49,7 @@ onstart:
 rule book:
     input:
         executed=expand(OUT + "/executed/{page}.ipynb", page=GRAPH.pages),
+        pages=["_config.yml"] + sorted(str(path) for path in Path("book").rglob("*") if path.is_file()),
     output:
         OUT + "/_build/html/index.html",
     params:
@@ -66,6 +67,7 @@ rule book:
 rule page:
     input:
         lambda wildcards: before(wildcards.page),
+        source="notebooks/{page}.md",
     output:
         executed=OUT + "/executed/{page}.ipynb",
         results=directory(OUT + "/results/{page}"),
@@ -83,6 +85,7 @@ rule page:
 rule cell:
     input:
         lambda wildcards: before(GRAPH.cells[wildcards.cell].notebook),
+        source=lambda wildcards: f"notebooks/{GRAPH.cells[wildcards.cell].notebook}.md",
     output:
         executed=OUT + "/executed_cells/{cell}.ipynb",
         results=directory(OUT + "/cells/{cell}"),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import checksums
-from radeval_lib.paths import MODELS, shown
+from radeval_lib.paths import MODELS, display_path
 
 # Packages whose version can change a number. All are told of every run: which of them are loaded at a moment
 # depends on what a run found done already, and on whether its process was forked from another.

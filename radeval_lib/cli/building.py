@@ -27,6 +27,9 @@ from radeval_lib.paths import BUILD, display_path
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
+    from radeval_lib.pipeline import bytecode
+
+    bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import engine, steps
     from radeval_lib.study import results, scorecards, verdicts
@@ -76,6 +79,9 @@ def run(notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], 
 
     What a build runs just so replaces the build's own; any other run leaves its results below build/runs.
     """
+    from radeval_lib.pipeline import bytecode
+
+    bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import execute, processes
 

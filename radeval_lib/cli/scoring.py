@@ -53,7 +53,8 @@ def score(metrics: tuple[str, ...], given: tuple[str, ...], input_path: Path, ou
         raise
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
     click.echo(
-        f"{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {shown(output_path)}", err=True
+        f"{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {display_path(output_path)}",
+        err=True,
     )
     if scored.damaged:
         click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)

@@ -2,7 +2,7 @@
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
 This module is the second line: it looks for sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.readings`) of all files, of their names, and of small files one after another.
+(:mod:`radeval_lib.data.leak_decoders`) of all files, of their names, and of small files one after another.
 
 Words are compared without case, accents, punctuation, numbers and the labels of annotations, and of a file
 only the words that the corpus knows, so that what interrupts a text does not hide it. Sequences of letters
@@ -77,7 +77,7 @@ def words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    return readings.folded(text).lower()
+    return leak_decoders.folded(text).lower()
 
 
 def _known_words(plain: str, known: frozenset[str]) -> Hashes:
@@ -281,7 +281,7 @@ def scan(
         if spare is None or not path.is_relative_to(spare)
     ]
     every.sort(key=lambda path: _natural(path.as_posix()))
-    unreadable: dict[str, list[readings.Unreadable]] = {}
+    unreadable: dict[str, list[leak_decoders.Unreadable]] = {}
     first: dict[str, int] = {}  # a build holds most pages several times
     small: dict[int, list[Hashes]] = {}
     for path in every:
@@ -291,7 +291,7 @@ def scan(
         if digest not in first:
             first[digest] = len(index.places)
             content = (folder / path).read_bytes()
-            found = list(readings.of_file(content))
+            found = list(leak_decoders.of_file(content))
             unreadable[digest] = [one for one in found if not isinstance(one, str)]
             index.add(file, (one for one in found if isinstance(one, str)), known)
             small[first[digest]] = _short_leaves(content, known)
@@ -313,7 +313,7 @@ def _natural(name: str) -> list[str | int]:
 
 
 def _short_leaves(content: bytes, known: frozenset[str]) -> list[Hashes]:
-    found = (_known_words(leaf.lower(), known) for leaf in readings.leaves(content))
+    found = (_known_words(leaf.lower(), known) for leaf in leak_decoders.leaves(content))
     return [leaf for leaf in found if 0 < len(leaf) <= _LONG_LEAF]
 
 
@@ -343,8 +343,10 @@ def _add_names(index: Index, every: Sequence[Path], known: frozenset[str]) -> No
     """Index the path of every file and folder, and the names in a folder one after another."""
     siblings: dict[Path, dict[int, Hashes]] = defaultdict(dict)
     for path in every:
-        siblings[path.parent][len(index.places)] = _known_words(readings.decoded(path.stem).lower(), known)
-        texts = readings.of_text(" ".join((*path.parts, path.stem)))
+        siblings[path.parent][len(index.places)] = _known_words(
+            leak_decoders.decoded(path.stem).lower(), known
+        )
+        texts = leak_decoders.of_text(" ".join((*path.parts, path.stem)))
         index.add(path.as_posix(), (text for text in texts if isinstance(text, str)), known, named=True)
     for parts in siblings.values():
         index.add_joined(parts)

@@ -42,13 +42,14 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         so is the rendered book.
     """
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
-    if unfinished.exists() or rendered.changed(output_dir):
+    if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
         # incremental run would not repeat; nor would it write a page again that was damaged: start over.
         discard(made)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
-    stage(output_dir / "executed", output_dir / "book")
+    if stage(output_dir / "executed", output_dir / "book"):
+        discard(made)  # else Sphinx would leave the page of a source that is gone
     log, index = output_dir / "book.log", rendered.index(output_dir)
     partly = made.exists()
     done = _built(output_dir, log) and index.is_file()

@@ -25,17 +25,22 @@ def note(output_dir: Path) -> None:
     atomic.write_text(output_dir / _SUMS, json.dumps(_sums(output_dir), indent=0, sort_keys=True) + "\n")
 
 
-def changed(output_dir: Path) -> list[str]:
+def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
     """Files of the rendered book that changed, are missing, or do not belong to it; empty if it is whole.
 
     A book whose checksums are missing or damaged counts as changed.
+
+    Parameters
+    ----------
+    but_index : leave out the first page, which the engine removes before it has the book rendered.
     """
     try:
         noted = dict(json.loads((output_dir / _SUMS).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return [_SUMS]
     found = _sums(output_dir)
-    return sorted(name for name in noted.keys() | found.keys() if noted.get(name) != found.get(name))
+    names = (noted.keys() | found.keys()) - ({index(output_dir).name} if but_index else set())
+    return sorted(name for name in names if noted.get(name) != found.get(name))
 
 
 def _sums(output_dir: Path) -> dict[str, str]:

@@ -199,7 +199,7 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     Returns
     -------
     list of str
-        The staged files, relative to ``target``.
+        Files that were removed, relative to ``target``.
 
     Raises
     ------
@@ -244,9 +244,11 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     listed = json.dumps(texts, ensure_ascii=False, indent=0)
     # A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
     wanted["_extra/page_texts.js"] = f"window.pageTexts = {listed};\n".encode()
+    removed = []
     for path in sorted(target.rglob("*"), reverse=True):
-        if path.is_file() and path.relative_to(target).as_posix() not in wanted:
+        if path.is_file() and (name := path.relative_to(target).as_posix()) not in wanted:
             path.unlink()
+            removed.append(name)
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
     for name, content in wanted.items():
@@ -254,7 +256,7 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
         if not path.is_file() or path.read_bytes() != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-    return sorted(wanted)
+    return removed
 
 
 def discard(folder: Path) -> None:

@@ -60,13 +60,13 @@ def declared(notebook: str) -> Declared:
         Where its front matter has a key under ``study`` that does not exist, or a value of the wrong type.
     """
     path = NOTEBOOKS / f"{notebook}.md"
-    return _read(path, path.stat().st_mtime_ns)
+    return _read(path, path.read_text(encoding="utf-8"))
 
 
 @lru_cache(maxsize=256)
-def _read(path: Path, _modified: int) -> Declared:
+def _read(path: Path, text: str) -> Declared:
     try:
-        matter = front_matter(path.read_text(encoding="utf-8"))
+        matter = front_matter(text)
         return Declared.model_validate(matter.get("study") or {})
     except (ValidationError, yaml.YAMLError, AttributeError) as error:
         told = str(error).splitlines()

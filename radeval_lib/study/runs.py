@@ -357,7 +357,7 @@ def begin(
         parameters=tuple(parameters.items()),
     )
     if stage := os.environ.get(STAGE):
-        own = ("cache", "models", "studies")  # what outlives a run, below its outputs
+        own = ("annotation_task", "cache", "models", "studies")  # what outlives a run, below its outputs
         write_guard.refuse_writes_outside(
             notebook, [Path(stage), BUILD / "models", *(run.output_dir / name for name in own)]
         )

@@ -7,6 +7,7 @@ it is tried. Libraries that open files in C or Rust, and other processes, are no
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -17,7 +18,12 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT, display_path
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_MOVES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate"}
+# Of audit events: where their arguments name what is written.
+_WRITTEN = {
+    "open": (0,), "os.truncate": (0,), "os.mkdir": (0,), "os.remove": (0,), "os.rmdir": (0,),
+    "os.rename": (0, 1), "os.link": (1,), "os.symlink": (1,), "shutil.rmtree": (0,), "sqlite3.connect": (0,),
+}  # fmt: skip
+_CACHE = re.compile(r"CACHE|_HOME$|DIR$")  # how variables are called that name folders for caches
 
 
 def _below(folders: Iterable[str | Path]) -> tuple[str, ...]:
@@ -28,8 +34,8 @@ def _below(folders: Iterable[str | Path]) -> tuple[str, ...]:
 def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
     """From now on, refuse in this process to write outside ``places``; it cannot be taken back.
 
-    Besides these, a notebook may write temporary files, hidden folders of the user's home, where libraries
-    keep caches and settings, devices, and compiled modules.
+    Besides these, a notebook may write temporary files, hidden folders of the user's home and folders that
+    the environment names for caches, devices, and compiled modules.
 
     Parameters
     ----------
@@ -40,20 +46,21 @@ def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
     NotebookError
         Later, where a file elsewhere is opened for writing, moved, made or removed.
     """
-    own, shared = _below(places), _below([tempfile.gettempdir(), "/dev"])
+    caches = [value for name, value in os.environ.items() if _CACHE.search(name) and os.path.isabs(value)]
+    own, shared = _below(places), _below([tempfile.gettempdir(), "/dev", *caches])
     repository, hidden = _below([ROOT]), f"{Path.home().resolve()}{os.sep}."
 
     def check(event: str, given: tuple[Any, ...]) -> None:
-        if event == "open":
-            paths = given[:1] if isinstance(given[2], int) and given[2] & _WRITING else ()
-        elif event in _MOVES:
-            paths = given[: 2 if event == "os.rename" else 1]
-        else:
+        if event not in _WRITTEN or (event == "open" and not given[2] & _WRITING):
             return
-        for path in paths:
-            if isinstance(path, int) or path is None:
+        for path in (given[place] for place in _WRITTEN[event]):
+            # A name in an open folder, as rmtree has it, was told with the folder.
+            inner = isinstance(given[-1], int) and given[-1] != -1 and event not in ("open", "os.truncate")
+            if not isinstance(path, str | bytes | os.PathLike) or (inner and not os.path.isabs(path)):
                 continue
             where = os.path.realpath(os.fsdecode(path))
+            if event == "os.mkdir" and os.path.isdir(where):
+                continue
             folder = f"{where}{os.sep}"
             # The repository may stand in a folder for temporary files itself.
             fits = shared if not folder.startswith(repository) else ()

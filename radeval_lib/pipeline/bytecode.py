@@ -1,0 +1,33 @@
+"""Have Python compare modules with what it compiled of them by content.
+
+By itself it compares times and sizes, and would run the old code of a module that was replaced by one of the
+same size with the same time.
+"""
+
+from __future__ import annotations
+
+import py_compile
+from contextlib import suppress
+from importlib.util import cache_from_source
+from pathlib import Path
+
+from radeval_lib.paths import ROOT
+
+_BY_CONTENT = (3).to_bytes(4, "little")  # PEP 552: compiled code that is checked by a digest of its source
+
+
+def compare_contents() -> None:
+    """Compile every module of the library so, where it is not yet; Python keeps it so from then on."""
+    for source in (ROOT / "radeval_lib").rglob("*.py"):
+        # A folder that cannot be written to, or a module that does not parse: whoever imports it is told.
+        with suppress(OSError, py_compile.PyCompileError):
+            if not _is_by_content(Path(cache_from_source(str(source)))):
+                py_compile.compile(
+                    str(source), doraise=True, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH
+                )
+
+
+def _is_by_content(compiled: Path) -> bool:
+    with suppress(FileNotFoundError), compiled.open("rb") as stream:
+        return stream.read(8)[4:] == _BY_CONTENT
+    return False
