@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 CORES ?= 0
 # A folder of notebooks, such as green: build its pages alone.
 ONLY ?=
+# Attacks of `make robustness`, such as leaks; empty: all.
+ATTACKS ?=
 
 # Sixty notebooks load the same modules, which Python compiles once where it may keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,8 +41,8 @@ test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 25
 
-robustness: $(READY) ## try to break it: spoiled files, planted leaks, hostile names, killed builds (an hour and more)
-	@$(BIN)/python -m tests.robustness --kills 50
+robustness: $(READY) ## try to break it: spoiled files and models, leaks, killed builds and scorings (two hours)
+	@$(BIN)/python -m tests.robustness $(ATTACKS)
 
 lint: $(READY) ## style and types
 	@$(BIN)/ruff check .

@@ -1,7 +1,7 @@
-"""Run every attack and write the table that the book's page on reproducing shows.
+"""Run attacks, and write what came of them into the table of CONTRIBUTING.md.
 
-python -m tests.robustness            # inputs, leaks, names: minutes
-python -m tests.robustness --kills 50    # and killed builds: an hour and more
+python -m tests.robustness                  # all of them: two hours
+python -m tests.robustness leaks scoring    # these alone; the other rows stay
 """
 
 from __future__ import annotations
@@ -10,77 +10,89 @@ import argparse
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from radeval_lib import atomic
-from radeval_lib.paths import BOOK, ROOT
-from tests.robustness import inputs, kills, leaks, names
+from radeval_lib.paths import ROOT
+from tests.robustness import inputs, kills, leaks, names, runaway, scoring, spoiled_models, stale, wrapped
 
-TABLE = BOOK / "robustness.txt"
-HELD = {
-    "spoiled": "read, or refused with one line of at most 300 characters that repeats nothing of the file",
-    "planted": "the build fails, and no file that held the text stays",
-    "unharmed": "the build passes",
-    "hostile": "nothing runs, nothing is written elsewhere, one line says what is wrong",
-    "builds:": "the next build completes with the bytes of an undisturbed one; no process outlives the build",
+PAGE = ROOT / "CONTRIBUTING.md"
+BEGIN, END = "| Attack | It holds if | Kinds | Tries | Failures | Last run |", "<!-- end of attacks -->"
+
+Tries = Callable[[Path], Iterator[tuple[str, str]]]
+ATTACKS: dict[str, tuple[str, Tries]] = {
+    "inputs": (
+        "spoiled files: read, or refused with one line of at most 300 characters that repeats nothing of the file",
+        inputs.tries,
+    ),
+    "wrapped": ("reports laid out otherwise: whatever reads findings or words finds the same", wrapped.tries),
+    "models": ("spoiled models: refused in one line before anything is scored", spoiled_models.tries),
+    "scoring": (
+        "scoring killed, crowded out or sent elsewhere: it resumes with the same bytes, or says in one line why not",
+        scoring.tries,
+    ),
+    "leaks": (
+        "planted leaks: the build fails, and no file that held the text stays; clean builds pass",
+        lambda folder: ((kind, "" if held else kind) for kind, held in leaks.tries(folder)),
+    ),
+    "names": (
+        "hostile names: nothing runs, nothing is written elsewhere, one line says what is wrong",
+        names.tries,
+    ),
+    "stale": ("edits with old times, damaged books: the next build makes all of it anew", stale.tries),
+    "runaway": ("notebooks without end: stopped, with one line; no source changed", runaway.tries),
+    "kills": (
+        "killed builds, and two at once: the next one completes with the bytes of an undisturbed one; no process "
+        "outlives a build",
+        lambda folder: kills.side_by_side(folder, 50, 10),
+    ),
 }
 
 
-def attacks(folder: Path, killed: int) -> Iterator[tuple[str, str, str]]:
-    """(attack, what of it, what was wrong) of every try."""
-    for name in ("inputs", "leaks", "names", "kills"):
-        (folder / name).mkdir()
-    for kind, fault in inputs.tries(folder / "inputs"):
-        yield "spoiled", kind, fault
-    for kind, held in leaks.tries(folder / "leaks"):
-        attack = "unharmed" if kind == "no leak" else "planted"
-        yield attack, "build without a leak" if kind == "no leak" else f"leak: {kind}", "" if held else kind
-    for _, fault in names.tries(folder / "names"):
-        yield "hostile", f"{len(names.NAMES)} names, wherever a command takes one", fault
-    for kind, fault in kills.side_by_side(folder / "kills", killed, (killed + 4) // 5) if killed else ():
-        yield "builds:", kind, fault
-
-
-def table(tried: Iterable[tuple[str, str, str]]) -> tuple[str, list[str]]:
-    """The table in MyST, and what went wrong."""
+def row(name: str, folder: Path) -> tuple[str, int]:
+    """Try an attack: its row of the table, and how often it succeeded."""
+    held, tries = ATTACKS[name]
+    kinds, made, failed = set(), 0, 0
+    for kind, fault in tries(folder):
+        kinds.add(kind)
+        made += 1
+        if fault:
+            failed += 1
+            print(f"{name}: {kind}: {fault}", flush=True)
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    counts: dict[tuple[str, str], list[int]] = {}
-    faults = []
-    for attack, kind, fault in tried:
-        row = counts.setdefault((attack, kind), [0, 0])
-        row[0] += 1
-        if fault:
-            row[1] += 1
-            faults.append(f"{kind}: {fault}")
-            print(faults[-1], flush=True)
-    made, failed = (sum(row[column] for row in counts.values()) for column in (0, 1))
+    when = f"{datetime.now(UTC):%d %B %Y}, {commit.stdout.strip() or 'unknown'}"
+    return f"| {name} | {held} | {len(kinds):,} | {made:,} | {failed:,} | {when} |", failed
+
+
+def with_rows(page: str, rows: dict[str, str]) -> str:
+    """The page with these rows of its table, in the order of :data:`ATTACKS`; other rows stay."""
+    before, _, rest = page.partition(BEGIN)
+    table, _, after = rest.partition(END)
+    known = {line.split("|")[1].strip(): line for line in table.splitlines()[2:] if line.startswith("|")}
+    known |= rows
     lines = [
-        f"Last run on {datetime.now(UTC):%d %B %Y}, at commit {commit.stdout.strip() or 'unknown'}: "
-        f"{made:,} tries, {failed:,} failures.",
-        "",
-        "| Attack | It holds if | Tries | Failures |",
-        "| --- | --- | ---: | ---: |",
-        *(
-            f"| {attack} {kind} | {HELD[attack]} | {tries:,} | {failures:,} |"
-            for (attack, kind), (tries, failures) in counts.items()
-        ),
+        BEGIN,
+        "| --- | --- | ---: | ---: | ---: | --- |",
+        *(known[name] for name in ATTACKS if name in known),
     ]
-    return "\n".join(lines) + "\n", faults
+    return before + "\n".join(lines) + f"\n{END}{after}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--kills", type=int, default=0, help="kill so many builds too, a minute or two each")
-    killed = parser.parse_args().kills
-    with tempfile.TemporaryDirectory() as folder:
-        text, faults = table(attacks(Path(folder), killed))
-    atomic.write_text(TABLE, text)
-    print(text)
-    sys.exit(bool(faults))
+    parser.add_argument("attacks", nargs="*", choices=[[], *ATTACKS], help="default: all")
+    failures = 0
+    for name in parser.parse_args().attacks or ATTACKS:
+        with tempfile.TemporaryDirectory() as folder:
+            told, failed = row(name, Path(folder))
+        failures += failed
+        atomic.write_text(PAGE, with_rows(PAGE.read_text(encoding="utf-8"), {name: told}))
+        print(told, flush=True)
+    sys.exit(bool(failures))
 
 
 if __name__ == "__main__":
