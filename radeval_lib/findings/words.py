@@ -19,7 +19,7 @@ _END = re.compile(
     r"|(?<=\d)\.(?=[a-zA-Z])|[;•]|\n\s*\n"
     # before "2)" of a list, and before the heading of the next section
     r"|(?P<number>\s)(?=\d{1,2}\)\s)"
-    r"|(?<!(?i:clinical))\s(?=[A-Z])(?=(?i:findings?|impressions?|conclusions?|indications?|technique"
+    r"|\s(?=[CEFHIRT])(?<!(?i:clinical)\s)(?=(?i:findings?|impressions?|conclusions?|indications?|technique"
     r"|comparisons?|(?:clinical\s)?(?:history|information)|exam(?:ination)?|recommendations?)\s?:)"
 )
 # A line that begins with a dash may be wrapped at a dash; two or more are a list.

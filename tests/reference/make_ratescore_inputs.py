@@ -16,6 +16,7 @@ import torch
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
+from radeval_lib.experiments.ratescore.forms import FORMS
 from radeval_lib.models.ner.training import TaggingTask, scheme_of
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
@@ -60,7 +61,7 @@ def tiny_encoder(folder: Path, texts: list[str]) -> None:
 
 def odd_texts(count: int = 400) -> list[str]:
     """Texts of words, numbers, signs and white space in random order, where a sentence may begin or end
-    anywhere."""
+    anywhere; then reports in every form that the page on failures tries."""
     rng = random.Random(5)
     words = [
         "the",
@@ -102,13 +103,14 @@ def odd_texts(count: int = 400) -> list[str]:
         "]",
     ]
     blanks = [" ", " ", " ", "", "  ", "\n", "\n\n", "\t", " \n ", "\u00a0"]
+    formed = [put(report.findings.text) for report in generate(6, seed=17) for put in FORMS.values()]
     return [
         "".join(
             rng.choice(words if rng.random() < 0.6 else signs) + rng.choice(blanks)
             for _ in range(rng.randint(2, 25))
         )
         for _ in range(count)
-    ]
+    ] + formed
 
 
 def main() -> None:
