@@ -59,7 +59,7 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
     fewer = torch.nn.Embedding(len(kept), rows.shape[1], padding_idx=place[tokenizer.pad_token_id])
     fewer.weight.data = rows
     model.set_input_embeddings(fewer)
-    model.config.vocab_size = len(kept)
+    model.config.vocab_size, model.config.pad_token_id = len(kept), place[tokenizer.pad_token_id]
     with atomic.new_folder(target, replace=False) as new, quiet():
         model.save_pretrained(new)
         raw = new / "tokenizer.json"

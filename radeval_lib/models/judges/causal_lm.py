@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.models import heads, loading, soundness
+from radeval_lib.models import heads, loading
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
@@ -45,9 +45,7 @@ class CausalJudge:
         where = loading.locate(model)
         self._device = loading.device_of(device)
         self.tokenizer: Any = loading.pretrained(AutoTokenizer, where)
-        soundness.check_tokenizer(self.tokenizer, str(model))
         self.model: Any = loading.weights(AutoModelForCausalLM, where, heads.LANGUAGE_MODEL)
-        soundness.check_sizes(self.tokenizer, self.model.config, str(model))
         if self._device.type == "cuda":
             self.model.to(torch.bfloat16)
         self.model.to(self._device).eval()
