@@ -92,7 +92,8 @@ def of_system(error: OSError) -> FileError:
 
 def is_refusal(error: Exception) -> bool:
     """Whether the system refuses for want of space or leave: nothing is wrong with what was to be written."""
-    return isinstance(error, OSError) and error.errno in _REMEDIES
+    refusals = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
+    return isinstance(error, OSError) and error.errno in refusals
 
 
 class LedgerError(RadevalError):

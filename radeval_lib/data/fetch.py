@@ -8,6 +8,8 @@ copied from where the user has them. No credentials are asked for, stored or sho
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import lzma
 import os
@@ -32,6 +34,9 @@ from radeval_lib.errors import is_refusal, plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
+# Of an archive, so many times its own bytes are unpacked, or the bytes that the manifest states, and so many
+# beside, but never more than the last.
+HIGHEST_RATIO, MOST_BESIDE, MOST_UNPACKED = 50, 1 << 26, 1 << 34
 Say = Callable[[str], object]
 # What zipfile and tarfile raise on an archive with flipped or missing bytes, compressed in a way that they
 # do not know, or one under a password.
@@ -248,7 +253,7 @@ def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> Non
         with atomic.scratch(root) as folder:
             incoming = folder / PurePosixPath(entry.member or entry.path).name
             if entry.member:
-                extract(partial, folder / "unpacked")
+                extract(partial, folder / "unpacked", entry.size)
                 member = folder / "unpacked" / entry.member
                 if not member.is_file():
                     raise FetchError(f"the archive holds no {entry.member!r}", entry.url)
@@ -299,27 +304,38 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
         _install(Path(path), entry, root)
 
 
-def extract(archive: Path, folder: Path) -> None:
+def extract(archive: Path, folder: Path, stated: int | None = None) -> None:
     """Unpack a zip or tar archive into ``folder``, all of it or nothing.
+
+    Parameters
+    ----------
+    stated : bytes of the file that is wanted of it, where they are known; else so many are expected as an
+        archive of its size may hold.
 
     Raises
     ------
     FetchError
-        Where it is no such archive, is damaged, or holds a path outside its folder, a link or a special file.
+        Where it is no such archive, is damaged, unpacks to too much, or holds a path outside its folder, a
+        name that is too long or does not print, a link or a special file.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    expected = HIGHEST_RATIO * archive.stat().st_size if stated is None else stated
+    most = min(MOST_UNPACKED, expected + MOST_BESIDE)
     with atomic.scratch(folder.parent) as incoming:
         try:
             if zipfile.is_zipfile(archive):
                 with zipfile.ZipFile(archive) as opened:
                     for info in opened.infolist():
                         # Zip keeps Unix links as file modes in the upper half of its attributes.
-                        _refuse_escape(info.filename, stat.S_ISLNK(info.external_attr >> 16), archive)
+                        _refuse_member(info.filename, stat.S_ISLNK(info.external_attr >> 16), archive)
+                    # No member gives more than it states.
+                    _refuse_bomb(sum(info.file_size for info in opened.infolist()), most, archive)
                     opened.extractall(incoming)
-            elif tarfile.is_tarfile(archive):
+            elif _is_tar(archive, most):
                 with tarfile.open(archive) as bundle:
                     for member in bundle.getmembers():
-                        _refuse_escape(member.name, not (member.isfile() or member.isdir()), archive)
+                        _refuse_member(member.name, not (member.isfile() or member.isdir()), archive)
+                    _refuse_bomb(sum(member.size for member in bundle.getmembers()), most, archive)
                     bundle.extractall(incoming, filter="data")
             else:
                 raise FetchError("neither a zip nor a tar archive", archive.name)
@@ -332,11 +348,38 @@ def extract(archive: Path, folder: Path) -> None:
         os.replace(incoming, folder)
 
 
-def _refuse_escape(name: str, special: bool, archive: Path) -> None:
+def _is_tar(archive: Path, most: int) -> bool:
+    """Whether it is a tar archive; a compressed one is read through first, for tarfile would keep a header of
+    any length in memory."""
+    for opener in (gzip.open, bz2.open, lzma.open):
+        with suppress(OSError, EOFError, zlib.error, lzma.LZMAError), opener(archive) as stream:
+            unpacked = 0
+            while piece := stream.read(1 << 20):
+                unpacked += len(piece)
+                _refuse_bomb(unpacked, most, archive)
+    return tarfile.is_tarfile(archive)
+
+
+def _refuse_bomb(unpacked: int, most: int, archive: Path) -> None:
+    if unpacked > most:
+        raise FetchError(
+            f"unpacks to more than {most:,} bytes", archive.name, "It is not unpacked; fetch it again."
+        )
+
+
+def _refuse_member(name: str, special: bool, archive: Path) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0] or special:
-        kind = "a link or special file" if special else "a path outside the archive's folder"
-        raise FetchError(f"holds {kind}: {name!r}", archive.name, "The archive is not unpacked.")
+    if special:
+        kind = "a link or special file"
+    elif path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0]:
+        kind = "a path outside the archive's folder"
+    elif not name.isprintable():
+        kind = "a name that does not print"
+    elif len(name) > 1000 or any(len(os.fsencode(part)) > 255 for part in path.parts):
+        kind = "a name that is too long"
+    else:
+        return
+    raise FetchError(f"holds {kind}: '{plain(name, 60)}'", archive.name, "The archive is not unpacked.")
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:

@@ -11,7 +11,7 @@ import os
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,9 @@ import pytest
 from radeval_lib.data import fetch, manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError, ManifestError
 from radeval_lib.data.manifests import DataFile, Manifest, load_manifest, names
+from tests.robustness import archives
 
+Pack = Callable[[dict[str, bytes]], bytes]
 CONTENT = bytes(range(256)) * 400
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
@@ -256,6 +258,43 @@ def test_archive_cannot_write_outside_its_folder(content: bytes, tmp_path: Path)
     with pytest.raises(FetchError, match=r"archive: holds a (path outside|link or special)"):
         fetch.extract(archive, inside / "out")
     assert _left(tmp_path) == ["a/b/archive"]
+
+
+def test_archives_that_unpack_to_too_much(tmp_path: Path) -> None:
+    """No member is larger than 2 MiB but all together, or what a header states."""
+    for kind, content in archives.bombs():
+        assert len(content) < 90_000, kind
+        (tmp_path / "archive").write_bytes(content)
+        with pytest.raises(FetchError, match=r"archive: unpacks to more than [67]\d,\d{3},\d{3} bytes"):
+            fetch.extract(tmp_path / "archive", tmp_path / "out")
+        assert _left(tmp_path) == ["archive"], kind
+    with pytest.raises(FetchError, match=r"unpacks to more than 67,108,869 bytes"):
+        fetch.extract(tmp_path / "archive", tmp_path / "out", stated=5)
+
+
+def test_archive_that_unpacks_to_what_the_manifest_states(tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(archives.zipped({"zeros": bytes(80_000_000)}))
+    fetch.extract(tmp_path / "archive", tmp_path / "out", stated=80_000_000)
+    assert (tmp_path / "out" / "zeros").stat().st_size == 80_000_000
+
+
+@pytest.mark.parametrize("pack", [archives.zipped, archives.taped])
+@pytest.mark.parametrize("name", archives.NAMES)
+def test_names_of_members_that_do_no_good(name: str, pack: Pack, tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(pack({"good": b"x", name: b"x"}))
+    with pytest.raises(FetchError, match=r"archive: holds a name that (does not print|is too long)") as caught:
+        fetch.extract(tmp_path / "archive", tmp_path / "out")
+    assert str(caught.value).isprintable()
+    assert _left(tmp_path) == ["archive"]
+
+
+@pytest.mark.parametrize("pack", [archives.zipped, archives.taped])
+@pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "a")])
+def test_a_file_and_a_folder_of_one_name(names: tuple[str, str], pack: Pack, tmp_path: Path) -> None:
+    (tmp_path / "archive").write_bytes(pack(dict.fromkeys(names, b"x")))
+    with pytest.raises(FetchError, match="damaged archive"):
+        fetch.extract(tmp_path / "archive", tmp_path / "out")
+    assert _left(tmp_path) == ["archive"]
 
 
 @pytest.mark.parametrize(
