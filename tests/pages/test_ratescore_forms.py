@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from radeval_lib.experiments.ratescore.forms import FORMS, LAYOUTS, changed_by_form
 from radeval_lib.metrics.ratescore.metric import RaTEScore
+from radeval_lib.pages.ratescore.forms import FORMS, LAYOUTS, changed_by_form
 from radeval_lib.synthetic.generator import generate
 
 TEXT = "A small nodule in the left upper lobe of the lung.  No effusion! Heart size is normal"

@@ -44,7 +44,7 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "stale": ("edits with old times, damaged books: the next build makes all of it anew", stale.tries),
     "runaway": ("notebooks without end: stopped, with one line; no source changed", runaway.tries),
     "kills": (
-        "killed builds, and two at once: the next one completes with the bytes of an undisturbed one; no process "
+        "killed builds, and two at once: the next one completes with the bytes of an undisturbed one; no process ",
         "outlives a build",
         lambda folder: kills.side_by_side(folder, 50, 10),
     ),
