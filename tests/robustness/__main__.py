@@ -24,13 +24,13 @@ BEGIN, END = "| Attack | It holds if | Kinds | Tries | Failures | Last run |", "
 Tries = Callable[[Path], Iterator[tuple[str, str]]]
 ATTACKS: dict[str, tuple[str, Tries]] = {
     "inputs": (
-        "spoiled files: read, or refused with one line of at most 300 characters that repeats nothing of the file",
+        "spoiled files: read, or refused with one line of at most 300 characters, which repeats nothing",
         inputs.tries,
     ),
     "wrapped": ("reports laid out otherwise: whatever reads findings or words finds the same", wrapped.tries),
     "models": ("spoiled models: refused in one line before anything is scored", spoiled_models.tries),
     "scoring": (
-        "scoring killed, crowded out or sent elsewhere: it resumes with the same bytes, or says in one line why not",
+        "scoring killed, crowded out or sent elsewhere: it resumes with the same bytes, or says why not",
         scoring.tries,
     ),
     "leaks": (
@@ -44,8 +44,8 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "stale": ("edits with old times, damaged books: the next build makes all of it anew", stale.tries),
     "runaway": ("notebooks without end: stopped, with one line; no source changed", runaway.tries),
     "kills": (
-        "killed builds, and two at once: the next one completes with the bytes of an undisturbed one; no process ",
-        "outlives a build",
+        "killed builds, and two at once: the next completes with the bytes of an undisturbed one, and no "
+        "process outlives a build",
         lambda folder: kills.side_by_side(folder, 50, 10),
     ),
 }
