@@ -82,7 +82,7 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     first = tiny.radbook("build")
     assert first.returncode == 0, first.stderr
     assert "build/embedded/_build/html/index.html" in first.stdout
-    assert "2 exhibits: consistent 2" in first.stdout
+    assert "2 exhibits: consistent in part 2" in first.stdout
     page = tiny.build / "_build" / "html" / "notebooks" / "facts" / "one.html"
     assert "Consistent" in page.read_text(encoding="utf-8")
 
