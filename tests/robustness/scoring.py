@@ -21,19 +21,24 @@ from tests.robustness.inputs import LONGEST
 ROWS = 2_000
 LIMIT = 300  # seconds that a run may take
 KEPT = "What was scored is kept: the same command goes on there."
-# A metric with a model and one without, both slow enough that a kill meets them at work.
-SLOW = (
+# Slow enough that a kill meets them at work: rules, and a model, whose libraries take long to load.
+RULES = ("--metric", "green", "--metric", "bleu")
+MODEL = (
     "--metric", "bertscore", "--set", "bertscore.encoder=packaged-minilm-1", "--set", "bertscore.layer=none",
-    "--metric", "green",
+    "--metric", "bleu",
 )  # fmt: skip
-QUICK = ("--metric", "rouge_1")
-# Has a folder as a disk that is full after so many bytes, and after a line on standard input is large.
-DISK = """
-mount -t tmpfs -o size=$1 tmpfs "$2" && cp pairs.csv "$2" && cd "$2" && shift 2
-"$@"; status=$?
-echo "left: $(ls -A | tr '\\n' ' ')"; echo "status: $status"
-mount -o remount,size=64m . && "$@" && cat scores.csv scores.csv.about.json > "$COPY"; ls -A >&2
+QUICK = ("--metric", "bleu")
+# Scores in the folder `disk` with so much room, tells what came of it, and scores again with more room.
+SCARCE = """
+{first} && cp pairs.csv disk && cd disk && size=$1 && shift
+({limit} exec "$@"); echo "status: $?"; echo "left: $(ls -A | tr '\\n' ' ')"
+{then} && "$@" && cat scores.csv scores.csv.about.json > ../copy
 """
+FULL = SCARCE.format(
+    first="mount -t tmpfs -o size=$1 tmpfs disk", limit="", then="mount -o remount,size=64m ."
+)
+LIMITED = SCARCE.format(first="rm -rf disk && mkdir disk", limit="ulimit -f $((size / 512));", then="true")
+APART = ("unshare", "--user", "--map-root-user", "--mount")  # may mount, and what it mounts goes with it
 
 
 def _environment() -> dict[str, str]:
@@ -79,6 +84,11 @@ def _outputs(folder: Path) -> list[bytes]:
     return [(folder / name).read_bytes() if (folder / name).is_file() else b"" for name in names]
 
 
+def _forget(folder: Path) -> None:
+    for name in ("scores.csv", "scores.csv.about.json"):
+        (folder / name).unlink(missing_ok=True)
+
+
 def _left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
@@ -102,9 +112,9 @@ def _fault_of_refusal(said: str, status: int, words: str) -> str:
     return "" if re.search(words, line) else f"does not say {words!r}: {line!r}"
 
 
-def kills(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
+def kills(folder: Path, metrics: Sequence[str], number: int, rng: Random) -> Iterator[tuple[str, str]]:
     write_pairs(folder / "pairs.csv", ROWS)
-    first = _start(folder, SLOW)
+    first = _start(folder, metrics)
     _until_kept(first)
     begun = time.monotonic()
     _told(first)
@@ -112,40 +122,42 @@ def kills(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
     for _ in range(number):
         process = None
         while process is None or process.returncode == 0:  # it ended before it was killed
-            for path in (folder / "scores.csv", folder / "scores.csv.about.json"):
-                path.unlink(missing_ok=True)
-            process = _start(folder, SLOW)
+            _forget(folder)
+            process = _start(folder, metrics)
             _until_kept(process)
             time.sleep(rng.random() * longest)
             process.kill()
             process.communicate()
         complete = _outputs(folder) == whole
-        rerun = _start(folder, SLOW)
+        rerun = _start(folder, metrics)
         fault = _fault_of(folder, said := _told(rerun), rerun.returncode, whole)
         if not fault and not complete and "kept from an interrupted run" not in said:
             fault = "started over"
         yield "killed at a random moment after the first 500 pairs", fault
 
 
-def full_disks(folder: Path, number: int) -> Iterator[tuple[str, str]]:
-    """A disk that is full at every stage, from the first file to the last."""
+def scarce_room(folder: Path, number: int) -> Iterator[tuple[str, str]]:
+    """Room that ends at every stage, from the first file to the last."""
     write_pairs(folder / "pairs.csv", ROWS // 2)
     subprocess.run(plain_command(QUICK), cwd=folder, env=_environment(), check=True, capture_output=True)
-    whole, copy = b"".join(_outputs(folder)), folder / "copy"
-    size = (folder / "pairs.csv").stat().st_size
+    whole, size = b"".join(_outputs(folder)), (folder / "pairs.csv").stat().st_size
     (folder / "disk").mkdir()
-    for step in range(number):
-        copy.unlink(missing_ok=True)
-        done = subprocess.run(
-            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", DISK, "sh",
-             str(size + (step + 1) * 2 * size // number), "disk", *plain_command(QUICK)],
-            cwd=folder, env={**_environment(), "COPY": str(copy)}, capture_output=True, timeout=LIMIT,
-        )  # fmt: skip
-        fault = _fault_of_full(done.stdout.decode(), done.stderr.decode(), copy, whole)
-        yield "on a disk that is full", fault
+    may_mount = not subprocess.run([*APART, "true"], capture_output=True, check=False).returncode
+    for kind, start, script, least, most in (
+        ("on a disk that is full", APART, FULL, size, 3 * size),
+        ("where a file may not be larger", (), LIMITED, 0, size * 11 // 10),
+    ):
+        for step in range(1, number + 1) if may_mount or not start else ():
+            (folder / "copy").unlink(missing_ok=True)
+            room = str(least + (most - least) * step // number)
+            done = subprocess.run(
+                [*start, "sh", "-c", script, "sh", room, *plain_command(QUICK)],
+                cwd=folder, env=_environment(), capture_output=True, timeout=LIMIT, check=False,
+            )  # fmt: skip
+            yield kind, _fault_of_scarce(done.stdout.decode(), done.stderr.decode(), folder / "copy", whole)
 
 
-def _fault_of_full(told: str, said: str, copy: Path, whole: bytes) -> str:
+def _fault_of_scarce(told: str, said: str, copy: Path, whole: bytes) -> str:
     status = int((re.findall(r"^status: (\d+)", told, re.M) or ["99"])[0])
     left = set((re.findall(r"^left: (.*)", told, re.M) or [""])[0].split()) - {"pairs.csv"}
     first, _, second = said.partition("\n")
@@ -153,7 +165,7 @@ def _fault_of_full(told: str, said: str, copy: Path, whole: bytes) -> str:
         return f"the next run did not complete: {said[-300:]!r}"
     if not status:
         return "" if left == {"scores.csv", "scores.csv.about.json"} else f"left {left}"
-    fault = _fault_of_refusal(f"{first}\n", status, "no space left|too large")
+    fault = _fault_of_refusal(f"{first}\n", status, "no space left|too large|disk I/O")
     kept = {name for name in left if name.startswith(".scoring-")}
     if fault or left - kept:
         return fault or f"left {left}"
@@ -168,8 +180,7 @@ def two_runs(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]
     _told(first)
     whole = _outputs(folder)
     for _ in range(number):
-        for path in (folder / "scores.csv", folder / "scores.csv.about.json"):
-            path.unlink(missing_ok=True)
+        _forget(folder)
         both = [_start(folder, QUICK)]
         time.sleep(rng.choice((0, 0, 0.5, 1, 2)))
         both.append(_start(folder, QUICK))
@@ -288,10 +299,11 @@ def strange_places(folder: Path) -> Iterator[tuple[str, str]]:
 def tries(folder: Path, number: int = 20, seed: int = 0) -> Iterator[tuple[str, str]]:
     """(what was tried, what was wrong) of so many tries of each kind, and of every strange place."""
     rng = Random(seed)
-    for name in ("kills", "disks", "two", "damaged", "strange"):
+    for name in ("rules", "model", "room", "two", "damaged", "strange"):
         (folder / name).mkdir()
     yield from strange_places(folder / "strange")
     yield from damaged_caches(folder / "damaged", 5 * number, rng)
-    yield from full_disks(folder / "disks", number)
+    yield from scarce_room(folder / "room", number)
     yield from two_runs(folder / "two", number, rng)
-    yield from kills(folder / "kills", number, rng)
+    yield from kills(folder / "rules", RULES, number - number // 4, rng)
+    yield from kills(folder / "model", MODEL, number // 4, rng)

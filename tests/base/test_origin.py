@@ -1,0 +1,22 @@
+"""What is told of where a result comes from does not depend on what the process did before."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from radeval_lib import origin
+
+
+def test_versions_are_told_whether_packages_are_loaded_or_not() -> None:
+    code = (
+        "import json, sys\nfrom radeval_lib import origin\n"
+        "assert not {'torch', 'numpy'} & set(sys.modules)\n"
+        "print(json.dumps([origin.environment(), origin.own_files()]))"
+    )
+    fresh = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    import torch  # noqa: F401
+
+    assert json.loads(fresh.stdout) == [origin.environment(), origin.own_files()]
+    assert {"numpy", "torch", "radeval-lib"} <= set(origin.package_versions())
