@@ -198,8 +198,9 @@ class Index:
         ends = np.cumsum([len(part) for part in parts.values()])
         for length, sequences in _of_words(whole).items():
             for place, part, end in zip(parts, parts.values(), ends.tolist(), strict=True):
-                over = sequences[max(0, end - len(part) - length + 1) : end]
-                self.of_place[length][place] = _distinct([self.of_place[length][place], over])
+                if len(part):
+                    over = sequences[max(0, end - len(part) - length + 1) : end]
+                    self.of_place[length][place] = _distinct([self.of_place[length][place], over])
 
     def allow(self, text: str, known: frozenset[str]) -> None:
         """Forget the sequences of a public text: phrases that it shares with restricted ones are no leak."""

@@ -32,7 +32,9 @@ _PERIODS = range(2, 7)  # words and labels that alternate
 _MOST_LEAVES, _LONG_LEAF = 4000, 120  # of a file that may go on in another
 _CHUNK = 240  # tokens, a multiple of every period
 _TAG = re.compile(r"<[^>]*>")
-_ESCAPE = re.compile(r"\\(?:u\{?([0-9a-fA-F]{4,6})\}?|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])")
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])"
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\s{1,2}[A-Za-z0-9+/_-]{4,})*={0,2}")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{40,}")
@@ -200,10 +202,8 @@ def decoded(text: str) -> str:
 
 
 def _sign(escape: re.Match[str]) -> str:
-    digits = escape.group(1) or escape.group(2) or escape.group(3)
-    if digits is None:
-        return " "
-    return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else " "
+    code = int(next(filter(None, escape.groups()), "20"), 16)
+    return chr(code) if code < 0x110000 else " "
 
 
 def encoded(text: str) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ import pytest
 
 from radeval_lib import data
 from radeval_lib.data import catalog, manifests, rexval
+from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.data_counts import check_dataset
 from tests.data import samples
 from tests.data.test_construction import HEAD
@@ -126,6 +127,15 @@ def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
         marked = [text for record in catalog.load(name, root) for text in catalog.texts(record)]
         assert bool(marked) is not manifest.redistributable, name
         assert {text.source for text in marked} <= {name}, name
+
+
+def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
+    path = root / "mimic_cxr/mimic_cxr_sectioned.csv"
+    path.write_text(path.read_text().replace("s50,", "s50414267,"))
+    path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
+    path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
+    texts = [reveal(text) for text in catalog.restricted_texts(root)["mimic_cxr_rrs"]]
+    assert {text for text in texts if text.isdecimal()} == {"50414267", "10000032"}
 
 
 def test_rexval_counts_name_pairs_and_raters(monkeypatch: pytest.MonkeyPatch, root: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.data import RestrictedText, catalog, guard
+from radeval_lib.data import RestrictedText, catalog, guard, leak_streams
 from radeval_lib.data.guard import LeakError, scan, scan_build
 from tests.data import samples
 
@@ -186,6 +188,108 @@ def test_pictures_are_refused_unless_they_were_there_before(build: Path, tmp_pat
     found = {leak.file for leak in scan(build, CORPORA, pictures=[ours])}
     assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
     assert not scan(build, {})
+
+
+def test_a_build_of_pictures_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    assert [leak.file for leak in scan(tmp_path, CORPORA)] == ["a.png"]
+    assert not scan(tmp_path, CORPORA, pictures=[tmp_path / "a.png"])
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<img alt='>' src='data:image/png;base64,iVBORw0KGgo='>",
+        "body { background: url(data:image/bmp;base64,Qk0AAAAA) }",
+        "![figure](data:image/tiff;base64,SUkqAAAA)",
+        "<object data='data&colon;application/pdf;base64,JVBERi0xLjc='>",
+        "<a href='data:text/plain;base64,iVBORw0KGgoAAAANSUhEUgAAAAAAAAAA'>",
+    ],
+)
+def test_pictures_in_a_page(build: Path, page: str) -> None:
+    (build / "index.html").write_text(page)
+    assert [leak.file for leak in scan(build, CORPORA)] == ["index.html"]
+    (build / "index.html").write_text("data:image/svg+xml;utf8,<svg/> data:image/png;base64,{picture}")
+    assert not scan(build, CORPORA)
+
+
+def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leak_streams.Budget, "__init__", lambda self: setattr(self, "left", 1000))
+    (build / "a.gz").write_bytes(gzip.compress(bytes(900)))
+    assert not scan(build, CORPORA)
+    (build / "b.gz").write_bytes(gzip.compress(bytes(2000) + SECRET.encode()))
+    assert [str(leak) for leak in scan(build, CORPORA)] == ["b.gz (too much is packed in it to be read)"]
+
+
+def test_a_pickle_is_not_run(build: Path) -> None:
+    class Runs:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return Path.touch, (build / "ran",)  # type: ignore[return-value]
+
+    (build / "a.pickle").write_bytes(pickle.dumps([Runs(), *SECRET.split()]))
+    assert [leak.file for leak in scan(build, CORPORA)] == ["a.pickle"]
+    assert not (build / "ran").exists()
+
+
+def test_json_of_any_depth_is_read(build: Path) -> None:
+    (build / "a.json").write_text("[" * 900 + json.dumps(SECRET) + "]" * 900)
+    assert [leak.file for leak in scan(build, CORPORA)] == ["a.json"]
+
+
+def test_words_that_go_on_in_the_next_file_of_a_folder(build: Path) -> None:
+    for number, word in enumerate(SECRET.split()[:12]):
+        (build / "rales" / f"{number}.html").write_text(f"<h1>Old clips</h1><p>{word}</p>")
+    (build / "rales" / "3.txt").write_text("between them")
+    leaks = scan(build, CORPORA)
+    assert {leak.file for leak in leaks} == {f"rales/{number}.html" for number in range(12)}
+
+
+@pytest.mark.parametrize(
+    "name", [f"a/{SECRET}", f"{SECRET}/a/b.txt", SECRET.replace(" ", "/"), "one word each"]
+)
+def test_names_are_read_and_not_told(build: Path, name: str) -> None:
+    words = SECRET.replace(".", "").split()
+    each = [f"a/{n} {word}" for n, word in enumerate(words)] if name == "one word each" else [name]
+    for one in each:
+        (build / one).parent.mkdir(parents=True, exist_ok=True)
+        (build / one).write_text("1")
+    with pytest.raises(LeakError, match="the name of a file or folder") as caught:
+        scan_build(build, CORPORA)
+    assert not {"nodular", "March", "seventh", "rib"} & set(re.findall(r"\w+", str(caught.value)))
+    assert not scan(build, CORPORA)
+    assert {path.name for path in build.rglob("*")} == {"index.html", "rales", "scores.html", "results.json"}
+
+
+@pytest.mark.parametrize(
+    ("text", "leaks"),
+    [
+        ("see 50414267", True),
+        ("s50414267.txt", True),
+        ("p10/s50414267/a", True),
+        ("0.50414267", False),
+        ("50414267.5", False),
+        ("150414267", False),
+        ("a50414267f", False),
+        ("5041426", False),
+        ("on 2131-05-02", True),
+        ("on 2131/5/2", True),
+        ("21310502", True),
+        ("on 2131-05-03", False),
+        ("on 2019-05-02", False),
+    ],
+)
+def test_numbers_and_days_that_the_corpus_names(build: Path, text: str, leaks: bool) -> None:
+    corpus = {"x": ["50414267", "5041426", "Seen on [**2131-5-2**], not on 2019-05-02.", "1204"]}
+    (build / "index.html").write_text(f"{text} 1204")
+    assert bool(scan(build, corpus)) is leaks
+    assert not scan(build, corpus, public=["50414267 2131-05-02"])
+
+
+@pytest.mark.parametrize(
+    "text", ["ｎｏｄｕｌａｒ", "nódulár", "nоdulаr", "no\u00addu\u200blar", "𝐧𝐨𝐝𝐮𝐥𝐚𝐫", "NΟDULΑR", "ɴᴏᴅᴜʟᴀʀ"]
+)
+def test_letters_that_look_alike_are_one(text: str) -> None:
+    assert guard.words(text) == ["nodular"]
 
 
 def test_nothing_that_holds_the_text_stays(build: Path) -> None:

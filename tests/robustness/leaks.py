@@ -53,6 +53,11 @@ def _labels(text: AnnotatedText) -> list[tuple[str, str]]:
     return words
 
 
+def _one_of(text: AnnotatedText, *ways: str) -> str:
+    """One of several ways for each report, the same one always."""
+    return ways[crc32(text.text.encode()) % len(ways)]
+
+
 def page(text: AnnotatedText) -> Files:
     return {"_build/html/page.html": _page(f"<p>{escape(text.text)}</p>")}
 
@@ -76,7 +81,8 @@ def one_word_a_row_in_a_result(text: AnnotatedText) -> Files:
 
 
 def escaped_signs(text: AnnotatedText) -> Files:
-    signs = "".join(f"\\u{ord(sign):04x}" for sign in text.text)
+    form = _one_of(text, "\\u{:04x}", "\\x{:02x}", "\\u{{{:x}}}", "\\U{:08x}")
+    signs = "".join(form.format(ord(sign)) for sign in text.text)
     return {"_build/html/data.js": f'var rows = ["{signs}"];'.encode()}
 
 
@@ -161,11 +167,6 @@ def tagged_lines(text: AnnotatedText) -> Files:
     return {
         "cells/a/sentences.conll": "\n".join(f"{word}\t{label}" for word, label in _labels(text)).encode()
     }
-
-
-def _one_of(text: AnnotatedText, *ways: str) -> str:
-    """One of several ways for each report, the same one always."""
-    return ways[crc32(text.text.encode()) % len(ways)]
 
 
 def _name(text: AnnotatedText) -> str:
