@@ -73,7 +73,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of :func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney` and ``labels``; Bonferroni's
+        ``labels`` and the columns of :func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney`, whose
         correction is for the pairs of one share.
     """
     found = [
