@@ -137,15 +137,11 @@ def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
 
 def gains_in_words(gains: pd.DataFrame) -> pd.DataFrame:
     """Numbers of :func:`optimism_by_trials` with their intervals, as text."""
-    return gains[["trials"]].assign(
-        **{
-            name: [
-                wording.with_interval(*row, "+.1f")
-                for row in gains[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-            ]
-            for name in ("advantage", "optimism")
-        }
-    )
+    shown = gains[["trials"]].copy()
+    for name in ("advantage", "optimism"):
+        ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
+        shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
+    return shown
 
 
 def draw_regimes(found: Mapping[str, Scores]) -> Figure:
