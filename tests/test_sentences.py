@@ -22,7 +22,6 @@ from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
 from radeval_lib.pages.green.preferences import conclusion as preferred
 from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
-from radeval_lib.pages.rales.nlg_metric_limits import FAIR, limits_words
 from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
 from radeval_lib.pages.ratescore.sentences import (
     about_cues,
@@ -309,15 +308,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
         {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
         index=["CT Head", "CT Neck", "ALL"],
     )
-    fair = pd.DataFrame(
-        [
-            {"value": 0.8, "low": 0.6, "high": 0.9},
-            {"value": 0.2, "low": 0.1, "high": 0.4},
-            {"value": 0.6, "low": 0.4, "high": 0.8},
-        ],
-        index=pd.MultiIndex.from_tuples([(name, "ROUGE-L") for name in FAIR[:3]]),
-    )
-    right, doubtful = fair.iloc[:1], fair.iloc[2:]
     yield (
         f"{room}.sentences.conclusion",
         {
@@ -356,15 +346,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
             "open": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, OPEN)).data,
             "no lead": summaries.unseen_words("Pointer", LeadRetention(LEVEL, BEHIND, None)).data,
             "one kind": summaries.unseen_words("Pointer", None).data,
-        },
-    )
-    yield (
-        f"{room}.limits.limits_words",
-        {
-            "mixed": limits_words(fair, "ROUGE-L").data,
-            "never wrong": limits_words(fair.drop(fair.index[1]), "ROUGE-L").data,
-            "always right": limits_words(right, "ROUGE-L").data,
-            "open": limits_words(doubtful, "ROUGE-L").data,
         },
     )
 
