@@ -22,10 +22,6 @@ from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
 from radeval_lib.pages.green.preferences import conclusion as preferred
 from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
-from radeval_lib.pages.rales import benchmark
-from radeval_lib.pages.rales import results as rales
-from radeval_lib.pages.rales.leaderboard import SCORE, Scores
-from radeval_lib.pages.rales.nlg_metric_limits import FAIR, limits_words
 from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
 from radeval_lib.pages.ratescore.sentences import (
     about_cues,
@@ -303,15 +299,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
         {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
         index=["CT Head", "CT Neck", "ALL"],
     )
-    fair = pd.DataFrame(
-        [
-            {"value": 0.8, "low": 0.6, "high": 0.9},
-            {"value": 0.2, "low": 0.1, "high": 0.4},
-            {"value": 0.6, "low": 0.4, "high": 0.8},
-        ],
-        index=pd.MultiIndex.from_tuples([(name, "ROUGE-L") for name in FAIR[:3]]),
-    )
-    right, doubtful = fair.iloc[:1], fair.iloc[2:]
     yield (
         f"{room}.sentences.conclusion",
         {
@@ -350,112 +337,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
             "open": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, OPEN)).data,
             "no lead": summaries.unseen_words("Pointer", LeadRetention(LEVEL, BEHIND, None)).data,
             "one kind": summaries.unseen_words("Pointer", None).data,
-        },
-    )
-    yield (
-        f"{room}.limits.limits_words",
-        {
-            "mixed": limits_words(fair, "ROUGE-L").data,
-            "never wrong": limits_words(fair.drop(fair.index[1]), "ROUGE-L").data,
-            "always right": limits_words(right, "ROUGE-L").data,
-            "open": limits_words(doubtful, "ROUGE-L").data,
-        },
-    )
-
-
-def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
-    rng = np.random.default_rng(0)
-
-    def scored(**means: float) -> Scores:
-        draws = np.stack([value + rng.uniform(-1, 1, 200) for value in means.values()])
-        return Scores(tuple(means), pd.DataFrame({SCORE: means}), {SCORE: draws})
-
-    yield (
-        "experiments.rales.results.about_first",
-        {
-            "surely first": rales.about_first(scored(BERT=80.0, ELECTRA=60.0)),
-            "ahead of some": rales.about_first(scored(BERT=80.0, ELECTRA=79.9, RoBERTa=60.0)),
-            "open": rales.about_first(scored(BERT=80.0, ELECTRA=79.9)),
-            "level": rales.about_first(scored(BERT=80.0, ELECTRA=80.0, RoBERTa=60.0)),
-        },
-    )
-    accuracy = pd.DataFrame({"all labels": {"BERT": 70.0, "ELECTRA": 25.0}})
-    yield (
-        "experiments.rales.results.no_better_than_one_class",
-        {
-            "one did": rales.no_better_than_one_class(accuracy, 26.0),
-            "none did": rales.no_better_than_one_class(accuracy, 20.0),
-        },
-    )
-    change = pd.DataFrame(
-        {"low": [-0.2, 0.1, -0.1], "high": [-0.1, 0.2, 0.1]}, index=["BERT", "ELECTRA", "RoBERTa"]
-    )
-    yield (
-        "experiments.rales.results.about_scaling",
-        {
-            "all three": rales.about_scaling(change),
-            "lowers": rales.about_scaling(change.loc[["BERT"]]),
-            "raises": rales.about_scaling(change.loc[["ELECTRA"]]),
-            "open": rales.about_scaling(change.loc[["RoBERTa"]]),
-        },
-    )
-    yield (
-        "experiments.rales.described.about_data",
-        {
-            "replaced": benchmark.about_data("graph corpus from the generator, not RadGraph"),
-            "the paper's": benchmark.about_data(""),
-        },
-    )
-    yield (
-        "experiments.rales.described.about_domains",
-        {"generated": benchmark.about_domains(True), "the paper's": benchmark.about_domains(False)},
-    )
-    yield (
-        "experiments.rales.described.about_encoders",
-        {
-            "both kinds": benchmark.about_encoders(
-                ["untrained:bert", "in_domain"], "the generator", generated=True
-            ),
-            "first layers": benchmark.about_encoders(
-                ["bert", "shallow:bert"], "MEDIQA-2021", generated=False
-            ),
-            "real reports": benchmark.about_encoders(["in_domain"], "MEDIQA-2021", generated=False),
-        },
-    )
-    fits = pd.DataFrame({"regime": ["all", "hundredth", "hundredth"], "validation": [100, 1, 2]})
-    yield (
-        "experiments.rales.described.about_validation",
-        {
-            "several": benchmark.about_validation(fits),
-            "one": benchmark.about_validation(fits.iloc[:2]),
-            "as many for each": benchmark.about_validation(fits.iloc[2:]),
-        },
-    )
-    yield (
-        "experiments.rales.described.about_noise",
-        {
-            "other data": benchmark.about_noise(8, 120, 2.7, "graph corpus from the generator"),
-            "the paper's": benchmark.about_noise(1, 120, 5.0, ""),
-        },
-    )
-    luck = {"trials": 8, "advantage": 3.3, "optimism_low": -1.0, "optimism_high": 2.0}
-    yield (
-        "experiments.rales.results.about_choosing",
-        {
-            "luck": rales.about_choosing(luck | {"optimism": 0.9}),
-            "none": rales.about_choosing(luck | {"optimism": -0.01}),
-            "less than unseen": rales.about_choosing(luck | {"optimism": -0.5}),
-            "one trial": rales.about_choosing(luck | {"trials": 1, "optimism": 0.0}),
-        },
-    )
-    yield (
-        "experiments.rales.results.about_unseen",
-        {
-            "of test and validation": rales.about_unseen(
-                ["BERT", "ELECTRA"], {"BERT": (2, 30), "ELECTRA": (0, 30), "RoBERTa": (1, 30)}
-            ),
-            "of test": rales.about_unseen(["BERT"], {"BERT": (0, 30)}),
-            "of validation": rales.about_unseen([], {"BERT": (2, 30)}),
         },
     )
 
@@ -680,10 +561,6 @@ def made() -> dict[str, dict[str, str]]:
         "experiments.radgraph.open_sentences.told": {
             "none": graphs_by_machine.told([]),
             "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
-        },
-        **dict(_encoders()),
-        "experiments.rales.results.verdict_of": {
-            name: rales.verdict_of(one, "BERT", "ELECTRA") for name, one in sides.items()
         },
         **_ratescore(),
         **dict(_summaries()),

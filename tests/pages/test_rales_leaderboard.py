@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.rales.benchmark import optimism_by_trials
+from radeval_lib.pages.rales.benchmark import gains_in_words, optimism_by_trials
 from radeval_lib.pages.rales.leaderboard import SCORE, scores
 from radeval_lib.pages.rales.tasks import task_of
 
@@ -45,9 +45,12 @@ def test_a_clear_leader_is_always_first_and_equals_share_the_rest() -> None:
     ranks = found.ranks()
     assert ranks.loc["good", ["rank", "low", "high", "first"]].tolist() == [1, 1, 1, 1]
     assert ranks.loc[["a", "b"], "high"].max() == 3
-    assert found.lead("good", "a")["low"] > 0
+    assert found.lead("good", "a").low > 0
     gap = found.lead("a", "b")
-    assert gap["low"] < 0 < gap["high"]
+    assert gap.low < 0 < gap.high
+    leads = found.leads("good", ["Stanza", SCORE])
+    assert leads.index.tolist() == [(other, column) for other in ("a", "b") for column in ("Stanza", SCORE)]
+    assert leads.loc[("a", SCORE), "value"] == found.lead("good", "a").value
 
 
 def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:
@@ -78,6 +81,7 @@ def trials(skill: list[float], searches: int = 4, cases: int = 40) -> pd.DataFra
 def test_with_one_trial_nothing_is_chosen() -> None:
     found = optimism_by_trials(trials([0.5]), [1], resamples=200, rng=np.random.default_rng(0))
     assert (found.drop(columns="trials") == 0).all(axis=None)
+    assert gains_in_words(found)["optimism"].tolist() == ["+0.0 [+0.0, +0.0]"]
 
 
 def test_among_equal_trials_optimism_is_the_luck_of_the_chosen_score() -> None:

@@ -1,4 +1,4 @@
-"""What choosing by the test set is worth, and how that grows with the number of trials.
+"""The page on the benchmark: scores by regime, and what choosing by the test set is worth.
 
 The released code of RaLEs keeps the trial that is best on the test set and reports its score there. Two
 numbers tell what that does. The *advantage* is how much higher the reported score is than that of the trial
@@ -10,21 +10,49 @@ instead of tenths would tell the luck of a choice on half as many documents, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from radeval_lib import wording
-from radeval_lib.models.naming import UNTRAINED
-from radeval_lib.pages.rales.encoders import IN_DOMAIN, SHALLOW
-from radeval_lib.pages.rales.leaderboard import micro_f1
-from radeval_lib.pages.rales.tasks import IN, OUT
+from radeval_lib import plots, wording
+from radeval_lib.pages.rales.leaderboard import SCORE, Scores, micro_f1, scores
+from radeval_lib.pages.rales.results import REGIMES
+from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
 _ENDS = (0.025, 0.975)
 _FOLDS = 10
+_TASKS = ("graphs", "spatial", "stanza", "procedures")
+
+PAPERS_DATA = {
+    "graph_corpus": "radgraph",
+    "spatial_corpus": "radsprl",
+    "stanza_corpus": "stanza_radiology",
+    "procedures": "mimic3_procedure",
+}
+"""The paper's data set of each role."""
+
+
+def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, Scores]:
+    """Scores of every encoder in each regime.
+
+    Parameters
+    ----------
+    counts : of all cells; those of the token classifier on RadGraph are no part of the scores.
+    """
+    return {
+        str(regime): scores(
+            rows,
+            [task_of(name) for name in _TASKS],
+            resamples=min(run.profile.resamples, 500),
+            rng=lambda name: run.rng(f"scores {name}"),
+        )
+        for regime, rows in counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
+    }
 
 
 def optimism_by_trials(
@@ -107,91 +135,24 @@ def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     return counts, ordered["value"].to_numpy(np.float64).reshape(shape)[:, :, 0]
 
 
-PAPERS_DATA = {
-    "graph_corpus": "radgraph",
-    "spatial_corpus": "radsprl",
-    "stanza_corpus": "stanza_radiology",
-    "procedures": "mimic3_procedure",
-}
-"""The paper's data set of each role."""
+def gains_in_words(gains: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of :func:`optimism_by_trials` with their intervals, as text."""
+    shown = gains[["trials"]].copy()
+    for name in ("advantage", "optimism"):
+        ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
+        shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
+    return shown
 
 
-def about_data(replaced: str) -> str:
-    """What the protocol runs on.
-
-    Parameters
-    ----------
-    replaced : what stands in for the paper's data, as :meth:`radeval_lib.study.runs.Run.stand_in` has it.
-    """
-    if not replaced:
-        return "Here the same protocol runs on the paper's data sets."
-    return (
-        f"Here the same protocol runs on other data: {replaced}. **What holds of scores here need not hold "
-        "of the paper's, but how scores behave can be seen.**"
-    )
-
-
-def about_domains(generated: bool) -> str:
-    """What is in domain and what is not."""
-    if generated:
-        return (
-            "*In domain* are radiographs, *out of domain* CT reports; in the paper the two are institutions."
-        )
-    return f"*In domain* are reports of {IN}, *out of domain* those of {OUT}, as in the paper."
-
-
-def about_encoders(encoders: Sequence[str], reports: str, generated: bool) -> str:
-    """What was done to the encoders that are not taken as they are published; empty where there is none.
-
-    Parameters
-    ----------
-    encoders : as the profile names them.
-    reports, generated : source of the reports that the in-domain encoder read, and whether it is the
-        generator, whose reports for a role are in no other role's data.
-    """
-    told = []
-    if any(UNTRAINED in name for name in encoders):
-        told.append("The untrained encoder has the architecture of the pretrained one and random weights.")
-    if any(name.startswith(SHALLOW) for name in encoders):
-        told.append("A name with a number of layers means the first layers of that encoder alone.")
-    if IN_DOMAIN in encoders:
-        told.append(
-            f"The in-domain one went on to guess masked words of reports from {reports} before it was fitted"
-            + ("." if generated else "; whether test documents are among them was not looked up.")
-        )
-    return " ".join(told)
-
-
-def about_validation(fits: pd.DataFrame) -> str:
-    """On how few records an epoch is chosen with 1 % of the labels; empty where that was not fitted.
-
-    Parameters
-    ----------
-    fits : one row a fit, with ``regime`` and ``validation``, the number of validation records.
-    """
-    sizes = fits.loc[fits["regime"] == "hundredth", "validation"]
-    if sizes.empty:
-        return ""
-    least, most = int(sizes.min()), int(sizes.max())
-    told = wording.in_words(least) + (f" to {wording.in_words(most)}" if least < most else "")
-    records = "record" if most == 1 else "records"
-    return f"With 1 % of the labels the epoch is chosen on {told} {records}{', by task' * (least < most)}."
-
-
-def about_noise(larger: int, gaps: int, noise: float, replaced: str) -> str:
-    """How many of the paper's differences are larger than the noise here.
-
-    Parameters
-    ----------
-    larger, gaps : differences between the paper's models that are larger, and all.
-    noise : smallest half-width of an interval of a difference here, in points.
-    replaced : as for :func:`about_data`.
-    """
-    told = (
-        f"Of the {gaps} differences between the paper's models in Table 3, {wording.in_words(larger)} "
-        f"{'is' if larger == 1 else 'are'} larger than the smallest half-width of an interval here, "
-        f"{noise:.1f} points."
-    )
-    if replaced:
-        told += " The paper tests on other data, so its own noise is different; only its data can show it."
-    return f"{told} The paper prints one run a model and no interval."
+def draw_regimes(found: Mapping[str, Scores]) -> Figure:
+    """NLU score by share of labels with its interval, one line an encoder."""
+    figure, axes = plots.panels(1, 1, height=3.4)
+    shares = [name for name in ("hundredth", "tenth", "all") if name in found]
+    rows = pd.concat({name: found[name].intervals() for name in shares})
+    for encoder, own in rows[rows["column"] == SCORE].groupby("encoder", sort=False):
+        reach = np.array([own["value"] - own["low"], own["high"] - own["value"]]).clip(min=0)
+        axes.errorbar(range(len(own)), own["value"], yerr=reach, marker="o", capsize=3, label=encoder)
+    ticks = [REGIMES[name] for name in shares]
+    axes.set(ylabel="NLU score, %", xticks=range(len(ticks)), xticklabels=ticks)
+    axes.legend()
+    return figure

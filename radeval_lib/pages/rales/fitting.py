@@ -7,10 +7,11 @@ is scored for every trial, so that it can be told what choosing on it would have
 from __future__ import annotations
 
 import json
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,20 @@ from numpy.typing import NDArray
 from radeval_lib.models.frozen import frozen
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales import search as searching
+from radeval_lib.pages.rales.encoders import IN_DOMAIN, prepared, resolve
 from radeval_lib.pages.rales.probing import probe_for
 from radeval_lib.pages.rales.search import Tables
 from radeval_lib.pages.rales.settings import SHARES, Dimension, Settings
 from radeval_lib.pages.rales.subsets import first_share, stratified_order
-from radeval_lib.pages.rales.tasks import BenchmarkTask, Parts, ProcedureBenchmark, document_counts
+from radeval_lib.pages.rales.tasks import (
+    BenchmarkTask,
+    Parts,
+    ProcedureBenchmark,
+    document_counts,
+    task_of,
+    texts_of,
+)
+from radeval_lib.study.runs import Run
 
 _KNOWN = {field.name for field in fields(TrainingSettings)}
 
@@ -231,6 +241,62 @@ def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
         for name in found[0]
     }
     return {**result, "trials": pd.DataFrame(tried).assign(**told)}
+
+
+def fit_work(
+    run: Run, settings: Settings, encoder: str, work: Sequence[tuple[str, str]]
+) -> tuple[Tables, list[str]]:
+    """Fit an encoder to tasks in regimes; a search that was killed goes on where it stopped.
+
+    Parameters
+    ----------
+    work : tasks and regimes, as :func:`radeval_lib.pages.rales.plan.work` has them.
+
+    Returns
+    -------
+    tuple
+        The tables of :func:`fit_regime` of all work, and the classes of procedure selection, none where that
+        is no part of the work.
+    """
+
+    @cache
+    def records(name: str) -> tuple[BenchmarkTask, Parts]:
+        task = task_of(name, settings.rare_class)
+        return task, task.parts(run.load(task.role))
+
+    with tempfile.TemporaryDirectory() as folder:
+
+        @cache
+        def start(name: str, draw: int) -> str:
+            return ready_encoder(run, settings, encoder, records(name)[1], run.seed + draw, Path(folder))
+
+        found: dict[str, list[pd.DataFrame]] = {}
+        for name, regime in work:
+            task, parts = records(name)
+            plan = Plan(
+                task, parts, settings, regime, run.seed, run.profile.device, run.rng, partial(start, name)
+            )
+            what = {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed}
+            for kind, table in fit_regime(plan, run.study_folder() / name / regime, what).items():
+                found.setdefault(kind, []).append(table)
+    fitted = [records(name) for name in dict.fromkeys(name for name, _ in work)]
+    classes = [task.labels(parts) for task, parts in fitted if isinstance(task, ProcedureBenchmark)]
+    tables = {kind: pd.concat(frames, ignore_index=True) for kind, frames in found.items()}
+    return tables, classes[0] if classes else []
+
+
+def ready_encoder(run: Run, settings: Settings, encoder: str, parts: Parts, seed: int, folder: Path) -> str:
+    """Folder or hub name of an encoder as it is fitted to a task: made where it has to be, and trimmed to the
+    texts of the task where the profile says so.
+
+    Parameters
+    ----------
+    seed : of random weights.
+    folder : where models that have to be made are written.
+    """
+    in_domain = run.model("in_domain_encoder") if encoder == IN_DOMAIN else ""
+    where = resolve(encoder, layers=settings.shallow_layers, seed=seed, folder=folder, in_domain=in_domain)
+    return prepared(where, texts_of(parts), folder, trim=settings.trim)
 
 
 def preferred(task: BenchmarkTask, counts: pd.DataFrame) -> float:

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import inversion_p
 from radeval_lib.stats.seed_intervals import draws
 
@@ -48,13 +49,25 @@ class Scores:
         ]
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
-    def lead(self, first: str, second: str, column: str = SCORE) -> dict[str, float]:
-        """How far the first is above the second: ``value``, ``low``, ``high`` and a two-sided ``p``."""
+    def lead(self, first: str, second: str, column: str = SCORE) -> Estimate:
+        """How far the first is above the second, with a two-sided ``p``."""
         one, other = (self.resampled[column][self.encoders.index(name)] for name in (first, second))
         gap = one - other
         low, high = np.quantile(gap, _ENDS)
         value = self.observed.loc[first, column] - self.observed.loc[second, column]
-        return {"value": float(value), "low": float(low), "high": float(high), "p": inversion_p(gap)}
+        return Estimate(float(value), float(low), float(high), inversion_p(gap))
+
+    def leads(self, first: str, columns: Sequence[str]) -> pd.DataFrame:
+        """How far one encoder is above each other one: ``value``, ``low``, ``high`` and ``p``, by ``other
+        encoder`` and ``column``."""
+        rows = {
+            (other, column): vars(self.lead(first, other, column))
+            for other in self.encoders
+            if other != first
+            for column in columns
+        }
+        frame = pd.DataFrame.from_dict(rows, orient="index")[["value", "low", "high", "p"]]
+        return frame.rename_axis(["other encoder", "column"])
 
     def ranks(self, column: str = SCORE) -> pd.DataFrame:
         """One row an encoder: ``score``, ``rank`` (1 is best), ``low``, ``high`` (95 % of resampled ranks),

@@ -11,26 +11,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from matplotlib.figure import Figure
 from statsmodels.stats.proportion import proportion_confint
 
+from radeval_lib import plots
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.preferences import preferences
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
-from IPython.display import Markdown
-from matplotlib.figure import Figure
-
-from radeval_lib import plots
-from radeval_lib.study.checks import Check, check_statement
-from radeval_lib.wording import joined
 
 ADVICE = "an added recommendation"
 WORDS = "other words"
@@ -231,38 +228,15 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
     return checks
 
 
-def limits_words(fair: pd.DataFrame, metric: str) -> Markdown:
-    """The page's conclusion: what a metric prefers, by phenomenon.
+def by_preference(fair: pd.DataFrame, metric: str) -> dict[int, list[str]]:
+    """Phenomena for which a metric prefers what means the same (1) or the error (-1), or neither (0).
 
     Raises
     ------
     ValueError
         Where the table has no phenomenon for the metric: nothing can be concluded.
     """
-    sides = {
-        phenomenon: _side(fair.loc[(phenomenon, metric)])
-        for phenomenon in FAIR
-        if (phenomenon, metric) in fair.index
-    }
+    sides = {name: _side(fair.loc[(name, metric)]) for name in FAIR if (name, metric) in fair.index}
     if not sides:
         raise ValueError(f"the table has no phenomenon for {metric!r}, so there is nothing to conclude")
-    wrong, doubtful, right = (
-        joined([f"*{name}*" for name in sides if sides[name] == side]) for side in (-1, 0, 1)
-    )
-    if not wrong and not doubtful:
-        return Markdown(
-            f"**In short.** {metric} prefers a candidate that means the same to one with a significant "
-            "error, whatever makes the two differ."
-        )
-    if not wrong and not right:
-        return Markdown(
-            f"**In short.** Whether {metric} prefers a candidate that means the same or one with a "
-            "significant error cannot be told."
-        )
-    told = [f"prefers the error to {wrong}"] if wrong else []
-    told += [f"prefers {right} to the error"] if right else []
-    rest = f" For {doubtful} its preference cannot be told." if doubtful else ""
-    return Markdown(
-        "**In short.** Between a candidate that means the same as the reference and one with a significant "
-        f"error, {metric} {joined(told)}.{rest}"
-    )
+    return {side: [name for name in sides if sides[name] == side] for side in (-1, 0, 1)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from radeval_lib import plots, study
@@ -60,6 +61,14 @@ def by_share() -> pd.DataFrame:
             frames.append(rows[rows["task"] == column].assign(labels=labels))
     long = pd.concat(frames)
     return long.assign(domain=long["model"].map(domain))
+
+
+def accuracy_by_class() -> study.Estimate:
+    """Accuracy of the classifier of Table 15 (GatorTron), by its recalls and numbers of reports."""
+    rows = study.printed("rales.table15")
+    reports = rows.query("quantity == 'N'")["value"]
+    recalls = rows.query("quantity == 'recall'")
+    return study.rounding_range(lambda recall: float(np.average(recall, weights=reports)), recalls)
 
 
 def sizes_as_plotted() -> study.Check:

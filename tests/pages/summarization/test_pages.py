@@ -13,7 +13,7 @@ import pytest
 from radeval_lib.data.records import ReportPair
 from radeval_lib.metrics import create
 from radeval_lib.pages.rales import nlg_metric_limits
-from radeval_lib.pages.rales.nlg_metric_limits import draw_fairness, limits_checks, limits_words
+from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
 from radeval_lib.pages.summarization import benchmark, sentences
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
 from radeval_lib.pages.summarization.tallies import LeadRetention
@@ -93,14 +93,14 @@ def fair_table(**rows: tuple[float, float, float]) -> pd.DataFrame:
 def test_the_limits_are_told_in_each_case() -> None:
     mixed = fair_table(a=(0.8, 0.6, 0.9), b=(0.2, 0.1, 0.4), c=(0.5, 0.4, 0.6))
     assert [check.outcome for check in limits_checks(mixed, "R")] == ["fails", "holds", "cannot tell"]
-    told = limits_words(mixed, "R").data
-    assert f"prefers the error to *{nlg_metric_limits.WORDS}*" in told
-    assert told.endswith(f"For *{nlg_metric_limits.STYLE}* its preference cannot be told.")
-    assert f"prefers *{nlg_metric_limits.ADVICE}* to the error" in told
-    assert "whatever makes the two differ" in limits_words(fair_table(a=(0.8, 0.6, 0.9)), "R").data
+    assert by_preference(mixed, "R") == {
+        -1: [nlg_metric_limits.WORDS],
+        0: [nlg_metric_limits.STYLE],
+        1: [nlg_metric_limits.ADVICE],
+    }
     assert len(draw_fairness(mixed).axes) == 3
     with pytest.raises(ValueError, match="no phenomenon for 'S'"):
-        limits_words(mixed, "S")
+        by_preference(mixed, "S")
 
 
 def test_leads_are_told_in_each_case() -> None:

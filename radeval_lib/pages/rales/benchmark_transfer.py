@@ -1,0 +1,52 @@
+"""The page on other benchmarks: the drawing of NLU scores against theirs."""
+
+from __future__ import annotations
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.figure import Figure
+
+from radeval_lib import plots
+from radeval_lib.pages.rales.printed_scores import colours, domains
+
+_LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
+
+
+def draw_transfer(scores: pd.DataFrame) -> Figure:
+    """NLU score against the score elsewhere with a least-squares line, one panel a benchmark.
+
+    Parameters
+    ----------
+    scores : ``benchmark``, ``model``, ``domain``, ``value`` (elsewhere) and ``nlu``.
+    """
+    fig, axes = plots.panels(1, 2, 3.6, sharey=True)
+    for ax, (name, part) in zip(axes, scores.groupby("benchmark", sort=False), strict=True):
+        line = {"linewidth": 1}
+        sns.regplot(part, x="value", y="nlu", ci=None, scatter=False, color="#4D4D4D", ax=ax, line_kws=line)
+        sns.scatterplot(
+            part,
+            x="value",
+            y="nlu",
+            hue="domain",
+            style="domain",
+            hue_order=domains(),
+            style_order=domains(),
+            palette=colours(),
+            s=50,
+            ax=ax,
+            markers=plots.MARKERS[:4],
+            legend=name == "BLURB",
+        )
+        for model, x, y in part[["model", "value", "nlu"]].itertuples(index=False):
+            ax.annotate(
+                model,
+                (x, y),
+                xytext=(0, -11 if model in _LABELS_BELOW else 6),
+                textcoords="offset points",
+                fontsize=6.5,
+                ha="right" if model == "RoBERTa_base" else "center",
+            )
+        ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
+        ax.margins(x=0.2, y=0.12)
+    axes[1].legend(title="pretrained on", loc="lower left", fontsize=8)
+    return fig

@@ -1,0 +1,154 @@
+"""The page on calibration: a classifier of known calibration, and what Table 7's ranks allow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from scipy.stats import rankdata
+
+from radeval_lib import plots
+from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.stats.printed_ranks import rank_range
+from radeval_lib.study.checks import Check, check_statement
+
+ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}
+"""Which way is better, by the arrows in the head of Table 7."""
+
+
+def known_classifier(
+    rng: np.random.Generator, documents: int = 20_000, classes: int = 46
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Logits, shape (documents, classes), and labels drawn from the very probabilities that they give."""
+    logits = 4 * rng.standard_normal((documents, classes))
+    drawn = rng.random((documents, 1))
+    below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)
+    return logits, np.minimum(below, classes - 1)
+
+
+def signed_confidence(probabilities: NDArray[np.float64], labels: ArrayLike) -> dict[str, float]:
+    """Terms of WMC by the paper's formula, exponent included: their means where the answer is right, where it
+    is wrong and over all, with the mean confidence and the accuracy."""
+    right = (probabilities.argmax(axis=1) == labels).astype(int)
+    confidence = probabilities.max(axis=1)
+    terms = confidence * (-1.0) ** (right + 1)
+    return {
+        "right": terms[right == 1].mean(),
+        "wrong": terms[right == 0].mean(),
+        "all (WMC)": terms.mean(),
+        "confidence": confidence.mean(),
+        "accuracy": right.mean(),
+    }
+
+
+def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
+    """Pairs of rows that are the same in every column."""
+    return [(a, b) for a, b in combinations(values.index, 2) if (values.loc[a] == values.loc[b]).all()]
+
+
+def alike_by_chance(values: pd.DataFrame) -> float:
+    """How many pairs of rows would be the same in all columns if columns agreed independently of one another.
+
+    How often they agree is taken from the rows that are in no pair of :func:`alike`, with one pair added that
+    agrees, so that no share is zero.
+    """
+    others = values.drop(index=list({row for pair in alike(values) for row in pair}))
+    same = [others.loc[a] == others.loc[b] for a, b in combinations(others.index, 2)]
+    shares = (np.sum(same, axis=0) + 1) / (len(same) + 1)
+    return float(len(list(combinations(values.index, 2))) * np.prod(shares))
+
+
+def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
+    """The interval of each model's average rank that the rounding of the metrics leaves.
+
+    Parameters
+    ----------
+    table7 : as printed.
+    better : of each metric, ``lower`` or ``higher``.
+
+    Returns
+    -------
+    DataFrame
+        By model ``low``, ``high``, ``middle``, the ``printed`` average, and whether it ``fits`` between.
+    """
+    ranks = []
+    for metric, way in better.items():
+        cells = table7[table7["metric"] == metric]
+        centre = cells["value"].to_numpy() * (1 if way == "lower" else -1)
+        half = cells["half_width"].to_numpy()
+        ranks.append((*rank_range(centre - half, centre + half), rankdata(centre)))
+    printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
+    frame = pd.DataFrame(np.mean(ranks, axis=0).T, index=printed.index, columns=["low", "high", "middle"])
+    fits = printed.between(frame["low"] - 1e-9, frame["high"] + 1e-9)
+    return frame.assign(printed=printed, fits=fits)
+
+
+def directions(table7: pd.DataFrame) -> pd.DataFrame:
+    """All 32 choices of which way is better on the metrics, those first that fit most printed averages."""
+    rows = []
+    for ways in product(("lower", "higher"), repeat=len(ARROWS)):
+        better = dict(zip(ARROWS, ways, strict=True))
+        rows.append({**better, "averages that fit": int(average_ranks(table7, better)["fits"].sum())})
+    return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
+
+
+def check_place(metric: str, model: str, place: str, claim: str, values: pd.Series) -> Check:
+    """Whether a model has the ``lowest`` or the ``highest`` value, ties allowed."""
+    ranks = pd.Series(rankdata(values if place == "lowest" else -values, method="min"), index=values.index)
+    found = f"{model} {values[model]:g}, place {ranks[model]:.0f} of {len(values)}"
+    return check_statement(f"{metric} of {model}", claim, found, ranks[model] == 1)
+
+
+def draw_reliability(curves: pd.DataFrame) -> Axes:
+    """Accuracy against confidence by bin, one line a ``model``."""
+    ax = sns.lineplot(
+        curves,
+        x="confidence",
+        y="accuracy",
+        hue="model",
+        style="model",
+        markers=list(plots.MARKERS[:3]),
+        dashes=False,
+    )
+    ax.axline((0, 0), slope=1, color="#4D4D4D", linewidth=1, linestyle="--")
+    ax.set(xlabel="mean confidence of the bin", ylabel="accuracy in the bin", xlim=(0, 1), ylim=(0, 1))
+    ax.legend(title="")
+    return ax
+
+
+def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
+    """Printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
+    values = wide(table7, "model", "metric")
+    ax = sns.scatterplot(values, x="aPE", y="aKLU", s=50)
+    ends = np.array([0.95, 1.35])
+    ax.plot(ends, most - ends, color=plots.PALETTE[1], label="log 46 − aPE")
+    ax.axhline(most, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
+    for model in labelled:
+        place = values.loc[model, ["aPE", "aKLU"]]
+        ax.annotate(model, place, xytext=(7, -3), textcoords="offset points", fontsize=8)
+    ax.set(xlabel="aPE (nats)", ylabel="aKLU (nats)", xlim=(0.95, 1.35))
+    ax.legend()
+    return ax
+
+
+def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
+    """Printed average ranks and their intervals, one panel a frame of :func:`average_ranks`."""
+    fig, axes = plots.panels(1, len(panels), 4.6, sharey=True)
+    for ax, (title, frame) in zip(axes, panels.items(), strict=True):
+        ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], color="#C9D6E2", height=0.7)
+        for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):
+            dots = frame.loc[frame["fits"] == fits, "printed"]
+            colour = plots.PALETTE[0 if fits else 1]
+            ax.scatter(dots, dots.index, color=colour, marker=marker, s=40, label=label, zorder=3)
+        ax.set(title=title, xlabel="average rank", xlim=(4, 14))
+    axes[0].invert_yaxis()
+    handles = axes[0].get_legend_handles_labels()
+    fig.legend(*handles, loc="outside lower center", ncols=2, title="printed average rank")
+    return fig

@@ -1,0 +1,142 @@
+"""The page on domain, size and labels: groups of models compared by their printed scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import comb
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from scipy import stats
+
+from radeval_lib import plots
+from radeval_lib.pages.rales.printed_scores import ORDER, colours, domains, models
+from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.stats.comparisons import pairwise_mann_whitney
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.checks import Check
+from radeval_lib.study.superiority import Lead, check_superiority
+
+SHARES = ("100%", "10%", "1%")
+"""Of the labels, as the paper's tests compare them."""
+
+_LABELS_ON_THE_LEFT = {
+    "BioLinkBERT_base",
+    "DeBERTa-V3_base",
+    "PubMedBERT",
+    "BERT_large",
+    "RoBERTa_large",
+    "DeBERTa-V3_large",
+}
+
+
+def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> Estimate:
+    """Difference of the mean scores of two groups of domains, with what rounding allows."""
+    rows = pd.concat([scores[scores["domain"].isin(group)] for group in (better, worse)])
+    first = int(scores["domain"].isin(better).sum())
+    return rounding_range(lambda values: float(values[:first].mean() - values[first:].mean()), rows)
+
+
+def check_lead(
+    name: str,
+    claim: str,
+    scores: pd.DataFrame,
+    better: Sequence[str],
+    rivals: Sequence[Sequence[str]] = (("English",), ("Biomedical",)),
+) -> list[Check]:
+    """Order and lead of a group of domains over others, by mean scores and the exact Mann-Whitney test.
+
+    The models of a group are its cases: whether a lead is more than chance is asked of other models of the
+    same kind.
+    """
+    groups = {" and ".join(group): scores[scores["domain"].isin(group)] for group in (better, *rivals)}
+    first = " and ".join(better)
+    cells, leads = {}, {}
+    for group, rows in groups.items():
+        mean = rounding_range(lambda values: float(np.mean(values)), rows)
+        cells[group] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
+        x, y = groups[first]["value"], rows["value"]
+        every_division = stats.PermutationMethod(n_resamples=comb(len(x) + len(y), len(x)))
+        p = stats.mannwhitneyu(x, y, method=every_division).pvalue
+        leads[group] = Lead.by_p(x.mean() - y.mean(), p, f"{len(x)} against {len(y)} models")
+    return check_superiority(name, claim, cells, first=first, leads=leads)
+
+
+def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
+    """Mann-Whitney tests of every pair of domains at each share of labels.
+
+    Returns
+    -------
+    DataFrame
+        ``labels`` and the columns of :func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney`, whose
+        correction is for the pairs of one share.
+    """
+    found = [
+        pairwise_mann_whitney(scores[scores["labels"] == labels], value="value", group="domain").assign(
+            labels=labels
+        )
+        for labels in SHARES
+    ]
+    return pd.concat(found, ignore_index=True)
+
+
+def as_one_call(found: pd.DataFrame) -> dict[str, object]:
+    """The pair closest to a difference, where the correction counts all of ``found`` (:func:`rank_tests`)."""
+    top = found.loc[found["p"].idxmin()]
+    pairs = len(found) // found["labels"].nunique()
+    return {
+        "pairs in one call": len(found),
+        "closest to a difference": f"{top['first']} v {top['second']}, {top['labels']}",
+        "p": top["p"],
+        "corrected p": min(1.0, top["p"] * len(found)),
+        "least corrected p possible": min(1.0, (found["least_p"] / pairs).min() * len(found)),
+    }
+
+
+def draw_size(scores: pd.DataFrame) -> Figure:
+    """NLU score against size; lines join the sizes of one family."""
+    fig, ax = plt.subplots(figsize=(plots.WIDTH, 4.8))
+    for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
+        ax.plot(family["million parameters"], family["value"], color="#B0B0B0", linewidth=1, zorder=1)
+    sns.scatterplot(
+        scores,
+        x="million parameters",
+        y="value",
+        hue="domain",
+        style="domain",
+        palette=colours(),
+        markers=dict(zip(domains(), plots.MARKERS, strict=False)),
+        s=60,
+        ax=ax,
+    )
+    for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
+        shift, side = (-6, "right") if model in _LABELS_ON_THE_LEFT else (6, "left")
+        ax.annotate(
+            model, (x, y), xytext=(shift, 0), textcoords="offset points", ha=side, va="center", fontsize=7
+        )
+    ax.set(ylabel="NLU score (percent)", xlim=(-5, 440))
+    ax.legend(title="pretrained on", loc="lower right")
+    return fig
+
+
+def draw_shares(scores: pd.DataFrame) -> Axes:
+    """Mean score by domain and share of labels, with the standard deviation over models."""
+    ax = sns.barplot(
+        scores,
+        x="labels",
+        y="value",
+        hue="domain",
+        order=ORDER,
+        palette=colours(),
+        errorbar="sd",
+        capsize=0.15,
+        err_kws={"linewidth": 1},
+    )
+    ax.set(xlabel="share of labels", ylabel="mean score (percent)")
+    ax.legend(title="pretrained on", ncols=2, loc="upper left")
+    return ax

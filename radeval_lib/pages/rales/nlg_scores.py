@@ -1,0 +1,52 @@
+"""The page on the NLG score: Table 4 by column, and ROUGE-L of the worked examples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from radeval_lib import plots
+from radeval_lib.papers.printed_numbers import Printed, by_name
+from radeval_lib.stats import tokens
+
+
+def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:
+    """The printed numbers of one column, by model, as far as they are printed."""
+    wanted = (table4["cell"] == cell) & table4["model"].isin(models) & table4["value"].notna()
+    return by_name(table4[wanted], "model")
+
+
+def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
+    """ROUGE-L of ``generated`` against ``reference``, one column a rule for what a word is."""
+    return pd.DataFrame(
+        {
+            rule: [
+                tokens.rouge_l(split(reference.lower()), split(generated.lower()))
+                for reference, generated in texts[["reference", "generated"]].itertuples(index=False)
+            ]
+            for rule, split in tokens.TOKENIZERS.items()
+        },
+        index=texts.index,
+    )
+
+
+def draw_scores(table4: pd.DataFrame) -> Axes:
+    """Every score of Table 4, one dot a system."""
+    _, axes = plots.panels(1, 1, 5.2)
+    ax = sns.stripplot(
+        table4,
+        x="value",
+        y="cell",
+        hue="model",
+        dodge=True,
+        jitter=False,
+        size=5.5,
+        ax=axes,
+        palette=[*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"],
+    )
+    ax.set(xlabel="score", ylabel="", xlim=(0, 0.8))
+    sns.move_legend(ax, "center left", bbox_to_anchor=(1, 0.5), title="")
+    return ax

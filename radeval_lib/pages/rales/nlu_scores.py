@@ -1,0 +1,95 @@
+"""The page on the NLU score: what the printed averages average, and what the models cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from radeval_lib import plots
+from radeval_lib.pages.rales.printed_scores import SETTINGS
+from radeval_lib.study.checks import Check, check_groups
+
+_AVERAGES = {column for _, column in SETTINGS.values()}
+_Average = Callable[[NDArray[np.float64]], float]
+
+
+def mean_of_columns(values: NDArray[np.float64]) -> float:
+    """Mean in which every column counts once."""
+    return float(np.mean(values))
+
+
+def mean_of_datasets(values: NDArray[np.float64]) -> float:
+    """Mean of four datasets, RadGraph's four columns averaged first."""
+    return float(np.mean([values[:4].mean(), *values[4:]]))
+
+
+def check_averages(
+    table: pd.DataFrame, name: str, *, function: _Average = mean_of_columns, without: str = ""
+) -> list[Check]:
+    """Whether the average that a table prints follows from its other columns, model by model.
+
+    Parameters
+    ----------
+    table : Table 3, 9, 10 or 11.
+    name : of the checks; may use ``{model}``.
+    without : a column to leave out.
+    """
+    columns = list(dict.fromkeys(table["task"]))
+    (average,) = _AVERAGES & set(columns)
+    return check_groups(
+        table,
+        by="model",
+        target={"task": average},
+        inputs={"task": [column for column in columns if column not in (average, without)]},
+        function=function,
+        name=name,
+    )
+
+
+def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
+    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count.
+
+    Parameters
+    ----------
+    hours : of one model: ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``.
+    """
+    others = hours["stanza_hours"] + hours["procedure_hours"]
+    return pd.DataFrame(
+        {
+            f"{settings} setting{'s' * (settings > 1)}": {
+                f"DyGIE++ on {datasets} dataset{'s' * (datasets > 1)}": (
+                    (datasets * hours["dygie_hours"] + others) * models * settings
+                )
+                for datasets in (1, 2)
+            }
+            for settings in (1, 3, len(SETTINGS))
+        }
+    )
+
+
+def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
+    """Printed average less the mean of the columns, one dot a model and one row a setting."""
+    rows = [
+        (setting, float(check.printed) - check.value)
+        for setting, own in checks.items()
+        for check in own
+        if check.value is not None
+    ]
+    ax = sns.swarmplot(
+        pd.DataFrame(rows, columns=["setting", "gap"]),
+        x="gap",
+        y="setting",
+        hue="setting",
+        palette=list(plots.PALETTE[:4]),
+        size=5,
+        legend=False,
+    )
+    ax.axvspan(-0.1, 0.1, color="#4D4D4D", alpha=0.15, zorder=0)
+    ax.set(ylabel="", xlabel="printed average − mean of seven columns (points)")
+    sns.despine(left=True)
+    return ax

@@ -1,0 +1,47 @@
+"""The cell on selecting by the test set: one search, on several draws of records, scored on both sides."""
+
+from __future__ import annotations
+
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from radeval_lib.pages.rales import search
+from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder
+from radeval_lib.pages.rales.settings import Settings
+from radeval_lib.pages.rales.tasks import BenchmarkTask
+from radeval_lib.study.runs import Run
+
+
+def repeated_search(run: Run, settings: Settings, encoder: str, task: BenchmarkTask) -> pd.DataFrame:
+    """Counts on the test part of every trial of every search.
+
+    Returns
+    -------
+    DataFrame
+        The columns of the task's counts, ``search``, ``trial`` and ``value``, the trial's measure on
+        validation.
+    """
+    chosen = settings.selection
+    small = settings.model_copy(update={"documents": {task.name: chosen.documents}})
+    parts, rows = task.parts(run.load(task.role)), []
+    with tempfile.TemporaryDirectory() as folder:
+        start = ready_encoder(run, settings, encoder, parts, run.seed, Path(folder))
+        plan = Plan(task, parts, small, "all", run.seed, run.profile.device, run.rng, lambda draw: start)
+        for number in range(chosen.searches):
+            trials = search.search(
+                partial(fit, plan, number),
+                plan.space,
+                trials=chosen.trials,
+                folder=run.study_folder() / str(number),
+                what={"encoder": encoder, "profile": run.profile.digest, "seed": run.seed},
+                seed=run.seed + number,
+                startup=settings.startup,
+            )
+            rows += [
+                trial.tables["counts"].assign(search=number, trial=trial.number, value=trial.value)
+                for trial in trials
+            ]
+    return pd.concat(rows, ignore_index=True)

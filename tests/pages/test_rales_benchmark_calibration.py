@@ -1,0 +1,39 @@
+"""Classifiers before and after temperature scaling."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import softmax
+
+from radeval_lib.pages.rales.benchmark_calibration import Scaled, changes, class_gaps, scaled
+
+
+@pytest.fixture
+def found() -> Scaled:
+    """A classifier whose logits are three times what they ought to be."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(600, 3))
+    labels = (softmax(logits, axis=1).cumsum(axis=1) < rng.random((600, 1))).sum(axis=1)
+    outputs = pd.DataFrame(3 * logits, columns=["c0", "c1", "c2"]).assign(
+        split=np.repeat(["dev", "test"], 300), case=[str(case) for case in range(600)], label=labels
+    )
+    return scaled(outputs, resamples=50, rng=rng)
+
+
+def test_the_temperature_undoes_what_was_done_to_the_logits(found: Scaled) -> None:
+    assert found.temperature == pytest.approx(3, rel=0.3)
+    assert (found.left_out, found.validation, found.infinite) == (0, 300, False)
+    assert found.probabilities(after=True).max() < found.probabilities(after=False).max()
+
+
+def test_scaling_lowers_what_it_ought_to(found: Scaled) -> None:
+    table = changes({"classifier": found})
+    assert table.index.tolist() == [("classifier", measure) for measure in ("ECE", "NLL", "Brier")]
+    assert (table["after"] < table["before"]).all()
+    assert (table["high"] < 0).all()
+
+
+def test_gaps_are_named_by_class(found: Scaled) -> None:
+    gaps = class_gaps(found, [2, 0], ["head", "chest", "spine"])
+    assert gaps.index.tolist() == ["head", "spine"]
+    assert (gaps["after"] < gaps["before"]).all()

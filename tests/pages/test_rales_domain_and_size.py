@@ -1,0 +1,34 @@
+"""Groups of models, compared by their printed scores."""
+
+import pandas as pd
+import pytest
+
+from radeval_lib.pages.rales import printed_scores
+from radeval_lib.pages.rales.domain_and_size import as_one_call, check_lead, lead, rank_tests
+
+
+@pytest.fixture
+def scores() -> pd.DataFrame:
+    rows = [("English", value) for value in (80.0, 80.2, 80.4, 80.6)]
+    rows += [("Clinical", value) for value in (82.0, 82.2, 82.4, 82.6)]
+    return pd.DataFrame(rows, columns=["domain", "value"]).assign(half_width=0.05, labels="100%")
+
+
+def test_a_lead_is_the_difference_of_means_within_rounding(scores: pd.DataFrame) -> None:
+    found = lead(scores, ["Clinical"], ["English"])
+    assert (found.value, found.low, found.high) == pytest.approx((2.0, 1.9, 2.1))
+
+
+def test_groups_that_do_not_overlap_differ_by_rank(scores: pd.DataFrame) -> None:
+    checks = check_lead("by domain", "a lead", scores, ["Clinical"], [["English"]])
+    assert [check.outcome for check in checks] == ["holds", "holds"]
+    other_way = check_lead("by domain", "a lead", scores, ["English"], [["Clinical"]])
+    assert [check.outcome for check in other_way] == ["fails", "fails"]
+
+
+def test_a_call_corrects_for_all_its_tests() -> None:
+    found = rank_tests(printed_scores.by_share())
+    assert len(found) == 18
+    call = as_one_call(found)
+    assert call["corrected p"] == min(1.0, 18 * found["p"].min())
+    assert call["least corrected p possible"] == pytest.approx(3 * found["least_p"].min())
