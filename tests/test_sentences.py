@@ -26,7 +26,6 @@ from radeval_lib.pages.rales import benchmark
 from radeval_lib.pages.rales import results as rales
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores
 from radeval_lib.pages.rales.nlg_metric_limits import FAIR, limits_words
-from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
 from radeval_lib.pages.ratescore.sentences import (
     about_cues,
     about_recovery,
@@ -579,13 +578,6 @@ def _ratescore() -> dict[str, dict[str, str]]:
     )
     ends_of = {"below": (0.3, 0.4), "above": (0.6, 0.7), "open": (0.4, 0.6)}
     return {
-        "experiments.ratescore.mixture.mixture_sentence": {
-            "mixture adds": mixture_sentence(4, 4, 4, 4),
-            "not settled": mixture_sentence(4, 4, 2, 4),
-            "sentences add": mixture_sentence(4, 4, 0, 4),
-            "nothing": mixture_sentence(0, 4, 0, 4),
-            "not trained": mixture_sentence(3, 4, 0, 0),
-        },
         "experiments.ratescore.sentences.standing": {
             "level": standing(2, 7, "Pearson's correlation", [], []),
             "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
