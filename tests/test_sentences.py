@@ -27,14 +27,11 @@ from radeval_lib.pages.rales import results as rales
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores
 from radeval_lib.pages.rales.nlg_metric_limits import FAIR, limits_words
 from radeval_lib.pages.ratescore.sentences import (
-    about_cues,
     about_recovery,
     as_said_words,
     beside,
     copying_words,
-    guessing_words,
     least_seen_words,
-    standing,
 )
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
@@ -573,25 +570,8 @@ def _judges() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _ratescore() -> dict[str, dict[str, str]]:
-    guesses = pd.DataFrame(
-        {"low": [0.6, 0.4, 0.3], "high": [0.8, 0.55, 0.8]}, index=["BLEU", "CheXbert", "METEOR"]
-    )
     ends_of = {"below": (0.3, 0.4), "above": (0.6, 0.7), "open": (0.4, 0.6)}
     return {
-        "experiments.ratescore.sentences.standing": {
-            "level": standing(2, 7, "Pearson's correlation", [], []),
-            "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
-            "behind one": standing(3, 7, "Pearson's correlation", [], ["METEOR"]),
-            "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
-        },
-        "experiments.ratescore.sentences.guessing_words": {
-            "all better": guessing_words(guesses.iloc[:1]),
-            "one of each": guessing_words(guesses),
-        },
-        "experiments.ratescore.sentences.about_cues": {
-            "each once": about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}),
-            "open": about_cues({0.1: None}),
-        },
         "experiments.ratescore.sentences.about_recovery": {
             "found nearer": about_recovery(0.95, 0.85, AHEAD),
             "equal nearer": about_recovery(0.75, 0.85, BEHIND),

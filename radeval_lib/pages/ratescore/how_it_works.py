@@ -271,12 +271,12 @@ def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str
 
 def reversed_score(metric: RaTEScore, explanation: Explanation) -> float:
     """The score of the same entities in reverse order."""
-    sides = [
+    ours, theirs = (
         [(row.text, row.type) for row in side[::-1]]
         for side in (explanation.reference, explanation.candidate)
-    ]
-    vectors = tuple(metric.encoder.encode([text for text, _ in side]) for side in sides)
-    return float(metric.scorer.score(*sides, embeddings=vectors).score)
+    )
+    first, second = (metric.encoder.encode([text for text, _ in side]) for side in (ours, theirs))
+    return float(metric.scorer.score(ours, theirs, embeddings=(first, second)).score)
 
 
 def has_tied_matches(metric: RaTEScore, explanation: Explanation) -> bool:
