@@ -22,16 +22,12 @@ from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
 from radeval_lib.pages.green.preferences import conclusion as preferred
 from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
-from radeval_lib.pages.ratescore.ner_ablations import mixture_sentence
 from radeval_lib.pages.ratescore.sentences import (
-    about_cues,
     about_recovery,
     as_said_words,
     beside,
     copying_words,
-    guessing_words,
     least_seen_words,
-    standing,
 )
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
@@ -446,32 +442,8 @@ def _judges() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _ratescore() -> dict[str, dict[str, str]]:
-    guesses = pd.DataFrame(
-        {"low": [0.6, 0.4, 0.3], "high": [0.8, 0.55, 0.8]}, index=["BLEU", "CheXbert", "METEOR"]
-    )
     ends_of = {"below": (0.3, 0.4), "above": (0.6, 0.7), "open": (0.4, 0.6)}
     return {
-        "experiments.ratescore.mixture.mixture_sentence": {
-            "mixture adds": mixture_sentence(4, 4, 4, 4),
-            "not settled": mixture_sentence(4, 4, 2, 4),
-            "sentences add": mixture_sentence(4, 4, 0, 4),
-            "nothing": mixture_sentence(0, 4, 0, 4),
-            "not trained": mixture_sentence(3, 4, 0, 0),
-        },
-        "experiments.ratescore.sentences.standing": {
-            "level": standing(2, 7, "Pearson's correlation", [], []),
-            "ahead": standing(1, 7, "Kendall's correlation", ["BLEU", "ROUGE-L", "METEOR"], []),
-            "behind one": standing(3, 7, "Pearson's correlation", [], ["METEOR"]),
-            "both": standing(3, 12, "Spearman's correlation", ["BLEU"], ["METEOR", "ROUGE-L"]),
-        },
-        "experiments.ratescore.sentences.guessing_words": {
-            "all better": guessing_words(guesses.iloc[:1]),
-            "one of each": guessing_words(guesses),
-        },
-        "experiments.ratescore.sentences.about_cues": {
-            "each once": about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}),
-            "open": about_cues({0.1: None}),
-        },
         "experiments.ratescore.sentences.about_recovery": {
             "found nearer": about_recovery(0.95, 0.85, AHEAD),
             "equal nearer": about_recovery(0.75, 0.85, BEHIND),

@@ -4,15 +4,12 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.ratescore.sentences import (
-    about_cues,
     about_recovery,
     as_said_words,
     beside,
     copying_words,
-    guessing_words,
     least_seen_words,
     link_with_lengths,
-    no_better,
     wording_words,
 )
 from radeval_lib.stats.estimates import Estimate
@@ -50,44 +47,6 @@ def test_a_rating_goes_with_lengths(
 ) -> None:
     rows = pd.DataFrame([reference, candidate], index=[REFERENCE, CANDIDATE], columns=["low", "high"])
     assert link_with_lengths(rows) == words
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "answer"),
-    [
-        (0.51, 0.9, False),
-        (0.51, 0.58, False),
-        (0.4, 0.59, True),
-        (0.1, 0.4, True),
-        (0.5, 0.6, None),
-        (0.0, 1.0, None),
-    ],
-)
-def test_to_be_no_better_than_a_guess_takes_a_narrow_interval(
-    low: float, high: float, answer: bool | None
-) -> None:
-    assert no_better(low, high) is answer
-
-
-def test_which_metrics_guess_is_told_in_each_case() -> None:
-    shares = pd.DataFrame(
-        {"low": [0.6, 0.7, 0.4, 0.3], "high": [0.8, 0.9, 0.55, 0.8]}, index=["A", "B", "C", "D"]
-    )
-    assert guessing_words(shares.loc[["A", "B"]]) == "On opposites, every metric does better than a guess."
-    assert guessing_words(shares) == (
-        "On opposites, A and B do better than a guess; C does no better than a guess; "
-        "for D it cannot be told."
-    )
-    assert guessing_words(shares.loc[["D"]]) == "On opposites, for D it cannot be told."
-
-
-def test_cues_are_told_at_each_rate() -> None:
-    alone = "the annotator alone at"
-    assert about_cues({0.0: False, 0.1: None, 0.2: True, 0.3: True}).endswith(
-        f"are better than {alone} 20% and 30%, worse than {alone} 0% and "
-        f"not distinguishable from {alone} 10%."
-    )
-    assert about_cues({0.1: None}).endswith(f"are not distinguishable from {alone} 10%.")
 
 
 def test_recovery_is_told_by_the_interval_against_equal_weights() -> None:

@@ -9,16 +9,23 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from numpy.typing import NDArray
 
+from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
+from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.wording import with_interval
 
 LIBRARY_COSINE = 0.83
 DENSITY = 0.7
@@ -371,3 +378,193 @@ def rates(counts: pd.DataFrame) -> pd.DataFrame:
             "polarity": 1 - counts["polarity"] / counts["findings"],
         }
     )
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Runs of the procedure with different settings, judged on the same resamples of reports.
+
+    Attributes
+    ----------
+    sentences : with their true entities.
+    annotator : of a run that names no other.
+    names : of the library, in random order: a larger part of it holds the smaller ones.
+    encoder : of the library.
+    resamples : how often reports are drawn.
+    rng : source of the draws.
+    """
+
+    sentences: Sequence[AnnotatedSentence]
+    annotator: NoisyAnnotator
+    names: Sequence[str]
+    encoder: Encoder
+    resamples: int
+    rng: np.random.Generator
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """How often each resample has each report."""
+        reports = len({sentence.report for sentence in self.sentences})
+        return self.rng.multinomial(reports, np.full(reports, 1 / reports), size=self.resamples)
+
+    def curated(
+        self, options: dict[str, Any], share: float = 0.8, annotator: NoisyAnnotator | None = None
+    ) -> Curated:
+        """What a setting of :func:`curate` keeps, with a library of a share of the names."""
+        library = self.names[: round(share * len(self.names))]
+        return curate(self.sentences, annotator or self.annotator, [], library, self.encoder, **options)
+
+    def rates(self, *args: Any, **settings: Any) -> pd.DataFrame:
+        """The :func:`rates` of :meth:`curated`: of all reports in the first row, then of each resample."""
+        return rates(self.sums(self.tally(*args, **settings)))
+
+    def tally(self, *args: Any, **settings: Any) -> pd.DataFrame:
+        """The :func:`tally` of :meth:`curated`."""
+        return tally(self.sentences, self.curated(*args, **settings))
+
+    def sums(self, counts: pd.DataFrame) -> pd.DataFrame:
+        """Sums of a tally over all reports in the first row, then over the reports of each resample."""
+        by_report = counts.groupby("report").sum()
+        table = by_report.to_numpy()
+        return pd.DataFrame(np.vstack([table.sum(axis=0), self.weights @ table]), columns=by_report.columns)
+
+
+def interval(draws: pd.DataFrame) -> pd.DataFrame:
+    """Value and 95% interval of each column of what :class:`Trials` resampled."""
+    ends = draws.iloc[1:].quantile([0.025, 0.975])
+    return pd.DataFrame({"value": draws.iloc[0], "low": ends.loc[0.025], "high": ends.loc[0.975]})
+
+
+def percent(row: pd.Series, form: str = ".1%") -> str:
+    """A row of :func:`interval` as text."""
+    return with_interval(row["value"], row["low"], row["high"], form)
+
+
+def points(row: pd.Series) -> str:
+    """A difference between rates, as text in percentage points."""
+    return percent(100 * row, "+.1f") + " percentage points"
+
+
+def check_rise(name: str, claim: str, change: pd.Series) -> Check:
+    """Whether a rate rises, by the interval of its change."""
+    return check_statement(name, claim, points(change), above(change["low"], change["high"]))
+
+
+def right_spans(gold: Sequence[AnnotatedSentence], curated: Curated) -> set[tuple[str, int, int]]:
+    """The entities that are right: sentence, first and last word."""
+    true = {sentence.id: sentence.entities for sentence in gold}
+    return {
+        (sentence.id, entity.start, entity.end)
+        for sentence in curated.sentences
+        for entity in sentence.entities
+        if kind_of(entity, true[sentence.id]) == "right"
+    }
+
+
+def flow_boxes(
+    gold: Sequence[AnnotatedSentence],
+    counts: pd.DataFrame,
+    made: Mapping[str, Curated],
+    cosine: float,
+    density: float,
+) -> list[tuple[str, str, str]]:
+    """Title, numbers and note of the start and of each step of the procedure, for :func:`draw_flow`.
+
+    Parameters
+    ----------
+    counts : sums of :func:`tally` after each of the four steps.
+    made : what each step, by its name in ``counts``, keeps.
+    """
+    lost = -counts.diff().iloc[1:].astype(int)
+    first, looked_up, dense, last = (row for _, row in counts.iterrows())
+    reports = len({sentence.report for sentence in gold})
+    before, after = (right_spans(gold, made[name]) for name in counts.index[-2:])
+    return [
+        (
+            f"{first['sentences']:,} sentences of {reports:,} reports",
+            f"{first['entities']:,} true entities",
+            "",
+        ),
+        (
+            "Annotator proposes",
+            f"{first['found']:,} entities",
+            f"{first['border']} borders off, {first['polarity']} polarities wrong,\n"
+            f"{first['invented']} invented; {first['missed']} missed",
+        ),
+        (
+            f"In the library: cosine ≥ {cosine}",
+            f"{looked_up['found']:,} entities",
+            f"{lost['found'].iloc[0]:,} outside the library: dropped\n"
+            f"{lost['right'].iloc[0]:,} of them were right",
+        ),
+        (
+            f"Dense enough: share ≥ {density}",
+            f"{dense['kept']:,} sentences, {dense['found']:,} entities",
+            f"{lost['kept'].iloc[1]:,} thin sentences dropped, with\n"
+            f"{lost['found'].iloc[1]:,} entities, {lost['right'].iloc[1]:,} of them right",
+        ),
+        (
+            "Polarity by cue words: kept",
+            f"{last['kept']:,} sentences, {last['found']:,} entities",
+            f"{made[counts.index[-1]].flipped:,} turned: {len(after - before):,} became right,\n"
+            f"{len(before - after):,} became wrong",
+        ),
+    ]
+
+
+def turned_findings(sentences: Sequence[AnnotatedSentence]) -> pd.Series:
+    """How often cues that decide turn a true finding wrong, by its name, commonest first."""
+    turned = [
+        _name(words, entity)
+        for sentence in sentences
+        for words in [plain_words(sentence)]
+        for entity, other in zip(sentence.entities, with_polarity(words, sentence.entities), strict=True)
+        if entity.label != other.label
+    ]
+    return pd.Series(turned, dtype=object).value_counts()
+
+
+def draw_flow(axes: Axes, boxes: Sequence[tuple[str, str, str]], counts: pd.DataFrame) -> None:
+    """The procedure from top to bottom: what each step keeps, and beside it what it took.
+
+    Parameters
+    ----------
+    boxes : title, numbers and note of the start and of each step.
+    counts : sums of :func:`tally` after each step.
+    """
+    axes.set(xlim=(0, 100), ylim=(-100, 2))
+    axes.set_axis_off()
+    blue, orange = plots.PALETTE[:2]
+    for place, (title, numbers, note) in enumerate(boxes):
+        top = -20 * place
+        axes.add_patch(
+            FancyBboxPatch(
+                (1, top - 14), 49, 14, boxstyle="round,pad=0,rounding_size=1.2", fc="0.97", ec="0.6"
+            )
+        )
+        axes.text(3, top - 3.6, title, fontsize=10, weight="bold", va="center")
+        if place:
+            row, length = counts.iloc[place - 1], 45 / counts["found"].iloc[0]
+            numbers += f", {row['right'] / row['found']:.0%} right"
+            axes.add_patch(Rectangle((3, top - 12.4), length * row["found"], 1.8, color=orange, lw=0))
+            axes.add_patch(Rectangle((3, top - 12.4), length * row["right"], 1.8, color=blue, lw=0))
+            axes.annotate("", (25, top), (25, top + 6), arrowprops={"arrowstyle": "-|>", "color": "0.3"})
+            axes.annotate("", (55, top - 7), (50, top - 7), arrowprops={"arrowstyle": "-", "color": "0.6"})
+            axes.text(56, top - 7, note, fontsize=9.5, va="center", color="0.25")
+        axes.text(3, top - 8, numbers, fontsize=9.5, va="center")
+    keys = [Patch(color=blue, label="right"), Patch(color=orange, label="wrong")]
+    axes.legend(handles=keys, loc="lower left", bbox_to_anchor=(0, -0.03), ncols=2)
+
+
+def draw_band(
+    axes: Axes, results: dict[float, pd.DataFrame], measure: str, shade: float = 0.15, **style: Any
+) -> None:
+    """A line of a rate, in per cent, against a setting, with its intervals as a band.
+
+    Parameters
+    ----------
+    results : by setting, what :meth:`Trials.rates` gives.
+    """
+    line = 100 * pd.DataFrame({at: interval(result).loc[measure] for at, result in results.items()}).T
+    (drawn,) = axes.plot(line.index, line["value"], **style)
+    axes.fill_between(line.index, line["low"], line["high"], color=drawn.get_color(), alpha=shade, lw=0)

@@ -1,14 +1,25 @@
-"""The steps of RaTEScore for one pair as a drawing, after Figure 2 of Zhao et al. (2024)."""
+"""A pair that shows the steps of RaTEScore, after Figure 2 of Zhao et al. (2024), and variants of them."""
 
 from __future__ import annotations
 
-from textwrap import wrap
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from textwrap import fill, wrap
 from typing import Any
 
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from radeval_lib import synthetic
 from radeval_lib.metrics.base import MetricError
+from radeval_lib.metrics.ratescore import RaTEScore, cosines
 from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation
 from radeval_lib.pages.ratescore.entity_display import LOOK
-from radeval_lib.plots import WIDTH
+from radeval_lib.plots import PALETTE, WIDTH
+from radeval_lib.stats.correlations import coefficient
 
 _ROW, _BOX, _CHARACTERS = 0.34, 2.3, 54
 _LINES = {"solid": "-", "double": "-", "dotted": ":", "dashed": "--"}
@@ -143,3 +154,139 @@ def _box(axes: Any, x: float, y: float, entity: Entity) -> None:
         x + 0.06, y, "\n".join(lines), va="center", fontsize=8 if len(lines) == 1 else 6.5, linespacing=1.05
     )
     axes.text(x + _BOX - 0.06, y, short, ha="right", va="center", fontsize=6.5, weight="bold", color="0.25")
+
+
+def telling_pair(metric: RaTEScore, pairs: Iterable[synthetic.ErrorPair]) -> synthetic.ErrorPair:
+    """The first short pair in whose candidate an entity meets the penalty; else the first short one.
+
+    A pair is short if either side has two or three sentences, each about a finding, with three to five
+    entities in all of them, of which the recogniser finds some.
+    """
+    readable = (
+        (pair, direction.penalties)
+        for pair in filter(_short, pairs)
+        if (direction := _explained(metric, pair).precision) is not None
+    )
+    first = next(readable)
+    return next((pair for pair, penalties in chain([first], readable) if min(penalties) < 1), first[0])
+
+
+def _short(pair: synthetic.ErrorPair) -> bool:
+    remarks = any(isinstance(row.content, synthetic.Remark) for row in pair.reference.plan)
+    sides = (pair.reference.findings, pair.candidate.findings)
+    return not remarks and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
+
+
+def _explained(metric: RaTEScore, pair: synthetic.ErrorPair) -> Explanation:
+    result = metric.score([pair.reference.findings.text], [pair.candidate.findings.text]).details[0]
+    assert isinstance(result, Explanation)
+    return result
+
+
+def error_table(pair: synthetic.ErrorPair) -> pd.DataFrame:
+    """What the generator changed: the finding, the error, and what each side says of it."""
+    rows = []
+    for error in pair.errors:
+        sides = (
+            (pair.reference, error.reference_says),
+            (pair.candidate, error.candidate_says),
+        )
+        told = [words or ("absent" if _denies(side, error.concept) else "–") for side, words in sides]
+        rows.append((error.concept.replace("_", " "), synthetic.CATEGORIES[error.category], *told))
+    return pd.DataFrame(rows, columns=["finding", "error", "the reference says", "the candidate says"])
+
+
+def _denies(report: synthetic.SyntheticReport, concept: str) -> bool:
+    denials = [row.content for row in report.plan if isinstance(row.content, synthetic.Denial)]
+    return any(concept in denial.concepts for denial in denials)
+
+
+def draw_cosines(axes: Any, table: NDArray[Any], explanation: Explanation) -> None:
+    """Cosines of the reference's entities (rows) with the candidate's, the best of each column in a frame."""
+    across, down = (
+        [entity.text for entity in side] for side in (explanation.candidate, explanation.reference)
+    )
+    width = max(12, 56 // len(across))
+    sns.heatmap(
+        table,
+        annot=True,
+        fmt=".2f",
+        cmap="crest",
+        vmin=0,
+        vmax=1,
+        cbar=False,
+        ax=axes,
+        xticklabels=[fill(name, width, break_long_words=False) for name in across],
+        yticklabels=[fill(name, 26) for name in down],
+    )
+    for column, row in enumerate(table.argmax(axis=0)):
+        axes.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=PALETTE[1], linewidth=3))
+    axes.tick_params(axis="x", rotation=0)
+    axes.set(xlabel="candidate", ylabel="reference")
+
+
+def two_weights(explanation: Explanation) -> str:
+    """The first two entities that match each other with two weights, as ``“a” and “b”, 0.1 above (...)``."""
+    there, back = explanation.precision, explanation.recall
+    asked = {(match.match, match.query): match for match in there.matches} if there else {}
+    for row in back.matches if back else ():
+        match = asked.get((row.query, row.match))
+        if match is not None and abs(match.weight - row.weight) > 1e-9:
+            ours, theirs = explanation.reference[row.query], explanation.candidate[match.query]
+            return (
+                f"“{theirs.text}” and “{ours.text}”, {match.weight:.3f} above ({theirs.type.lower()} asks) "
+                f"and {row.weight:.3f} below ({ours.type.lower()} asks)"
+            )
+    return "none in this pair"
+
+
+def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
+    """What each choice does to the level and the order of scores.
+
+    Parameters
+    ----------
+    scores : of the same pairs by choice; the baseline first.
+    changes : what each choice changes, in words.
+    """
+    base = next(iter(scores.values()))
+    rows = {
+        label: (
+            changes.get(label, "–"),
+            values.mean(),
+            f"{(np.abs(values - base) > 1e-9).sum()} of {len(base)}",
+            np.abs(values - base).max(),
+            coefficient(values, base, "kendall"),
+        )
+        for label, values in scores.items()
+    }
+    columns = [
+        "what is changed",
+        "mean score",
+        "pairs that change",
+        "largest change",
+        "tau with the baseline",
+    ]
+    return pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
+
+
+def reversed_score(metric: RaTEScore, explanation: Explanation) -> float:
+    """The score of the same entities in reverse order."""
+    ours, theirs = (
+        [(row.text, row.type) for row in side[::-1]]
+        for side in (explanation.reference, explanation.candidate)
+    )
+    first, second = (metric.encoder.encode([text for text, _ in side]) for side in (ours, theirs))
+    return float(metric.scorer.score(ours, theirs, embeddings=(first, second)).score)
+
+
+def has_tied_matches(metric: RaTEScore, explanation: Explanation) -> bool:
+    """Whether an entity has equally good matches of different types."""
+    ours, theirs = explanation.reference, explanation.candidate
+    if not ours or not theirs:
+        return False
+    table = cosines(*(metric.encoder.encode([row.text for row in side]) for side in (theirs, ours)))
+    return any(
+        len({other.type for other, value in zip(others, row, strict=True) if value > row.max() - 1e-6}) > 1
+        for values, others in ((table, ours), (table.T, theirs))
+        for row in values
+    )

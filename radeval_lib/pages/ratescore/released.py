@@ -9,5 +9,3 @@ PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCom
 
 WITHOUT_SCORER = {"SPICE": "a scene-graph parser (the Java package of its authors)"}
 """Baselines of Appendix A.6 (Zhao et al. 2024) that this library does not score, and what each needs."""
-
-NOT_SCORED = f"{' and '.join(WITHOUT_SCORER)} {'was' if len(WITHOUT_SCORER) == 1 else 'were'} not scored."

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
-from radeval_lib.pages.ratescore.released import RATESCORE
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import above
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import in_words, joined, ordinal, with_interval
 
 GUESSING = 0.5
-MARGIN = 0.1  # a share that is surely less than this above guessing is no better than guessing
 _JUST = 0.01  # an interval that ends nearer to 0 than this just misses it
 
 
 def place(rank: int, of: int) -> str:
     """Where RaTEScore stands among metrics: ``second of seven``."""
     return f"{ordinal(rank)} of {in_words(of)}"
-
-
-def standing(rank: int, of: int, coefficient: str, beats: Sequence[str], beaten_by: Sequence[str]) -> str:
-    """RaTEScore's rank by a coefficient, and which differences from rivals chance does not explain.
-
-    Parameters
-    ----------
-    beats, beaten_by : rivals that are significantly lower and higher.
-    """
-    parts = [f"it beats {joined(beats)}"] if beats else []
-    if beaten_by:
-        parts.append(f"{joined(beaten_by)} {'beats' if len(beaten_by) == 1 else 'beat'} it")
-    sure = ", and ".join(parts)
-    return f"{RATESCORE} ranks {place(rank, of)} by {coefficient}. " + (
-        f"{sure[0].upper()}{sure[1:]} beyond chance (corrected p below 0.05)."
-        if parts
-        else "No difference from a rival is significant (corrected p below 0.05)."
-    )
 
 
 def link_with_lengths(rows: pd.DataFrame) -> str:
@@ -61,61 +41,6 @@ def _direction(low: float, high: float) -> str:
     if low > 0:
         return "rises" + near
     return "falls" + near if high < 0 else "has no sure link"
-
-
-def no_better(low: float, high: float) -> bool | None:
-    """Whether a share of right answers is no better than guessing, by its interval.
-
-    It is where the interval ends less than :data:`MARGIN` above guessing, and is not where it begins above
-    guessing. A wide interval shows neither.
-    """
-    if low > GUESSING:
-        return False
-    return True if high < GUESSING + MARGIN else None
-
-
-def guessing_words(shares: pd.DataFrame) -> str:
-    """Which metrics do better than guess on opposites, which do not, and for which it cannot be told.
-
-    Parameters
-    ----------
-    shares : index: metrics; columns ``low`` and ``high``, the ends of the interval of the right answers.
-    """
-    told = {False: "better than a guess", True: "no better than a guess"}
-    by_answer = {
-        answer: [str(name) for name, row in shares.iterrows() if no_better(row["low"], row["high"]) is answer]
-        for answer in (False, True, None)
-    }
-    if len(by_answer[False]) == len(shares):
-        return "On opposites, every metric does better than a guess."
-    parts = [
-        f"{joined(names)} {'does' if len(names) == 1 else 'do'} {told[answer]}"
-        for answer, names in by_answer.items()
-        if names and answer is not None
-    ]
-    if by_answer[None]:
-        parts.append(f"for {joined(by_answer[None])} it cannot be told")
-    return f"On opposites, {'; '.join(parts)}."
-
-
-def about_cues(better: Mapping[float, bool | None]) -> str:
-    """At which of an annotator's rates of wrong polarities cue words are better than the annotator alone.
-
-    Parameters
-    ----------
-    better : by rate, whether they are; None where no difference is established.
-    """
-    told = {
-        True: "better than the annotator alone at {}",
-        False: "worse than the annotator alone at {}",
-        None: "not distinguishable from the annotator alone at {}",
-    }
-    parts = [
-        words.format(joined([f"{rate:.0%}" for rate, came in better.items() if came is answer]))
-        for answer, words in told.items()
-        if answer in better.values()
-    ]
-    return f"By the annotator's rate of wrong polarities, cues that decide are {joined(parts)}."
 
 
 def about_recovery(found: float, equal: float, lead: Estimate | None) -> str:
