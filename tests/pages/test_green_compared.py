@@ -1,13 +1,15 @@
 """Judges beside each other, on known labels and against radiologists' counts."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.judges.sentence_judge import SilentJudge
-from radeval_lib.pages.green import judge_models, planted, radiologists
+from radeval_lib.pages.green import judge_models, planted, printed_tables, radiologists
 from radeval_lib.pages.green.radiologists import Counted
 from radeval_lib.study import begin
+from radeval_lib.study.verdicts import FAILS
 
 
 def test_abdominal_ct_is_kept_out_of_the_other_images():
@@ -96,3 +98,38 @@ def test_a_judge_without_errors_leads_radiologists_who_err_and_noise_lags():
     assert all(lead.low > 0 and lead.low <= lead.value <= lead.high for lead in right.values())
     wrong = radiologists.judge_leads(people, rng.permutation(truth), cases, resamples=60, rng=rng)
     assert all(lead.high < 0 for lead in wrong.values())
+
+
+def table(*cells: tuple[str, str, str, float]) -> pd.DataFrame:
+    frame = pd.DataFrame(cells, columns=["model", "quantity", "statistic", "value"])
+    return frame.assign(printed=frame["value"].map("{:.2f}".format), half_width=0.005)
+
+
+def test_printed_spreads_against_their_bounds():
+    spreads = table(("a", "GREEN", "mean", 0.5), ("a", "GREEN", "sd", 0.6))
+    (check,) = printed_tables.check_spreads(spreads)
+    assert (check.outcome, check.name) == (FAILS, "standard deviations of GREEN scores")
+    assert printed_tables.shares_of_largest(spreads).tolist() == pytest.approx([1.2])
+    counts = table(("a", "matched findings", "mean", 2.5), ("a", "matched findings", "sd", 0.3))
+    (check,) = printed_tables.check_spreads(counts)  # half of them 2, half 3: no less than 0.5
+    assert (check.outcome, check.name) == (FAILS, "standard deviations of counts and their differences")
+    assert printed_tables.as_printed(counts, "model").loc["a", "matched findings"] == "2.50 ± 0.30"
+
+
+def test_silence_errs_by_the_mean_count_of_its_place():
+    cells = table(
+        ("GPT-4 labels", "matched findings", "mean", 2.0),
+        ("one", "matched findings", "mean", 1.0),
+        ("two", "matched findings", "mean", 2.0),
+    )
+    shares = judge_models.against_silence(cells.assign(place="here", judge=cells["model"]))
+    assert shares.set_index("judge")["share"].to_dict() == {"one": 0.5, "two": 1.0}
+
+
+def test_possible_accuracies_by_hand():
+    significant = np.zeros((2, 6, 2))
+    significant[0, 0], significant[1, 1] = [1, 1], [0, 1]
+    counts = {"significant": significant, "insignificant": np.zeros_like(significant), "total": significant}
+    found = judge_models.possible_accuracies(counts)
+    assert found.loc["accuracy of silence, all errors"].tolist() == [0.5, 0.5, 1, 1, 1, 1]
+    assert found.loc["highest possible, all errors"].tolist() == [1, 0.5, 1, 1, 1, 1]

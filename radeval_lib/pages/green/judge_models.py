@@ -9,22 +9,40 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from numpy.typing import NDArray
 
+from radeval_lib import plots
+from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.metrics.base import Metric
 from radeval_lib.models.judges.base import Judge, Pair
 from radeval_lib.models.judges.sentence_judge import LearnedJudge
 from radeval_lib.pages.green.judging import QUANTITIES, counted
 from radeval_lib.pages.green.other_modalities import Modified, modified, other_pairs
+from radeval_lib.pages.green.printed_tables import COUNTS, LEXICAL, check_quoted
+from radeval_lib.pages.green.radiologists import KINDS, Counted, differences, spans
+from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
+from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead, check_superiority, unknown_lead
 from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
 
 ABDOMINAL_CT = (("CT", "ABDOMEN"), ("CT", "ABDOMEN-PELVIS"))
-"""CellOutput out of what a judge learns from, as the paper's abdominal CT."""
+"""Kept out of what a judge learns from, as the paper's abdominal CT."""
+
+LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
+TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
+"""Table 8's names of a model before and after further training on other images."""
 
 FloatArray = NDArray[np.float64]
+Found = Mapping[str, Mapping[str, FloatArray]]
+"""For each judge, by quantity, what was found of it: shape (judges, pairs)."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +54,11 @@ class Labelled:
 
     def __add__(self, other: Labelled) -> Labelled:
         return Labelled([*self.pairs, *other.pairs], [*self.labels, *other.labels])
+
+    def sample(self, n: int, rng: np.random.Generator) -> Labelled:
+        """``n`` pairs drawn at random, or all if there are fewer."""
+        drawn = sorted(rng.permutation(len(self.pairs))[:n])
+        return Labelled([self.pairs[one] for one in drawn], [self.labels[one] for one in drawn])
 
 
 def labelled(made: Sequence[SyntheticPair | Modified]) -> Labelled:
@@ -87,16 +110,29 @@ def absolute_errors(judges: Sequence[Judge], gold: Labelled) -> dict[str, FloatA
     }
 
 
-def mean_and_sd(errors: Mapping[str, Mapping[str, FloatArray]], gold: Labelled) -> pd.DataFrame:
-    """Table 2's form: the labels' mean counts above the judges' mean absolute errors, as ``mean ± sd``."""
-    right = counted(gold.labels)
-    rows = {"labels": {name: _both(right[name].to_numpy(np.float64)) for name in QUANTITIES[:-1]}}
-    rows |= {judge: {name: _both(values) for name, values in by.items()} for judge, by in errors.items()}
-    return pd.DataFrame.from_dict(rows, orient="index").reindex(columns=list(QUANTITIES)).fillna("")
+def likeness(judges: Sequence[Judge], gold: Labelled, metrics: Mapping[str, Metric]) -> dict[str, FloatArray]:
+    """Similarity of analyses to the labels' wording, shape (judges, pairs) for each metric."""
+    analyses = [judge.judge(gold.pairs) for judge in judges]
+    return {
+        name: np.stack([metric.score(gold.labels, one).values for one in analyses])
+        for name, metric in metrics.items()
+    }
 
 
-def _both(values: FloatArray) -> str:
-    return f"{values.mean():.2f} ± {values.std():.2f}"
+def mean_and_sd(found: Found, gold: Labelled | None = None) -> pd.DataFrame:
+    """The form of Tables 2 and 3: ``mean ± sd`` of what was found, one row a judge, with the labels' mean
+    counts above them where ``gold`` is given."""
+    rows: dict[str, Mapping[str, FloatArray]] = {}
+    if gold is not None:
+        right = counted(gold.labels)
+        rows["labels"] = {name: right[name].to_numpy(np.float64) for name in COUNTS}
+    rows |= found
+    table = {
+        judge: {name: f"{values.mean():.2f} ± {values.std():.2f}" for name, values in by.items()}
+        for judge, by in rows.items()
+    }
+    columns = list(dict.fromkeys(name for by in table.values() for name in by))
+    return pd.DataFrame.from_dict(table, orient="index").reindex(columns=columns).fillna("")
 
 
 def paired_difference(
@@ -119,3 +155,252 @@ def paired_difference(
         draws.append(sides[1] - sides[0])
     low, high = np.quantile(np.concatenate(draws), (0.025, 0.975))
     return Estimate(float(second.mean() - first.mean()), float(low), float(high))
+
+
+def check_lead(
+    run: Run, found: Found, quantity: str, name: str, claim: str, first: str, other: str
+) -> list[Check]:
+    """Whether one judge is better than another, beyond chance in the pairs and in what was learned from.
+
+    Of similarities the higher is better, of errors the lower.
+    """
+    lower, worse, better = quantity not in LEXICAL, found[other][quantity], found[first][quantity]
+    lead = paired_difference(
+        *((better, worse) if lower else (worse, better)),
+        resamples=run.profile.resamples,
+        rng=run.rng(f"{name} {other}"),
+    )
+    return check_superiority(
+        name,
+        claim,
+        {first: float(better.mean()), other: float(worse.mean())},
+        first=first,
+        leads=Lead.by_interval(lead, 2),
+        lower_is_better=lower,
+        decimals=2,
+    )
+
+
+def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
+    """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers told."""
+    told, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
+    checks = check_superiority(
+        "Two lowest: significant errors (Table 2)",
+        "the lowest mean absolute difference for clinically significant errors",
+        means_of_models(twos, "significant errors"),
+        first=best,
+        leads=None,
+        lower_is_better=True,
+    )
+    for quantity in LEXICAL:
+        name, means = f"Two highest: {quantity} (Table 3)", means_of_models(threes, quantity)
+        checks += check_superiority(
+            name, "the highest classical lexical metrics", means, first=best, leads=None
+        )
+    checks.append(unknown_lead("lowest and highest"))
+    for model in reversed(best):
+        for key, frame, quantity in (("mae", twos, "significant errors"), ("bertscore", threes, "BERTScore")):
+            where = {"model": model, "quantity": quantity}
+            checks += check_quoted(frame, "table", told, key, f"{model}, {quantity}", **where)
+    return checks
+
+
+def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
+    """Whether the chosen model differs least in Table 4, and by no more than experts do in Table 1."""
+    told, chosen = quoted("green.claim_selected"), "RadLLaMA-2 (7B)"
+    trained = means_of_models(fours, "significant errors")
+    del trained["GREEN GPT-4"]
+    row = ones[ones["rater"] == "GREEN"]
+    experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
+    mean, sd, single = told["experts"].value, told["experts_sd"].value, told["single"]
+    checks = []
+    for key, model in (("model", chosen), ("gpt4", "GREEN GPT-4")):
+        where = {"model": model, "quantity": "significant errors"}
+        checks += check_quoted(fours, "Table 4", told, key, model, **where)
+    checks += check_superiority(
+        "Lowest difference of the trained models (Table 4)",
+        "exhibits the lowest differences",
+        trained,
+        first=chosen,
+        lower_is_better=True,
+    )
+    checks += [
+        check_value("Mean of GREEN's row of Table 1", single, rounding_range(np.mean, row)),
+        check_value(
+            "Standard deviation of GREEN's row of Table 1 (n - 1)",
+            told["single_sd"],
+            rounding_range(lambda values: values.std(ddof=1), row),
+        ),
+    ]
+    for name, (low, high) in {
+        "Within the experts' mean ± one standard deviation": (mean - sd, mean + sd),
+        "Within the span of the six experts' means (Table 1)": (experts.min(), experts.max()),
+    }.items():
+        claim = "within the boundaries of the average inter-expert difference"
+        found = f"{single.text} v {low:.2f} to {high:.2f}"
+        checks.append(check_statement(name, claim, found, bool(low <= single.value <= high)))
+    return checks
+
+
+def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
+    """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose tells."""
+    told, places = quoted("green.claim_multimodal"), {"notes": "MIMIC-IV-Notes", "ct": "Abdominal CT"}
+    claim = "improves … for both the in-distribution and out-of-distribution data"
+    checks = []
+    for when, training in TRAININGS.items():
+        for key, place in places.items():
+            where = {"evaluation": place, "training": training, "quantity": "significant errors"}
+            what = f"{place}, {training}"
+            checks += check_quoted(eights, "Table 8", told, f"{key}_{when}", what, **where)
+    for place in places.values():
+        for quantity in ("significant errors", *LEXICAL):
+            frame = nines if quantity in LEXICAL else eights
+            where = {"evaluation": place, "quantity": quantity, "statistic": "mean"}
+            checks += check_superiority(
+                f"{place}: {quantity} improves",
+                claim,
+                {when: cell(frame, training=training, **where) for when, training in TRAININGS.items()},
+                first="after",
+                leads=None,
+                lower_is_better=quantity not in LEXICAL,
+            )
+    return [*checks, unknown_lead(claim)]
+
+
+def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Check]:
+    """The numbers in the head of Table 4 against the mean of six radiologists' counts, and their sum."""
+    head = fours[fours["model"] == HEADER]
+    checks = []
+    for kind in KINDS:
+        totals = counts[kind].mean(axis=2).sum(axis=1)
+        for statistic, value in (("mean", totals.mean()), ("sd", totals.std())):
+            printed = cell(head, quantity=f"{kind} errors", statistic=statistic)
+            name = f"Head, {kind} errors, {statistic}: mean of six radiologists"
+            checks.append(check_value(name, printed, float(value)))
+    name = "Head, significant errors, mean: sum over six radiologists"
+    printed = cell(head, quantity="significant errors", statistic="mean")
+    total = 6 * counts["significant"].mean(axis=2).sum(axis=1).mean()
+    return [*checks, check_value(name, printed, float(total))]
+
+
+def means_of_models(frame: pd.DataFrame, quantity: str) -> dict[str, Printed]:
+    """The printed means of a quantity by model, without those of labels and of people."""
+    cells = frame[(frame["quantity"] == quantity) & (frame["statistic"] == "mean")]
+    return by_name(cells[~cells["model"].isin([LABELS, HEADER])], "model")
+
+
+def with_and_without(frame: pd.DataFrame, quantity: str) -> str:
+    """The printed means of the models that were pretrained on radiology, each with its base."""
+    mean = means_of_models(frame, quantity)
+    couples = (("RadLLaMA-2 (7B)", "LLaMA-2 (7B)"), ("RadPhi-2 (2.7B)", "Phi-2 (2.7B)"))
+    return "; ".join(f"{one} {mean[one].text}, {base} {mean[base].text}" for one, base in couples)
+
+
+def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
+    """Printed mean absolute errors of counts, with ``share``: of that of a judge who reports none.
+
+    Parameters
+    ----------
+    frame : printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
+    """
+    means = frame[(frame["statistic"] == "mean") & frame["quantity"].isin(COUNTS)]
+    labels = means[means["judge"] == LABELS].set_index(["place", "quantity"])["value"].rename("silence")
+    models = means[means["judge"] != LABELS].join(labels, on=["place", "quantity"])
+    return models.assign(share=models["value"] / models["silence"])
+
+
+def draw_silence(silence: pd.DataFrame) -> None:
+    """Draw the shares of :func:`against_silence`, one panel a place, on a logarithmic axis."""
+    _, axes = plt.subplots(3, 1, figsize=(plots.WIDTH, 5.6), sharex=True, height_ratios=[5, 2, 2])
+    for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
+        sns.scatterplot(
+            part,
+            x="share",
+            y="judge",
+            hue="quantity",
+            style="quantity",
+            markers=list(plots.MARKERS[:3]),
+            s=65,
+            ax=axis,
+            legend=axis is axes[0],
+        )
+        axis.axvline(1, color="black", linewidth=1, linestyle="--")
+        axis.set(title=place, xlabel="Mean absolute error, share of silence's", ylabel="", xscale="log")
+        axis.margins(y=0.25)
+        axis.minorticks_off()
+        axis.set_xticks([0.2, 0.5, 1, 2, 3], ["0.2", "0.5", "1", "2", "3"])
+    axes[0].legend(title="", fontsize=8, loc="lower right")
+    sns.despine()
+
+
+def draw_accuracies(accuracy: pd.DataFrame, quiet: pd.Series) -> None:
+    """Draw the printed accuracies of models, a column each category, over those of a silent judge (bars)."""
+    _, axis = plt.subplots(figsize=(plots.WIDTH, 3.6))
+    axis.bar(range(6), quiet, color="#DDDDDD", width=0.75, label="silent judge", zorder=1)
+    for (model, values), colour, marker, shift in zip(
+        accuracy.iterrows(), plots.PALETTE, plots.MARKERS, np.linspace(-0.28, 0.28, 6), strict=False
+    ):
+        axis.scatter(np.arange(6) + shift, values, color=colour, marker=marker, s=30, label=model, zorder=3)
+    axis.set_xticks(range(6), quiet.index)
+    axis.set(xlabel="Error category", ylabel="Accuracy", ylim=(0, 0.85))
+    axis.legend(fontsize=7.5, ncols=2, loc="upper left")
+    axis.grid(axis="x", visible=False)
+    sns.despine()
+
+
+def possible_accuracies(counts: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """What radiologists' counts leave for the accuracy of Table 4, by category.
+
+    Parameters
+    ----------
+    counts : ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists).
+
+    Returns
+    -------
+    DataFrame
+        Accuracy of a judge who reports none, and of one who counts best: a model counts in whole numbers, so
+        that it cannot meet a mean that is none.
+    """
+    n = counts["total"].shape[2]
+    whole = {kind: array.sum(axis=2) % n == 0 for kind, array in counts.items()}
+    return pd.DataFrame(
+        {
+            "accuracy of silence, significant errors": (counts["significant"] == 0).all(axis=2).mean(axis=0),
+            "accuracy of silence, all errors": (counts["total"] == 0).all(axis=2).mean(axis=0),
+            "highest possible, significant errors": whole["significant"].mean(axis=0),
+            "highest possible, all errors": (whole["significant"] & whole["insignificant"]).mean(axis=0),
+        },
+        index=[f"({letter})" for letter in LETTERS],
+    ).T
+
+
+def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """Mean differences from the mean of six radiologists, summed over categories: of silence, of the printed
+    models, and of each expert from the other five."""
+    rows = {}
+    for kind, experts in spans(counts).items():
+        models = np.array([one.value for one in means_of_models(fours, kind).values()])
+        silent = counts[kind.removesuffix(" errors")].mean(axis=2).sum(axis=1).mean()
+        rows[kind] = {
+            "silence": f"{silent:.2f}",
+            "models": f"{models.min():.2f} to {models.max():.2f}",
+            "models below silence": f"{(models < silent).sum()} of {len(models)}",
+            "experts": experts,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def differences_by_reference(judged: Mapping[str, Mapping[str, FloatArray]], gold: Counted) -> Found:
+    """Differences from the average radiologist in significant errors, averaged over the pairs of each
+    reference, which are not independent: shape (judges, references)."""
+    references, mean = [reference for reference, _ in gold.pairs], gold.means("significant")
+    return {
+        name: {
+            "significant errors": pd.DataFrame(differences(counts["significant"], mean).T)
+            .groupby(references, sort=False)
+            .mean()
+            .to_numpy()
+            .T
+        }
+        for name, counts in judged.items()
+    }

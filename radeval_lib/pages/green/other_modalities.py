@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 
+import pandas as pd
+
 from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.synthetic import (
     Comparison,
     SyntheticError,
@@ -57,6 +60,59 @@ def words_kept(one: Modified) -> float:
         Counter(report.findings.text.lower().split()) for report in (one.reference, one.candidate)
     )
     return (ours & theirs).total() / ours.total()
+
+
+def counted(made: Sequence[Modified]) -> pd.DataFrame:
+    """What candidates hold, one row each: ``method``, ``significant`` and ``insignificant`` errors,
+    ``matched`` findings and the share of words ``kept``."""
+    return pd.DataFrame(
+        {
+            "method": [one.method for one in made],
+            "significant": [sum(one.comparison.count(True).values()) for one in made],
+            "insignificant": [sum(one.comparison.count(False).values()) for one in made],
+            "matched": [len(one.comparison.matched) + len(one.comparison.agreed_negatives) for one in made],
+            "kept": [words_kept(one) for one in made],
+        }
+    )
+
+
+def check_methods(made: Sequence[Modified]) -> list[Check]:
+    """Whether candidates have the errors that their method is to give them, and no other."""
+    by_method = {name: [one for one in made if one.method == name] for name in METHODS}
+    wrong = {name: sum(bool(one.comparison.errors) for one in found) for name, found in by_method.items()}
+    ordered, removed, _, asked, rephrased = by_method.values()
+    exact = sum(
+        sorted(error.category for error in one.comparison.errors if error.significant) == list(one.categories)
+        for one in asked
+    )
+    missing = [error.category == "b" for one in removed for error in one.comparison.errors]
+    kept = sum(map(words_kept, rephrased)) / len(rephrased)
+    return [
+        check_statement(
+            "Candidates have the error categories that were drawn",
+            "sampling random combinations of error categories",
+            f"{exact} of {len(asked)}",
+            exact == len(asked),
+        ),
+        check_statement(
+            "Without a category the meaning stays and few words change",
+            "rephrase the report with the same meaning by changing a small number of words",
+            f"{wrong['rephrased']} of {len(rephrased)} with an error; {kept:.0%} of the words kept",
+            not wrong["rephrased"] and kept > 0.5,
+        ),
+        check_statement(
+            "Another order of sentences is no error",
+            "re-arranging the order of sentences",
+            f"{wrong['re-arranged']} of {len(ordered)} with an error",
+            not wrong["re-arranged"],
+        ),
+        check_statement(
+            "What is removed is missing, and nothing else is wrong",
+            "removing sentences",
+            f"{sum(missing)} of {len(missing)} errors are missing findings",
+            bool(missing) and all(missing),
+        ),
+    ]
 
 
 def other_pairs() -> tuple[Pair, ...]:

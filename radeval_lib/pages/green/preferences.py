@@ -12,14 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from radeval_lib.data import radpref
 from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.preferring import read_preference
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import drawn_counts
-from radeval_lib.study.superiority import Lead
+from radeval_lib.study.checks import Check
+from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.synthetic import (
     Comparison,
     Preference,
@@ -202,39 +206,12 @@ def paired_difference(
     return Estimate(float(gaps.mean()), float(low), float(high))
 
 
-_LEADS = {
-    1: "GREEN's lead is established",
-    0: "no lead is established",
-    -1: "the count's lead is established",
-}
-_CLOSING = {
-    frozenset([1]): "GREEN leads for all of them.",
-    frozenset([-1]): "The error count leads for all of them.",
-    frozenset([0]): "These cases do not tell the two apart.",
-    frozenset([1, 0]): "Where the two can be told apart, GREEN leads.",
-    frozenset([-1, 0]): "Where the two can be told apart, the error count leads.",
-}
-
-
-def conclusion(found: Mapping[str, tuple[float, float, Estimate]]) -> str:
-    """GREEN against the error count, in words.
-
-    Parameters
-    ----------
-    found : by whose choices they are: the accuracies of GREEN and of the error count, and the lead of GREEN.
-    """
-    told, signs = [], set()
-    for whose, (score, count, lead) in found.items():
-        sign = Lead.by_interval(lead).sign
-        signs.add(sign)
-        told.append(
-            f"Of the choices of {whose}, GREEN predicts {score:.0%} and the error count {count:.0%}; "
-            f"{_LEADS[sign]} ({lead.value:+.2f}, 95% interval {lead.low:+.2f} to {lead.high:+.2f})."
-        )
-    closing = _CLOSING.get(
-        frozenset(signs), "Which of the two chooses better depends on whose choices they are."
-    )
-    return " ".join([*told, closing, "Ties count as wrong here."])
+def lead(
+    table: Mapping[str, pd.Series], first: str, second: str, run: Run, stream: str, tie: float = 0.0
+) -> Estimate:
+    """By how much one score chooses better than another, a tie counting as ``tie``."""
+    one, other = (table[name].where(table[name] != 0.5, tie) for name in (first, second))
+    return paired_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
 
 
 def levels(choices: Sequence[Choice], number: int = 4) -> pd.Series:
@@ -283,8 +260,86 @@ def group_difference(
     return Estimate(float(value), float(ends[0]), float(ends[1]))
 
 
+IMPROVES = "GREEN’s preference alignment improves in conjunction with increased radiologist confidence"
+DISTINCT = "distinguishing it from the approach of using just the total error counts"
+
+
+def check_confidence(
+    run: Run, label: str, choices: Sequence[Choice], green: pd.Series, count: pd.Series
+) -> list[Check]:
+    """Whether GREEN gains with confidence, and more than the error count does.
+
+    Parameters
+    ----------
+    green, count : of :func:`is_correct`.
+    """
+    sure, rng, right = high_confidence(choices), run.rng(f"confidence {label}"), (green == 1).astype(float)
+    rise, more, other = (
+        group_difference(values, sure, resamples=run.profile.resamples, rng=rng)
+        for values in (right, right - (count == 1), count == 1)
+    )
+    return [
+        *check_superiority(
+            f"GREEN, {label}: sure cases against others",
+            IMPROVES,
+            {"sure": right[sure].mean(), "others": right[~sure].mean()},
+            first="sure",
+            leads=Lead.by_interval(rise, 2),
+            decimals=2,
+        ),
+        *check_superiority(
+            f"Gain with confidence, {label}: GREEN against the error count",
+            DISTINCT,
+            {"GREEN": rise.value, "error count": other.value},
+            first="GREEN",
+            leads=Lead.by_interval(more, 2),
+            decimals=2,
+        ),
+    ]
+
+
+def _gap(truth: tuple[Comparison, Comparison]) -> float:
+    return abs(weighted_error_count(truth[0]) - weighted_error_count(truth[1]))
+
+
+def check_split(kind: str, choices: Sequence[Choice]) -> list[Check]:
+    """Whether the candidates of split cases are nearer to equal than those of the others."""
+    split, agreed_on = (
+        np.array([_gap(one.truth) for one in part if one.truth])
+        for part in ([one for one in choices if one.split], agreed(choices))
+    )
+    p = stats.mannwhitneyu(split, agreed_on, alternative="two-sided").pvalue
+    return check_superiority(
+        f"Split cases are nearer to equal, radiologists who mind {kind}",
+        "The quality of the two candidates is considered to be equal when experts had differing preferences",
+        {"agreed": agreed_on.mean(), "split": split.mean()},
+        first="split",
+        leads=Lead.by_p(agreed_on.mean() - split.mean(), p),
+        lower_is_better=True,
+    )
+
+
 Scores = dict[str, tuple[pd.Series, pd.Series]]
 """Of each score, by name, its values for the first and for the second candidates; higher is better."""
+
+
+def matches(choices: Sequence[Choice], scores: Scores) -> dict[str, pd.Series]:
+    """What the choices of each score are worth: :func:`is_correct`."""
+    return {name: is_correct(choices, *both) for name, both in scores.items()}
+
+
+def metric_scores(run: Run, choices: Sequence[Choice]) -> Scores:
+    """Two scores beside GREEN and the counts: errors by the weights of our rules, and ROUGE-L."""
+    found = {}
+    references = [one.reference for one in choices]
+    for label, name in (("weighted errors", "green_rules_errors"), ("ROUGE-L", "rouge_l")):
+        metric = run.metric(name)
+        first, second = (
+            pd.Series(metric.score(references, texts).values) * (1 if metric.higher_is_better else -1)
+            for texts in ([one.first for one in choices], [one.second for one in choices])
+        )
+        found[label] = (first, second)
+    return found
 
 
 def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:
@@ -327,3 +382,29 @@ def green_of(truth: Comparison) -> float:
 
 def _significant(truth: Comparison) -> int:
     return -sum(truth.count(True).values())
+
+
+ANSWERS = {
+    "as asked for": ("Preferred: 2\nConfidence: 8", 1, 8),
+    "with words and marks": ("**Preferred:** Candidate report 1\n**Confidence:** 7/10", 0, 7),
+    "reasons first": ("Candidate 1 omits the effusion.\nPreferred: 2\nConfidence: 10", 1, 10),
+    "none": ("Both reports are equally good.\nConfidence: 5", None, 5),
+    "both": ("Preferred: 1\nConfidence: 4\nOn reflection:\nPreferred: 2", None, 4),
+    "no confidence": ("Preferred: 1", 0, None),
+    "out of range": ("Preferred: 3\nConfidence: 11", None, None),
+}
+"""Answers of a language model, with the choice and the confidence that are meant."""
+
+
+def read_answers() -> pd.DataFrame:
+    """How :data:`ANSWERS` are read: ``answer``, ``choice``, ``confidence``, and whether ``as meant``."""
+    rows = {}
+    for name, (answer, choice, confidence) in ANSWERS.items():
+        found = read_preference(answer)
+        rows[name] = {
+            "answer": answer.replace("\n", " / "),
+            "choice": "none" if found.choice is None else ("first", "second")[found.choice],
+            "confidence": "none" if found.confidence is None else f"{found.confidence:.0f}",
+            "as meant": (found.choice, found.confidence) == (choice, confidence),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")

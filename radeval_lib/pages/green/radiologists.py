@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from IPython.display import Markdown
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -41,6 +42,22 @@ class Counted:
     def means(self, kind: str) -> FloatArray:
         """The average radiologist, shape (pairs, 6)."""
         return np.asarray(self.counts[kind].mean(axis=2))
+
+
+WITHOUT_COUNTS = Markdown(
+    "*Left out of this build: this part needs ReXVal's error counts (numbers only, published in the GREEN "
+    "repository) in the data root; see* Reproduce it yourself."
+)
+
+
+def rexval_counts(run: Run) -> dict[str, FloatArray] | None:
+    """ReXVal's ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6, radiologists); None
+    where the data root does not hold them."""
+    path = run.find("rexval_counts")
+    if path is None:
+        return None
+    records = rexval.load(path)
+    return {kind: rexval.counts_array(records, kind) for kind in (*KINDS, "total")}
 
 
 def load(run: Run) -> Counted | None:
@@ -107,6 +124,16 @@ def experts_differences(counts: FloatArray) -> FloatArray:
     return np.stack(
         [np.abs(counts[:, c] - agreement.mean_of_others(counts[:, c])) for c in range(len(LETTERS))], axis=1
     )
+
+
+def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
+    """From the least to the most that single radiologists differ from the others' mean, over all categories,
+    for each of :data:`KINDS`."""
+    found = {}
+    for kind in KINDS:
+        each = experts_differences(counts[kind]).sum(axis=1).mean(axis=0)
+        found[f"{kind} errors"] = f"{each.min():.2f} to {each.max():.2f}"
+    return found
 
 
 def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.DataFrame:

@@ -1,0 +1,367 @@
+"""Six radiologists who counted errors in the same pairs of reports, against each other.
+
+Source: Ostmeier et al. 2024, Tables 1, 5, 10 and 11, and Figure 6. Counts come as ``significant``,
+``insignificant`` and ``total``, each of shape (pairs, 6 categories, 6 radiologists).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from numpy.typing import NDArray
+from scipy import stats
+
+from radeval_lib import plots
+from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.records import ErrorCount
+from radeval_lib.data.rexval import RATERS
+from radeval_lib.pages.green.radiologists import KINDS
+from radeval_lib.papers.printed_numbers import Printed, cell, printed, quoted, wide
+from radeval_lib.stats import agreement
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.printed_shares import sums_that_print
+from radeval_lib.study.checks import Check, above, check_statement, check_value
+from radeval_lib.study.superiority import Lead
+
+FloatArray = NDArray[np.float64]
+Counts = Mapping[str, FloatArray]
+ENDS = (0.025, 0.975)
+NAMES = [*RATERS, "GREEN"]
+
+
+def check_counts(records: Sequence[ErrorCount]) -> tuple[list[Check], Check]:
+    """What ReXVal's file holds against what the paper says: of pairs and raters, and of kinds of errors."""
+    told, frame = quoted("green.def_rexval"), pd.DataFrame(records)
+    pairs = frame.groupby(["study", "origin"]).ngroups
+    cases, raters, kinds, levels = frame[["study", "rater", "category", "significant"]].nunique()
+    found = f"{kinds} categories, {levels} levels of significance, each counted by every rater"
+    return [
+        check_value("Pairs of reports", told["pairs"], pairs),
+        check_value("Cases", told["cases"], cases),
+        check_statement(
+            "Radiologists", "six board-certified radiologists", f"{raters} raters", bool(raters == 6)
+        ),
+        check_statement("Error types", "six specific error types", f"{kinds} categories", bool(kinds == 6)),
+    ], check_statement(
+        "Categories and significance",
+        "six distinct error types for each clinically significant and insignificant errors",
+        found,
+        bool(kinds == 6 and levels == 2 and len(frame) == pairs * 6 * 2 * 6),
+    )
+
+
+def check_cells(cells: pd.DataFrame, n: int) -> list[Check]:
+    """Whether the cells of Table 1 can be means of ``n`` whole numbers, and mirror each other."""
+    sums = [sums_that_print(row.value, row.half_width, n) for row in cells.itertuples()]
+    whole = sum(map(bool, sums))
+    matrix = wide(cells, "rater", "other").loc[NAMES, NAMES].to_numpy()
+    unequal = int((np.triu(matrix, k=1) != np.triu(matrix.T, k=1)).sum())
+    return [
+        check_statement(
+            "Cells are means of whole numbers",
+            f"{n} pairs",
+            f"{whole} of {len(cells)} cells are possible with {n} pairs",
+            whole == len(cells),
+        ),
+        check_statement(
+            "Cells mirrored at the diagonal",
+            "a difference has no direction",
+            f"{unequal} of {len(cells) // 2} pairs of cells differ",
+            unequal == 0,
+        ),
+    ]
+
+
+def expert_means(values: FloatArray) -> FloatArray:
+    """Each expert's mean over the five others, from the 15 pairs above the diagonal."""
+    matrix = np.zeros((6, 6))
+    matrix[np.triu_indices(6, k=1)] = values
+    return agreement.means_of_pairs(matrix + matrix.T)
+
+
+SPREADS: dict[str, Callable[[FloatArray], float]] = {
+    "15 pairs, n": lambda values: float(values.std()),
+    "15 pairs, n - 1": lambda values: float(values.std(ddof=1)),
+    "six expert means, n": lambda values: float(expert_means(values).std()),
+    "six expert means, n - 1": lambda values: float(expert_means(values).std(ddof=1)),
+}
+"""What the standard deviation of Table 1 can be taken of."""
+
+
+def orders_that_print(matrix: FloatArray, target: FloatArray) -> list[tuple[int, ...]]:
+    """The orders of the raters in which their differences round to the printed ones, row by row."""
+    return [
+        order
+        for order in permutations(range(len(matrix)))
+        if np.abs(agreement.upper_triangle(matrix[np.ix_(order, order)]) - target).max() < 6e-4
+    ]
+
+
+def mean_difference_intervals(
+    counts: FloatArray, candidates: int, *, resamples: int, rng: np.random.Generator
+) -> dict[str, str]:
+    """95% intervals of the mean difference of two raters, from drawing pairs of reports, and whole cases.
+
+    Parameters
+    ----------
+    counts : shape (pairs, raters), sorted by case.
+    candidates : how many pairs a case has.
+    """
+    apart = np.abs(counts[:, :, None] - counts[:, None, :])[:, *np.triu_indices(counts.shape[1], k=1)]
+    by_pair = apart.mean(axis=1)
+    by_case = by_pair.reshape(-1, candidates)
+    n = len(by_case)
+    draws = {
+        "pairs": [rng.choice(by_pair, len(by_pair)).mean() for _ in range(resamples)],
+        "cases": [by_case[rng.integers(0, n, n)].mean() for _ in range(resamples)],
+    }
+    return {
+        f"95% interval of the mean, drawing {unit}": "{:.2f} to {:.2f}".format(*np.quantile(values, ENDS))
+        for unit, values in draws.items()
+    }
+
+
+def kendall_readings(counts: Counts) -> pd.DataFrame:
+    """Kendall's tau between experts by what it can be taken of and over.
+
+    Returns
+    -------
+    DataFrame
+        ``counts``, ``errors``, ``range over``, ``low``, ``mean`` and ``high``.
+    """
+    levels = {
+        (level, kind): rows
+        for kind, array in counts.items()
+        for level, rows in (("pair totals", array.sum(axis=1)), ("by category", array.reshape(-1, 6)))
+    }
+    both = np.concatenate([counts[kind].reshape(-1, 6) for kind in KINDS])
+    levels["by category and significance", "significant and insignificant"] = both
+    rows = []
+    for (level, kind), array in levels.items():
+        tau = agreement.kendall_matrix(array)
+        for over, values in {
+            "pairs of experts": agreement.upper_triangle(tau),
+            "expert means": agreement.means_of_pairs(tau),
+            "each with the mean of the other five": agreement.kendall_with(
+                array, agreement.mean_of_others(array)
+            ),
+            "each with the mean of all six": agreement.kendall_with(array, array.mean(axis=1)),
+        }.items():
+            rows.append((level, kind, over, values.min(), values.mean(), values.max()))
+    return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
+
+
+def check_nearest(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
+    """Both ends of a printed range against the reading whose range lies nearest to it."""
+    best = readings.loc[
+        ((readings["low"] - low.value).abs() + (readings["high"] - high.value).abs()).idxmin()
+    ]
+    label = f"{best['counts']}, {best['errors']} errors, {best['range over']}"
+    return [
+        check_value(f"Range {low.text} to {high.text}, {name} end: {label}", end, best[name])
+        for name, end in (("low", low), ("high", high))
+    ]
+
+
+def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
+    """Mean absolute difference by category, one row an expert, by what an expert is compared with."""
+    columns = [counts[:, place] for place in range(len(LETTERS))]
+    found = {
+        "mean of all six": [np.abs(one - one.mean(axis=1, keepdims=True)).mean(axis=0) for one in columns],
+        "mean of the other five": [
+            np.abs(one - agreement.mean_of_others(one)).mean(axis=0) for one in columns
+        ],
+        "each of the other five": [
+            agreement.means_of_pairs(agreement.mean_absolute_differences(one)) for one in columns
+        ],
+    }
+    return {name: pd.DataFrame(rows, list(LETTERS), RATERS).T for name, rows in found.items()}
+
+
+def check_upper_bound(totals: Counts, ones: pd.DataFrame) -> list[Check]:
+    """Whether experts agree better with each other than GREEN with them.
+
+    Parameters
+    ----------
+    totals : see :func:`check_wilcoxon`.
+    ones : Table 1.
+    """
+    experts = agreement.upper_triangle(agreement.mean_absolute_differences(totals["significant"])).mean()
+    green = ones.loc[ones["rater"] == "GREEN", "value"].mean()
+    checks = [
+        check_statement(
+            "Mean difference: experts closer to each other than GREEN to them",
+            "upper bound",
+            f"experts {experts:.2f}, GREEN {green:.2f}",
+            bool(experts <= green),
+        )
+    ]
+    both = totals["total"]
+    model = cell(printed("green.table6"), metric="Error count GREEN", statistic="estimate")
+    references = {"all six": both.mean(axis=1), "the other five": agreement.mean_of_others(both)}
+    for name, reference in references.items():
+        tau = agreement.kendall_with(both, reference).mean()
+        what = f"Tau: experts with the mean of {name} v GREEN's error count"
+        found = f"experts {tau:.3f}, GREEN {model.text}"
+        checks.append(check_statement(what, "upper bound", found, bool(tau >= model.low)))
+    return checks
+
+
+def check_shading(largest: pd.DataFrame) -> Check:
+    """Whether GREEN deviates most in category (c) alone.
+
+    Parameters
+    ----------
+    largest : who deviates most, a row each way of comparing experts, a column each category.
+    """
+    green = {name: ", ".join(row.index[row == "GREEN"]) or "none" for name, row in largest.iterrows()}
+    own = green.pop("mean of the other five")
+    return check_statement(
+        "Categories in which GREEN deviates most of all eight",
+        "only has one shaded cell for category C",
+        f"{own}; by the other two readings: {'; '.join(green.values())}",
+        own == "(c)",
+    )
+
+
+def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
+    """Whether Wilcoxon's test tells experts from the mean of six, and from each other.
+
+    Parameters
+    ----------
+    counts : shape (pairs, raters).
+    tests : of :func:`~radeval_lib.stats.agreement.wilcoxon_with_mean`.
+    kind : which errors these are.
+    """
+    claim, worst = "the experts themselves already significantly differ", tests.loc[tests["p"].idxmax()]
+    apart = pairwise_p(counts) * 15 < 0.05
+    largest = f"largest P {worst['p']:.1g} ({worst['rater']}), {kind} errors"
+    among = f"{apart.sum()} of 15 pairs with P < 0.05 after Bonferroni's correction"
+    return [
+        check_statement("Every expert differs from the mean of six", claim, largest, bool(worst["p"] < 0.05)),
+        check_statement("Experts differ from each other, pair by pair", claim, among, bool(apart.any())),
+    ]
+
+
+def check_judge(
+    people: FloatArray, judge: FloatArray, leads: Mapping[str, Estimate]
+) -> tuple[Check, list[Check]]:
+    """Whether a judge agrees better with radiologists than they with each other, and whether they bound it.
+
+    Parameters
+    ----------
+    people, judge, leads : of :func:`~radeval_lib.pages.green.radiologists.judge_leads`.
+    """
+    told = {name: Lead.by_interval(lead, 2).told for name, lead in leads.items()}
+    tau = agreement.kendall_matrix(np.column_stack([people, judge]))
+    two, each = agreement.upper_triangle(tau[:-1, :-1]).mean(), tau[-1, :-1].mean()
+    closer = check_statement(
+        "The judge correlates with radiologists better than they do with each other",
+        "a competitive degree of correlation",
+        f"judge {each:.2f}, two radiologists {two:.2f}; {told['each other']}",
+        above(leads["each other"].low, leads["each other"].high),
+    )
+    others, mean = agreement.mean_of_others(people), people.mean(axis=1)
+    differences = np.abs(people - others).mean(), np.abs(judge - mean).mean()
+    taus = agreement.kendall_with(people, others).mean(), stats.kendalltau(judge, mean).statistic
+    return closer, [
+        check_statement(
+            f"{what}: radiologists with the others' mean against the judge with theirs",
+            "upper bound",
+            f"radiologists {theirs:.2f}, judge {own:.2f}; the judge is nearer by {told[key]}",
+            above(-leads[key].high, -leads[key].low),
+        )
+        for what, key, (theirs, own) in (
+            ("Mean difference", "difference", differences),
+            ("Tau", "mean", taus),
+        )
+    ]
+
+
+def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
+    """The printed W of each expert against the mean of six.
+
+    The computed range holds the exact W and what 720 orders of adding up the mean give in floating point.
+
+    Parameters
+    ----------
+    totals : counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
+        significant and insignificant errors apart.
+    tens : Table 10's W.
+    """
+    exact = agreement.wilcoxon_with_mean(totals[kind], RATERS)["w"]
+    ways = [agreement.wilcoxon_float_range([totals[kind]])]
+    if kind == "total":
+        ways.append(agreement.wilcoxon_float_range([totals[part] for part in KINDS]))
+    low = np.minimum(exact, np.min([way["low"] for way in ways], axis=0))
+    high = np.maximum(exact, np.max([way["high"] for way in ways], axis=0))
+    return [
+        check_value(
+            f"{rater}, W: {kind} errors against the mean of six",
+            cell(tens, rater=rater),
+            Estimate(float(w), float(least), float(most)),
+        )
+        for rater, w, least, most in zip(tens["rater"], exact, low, high, strict=True)
+    ]
+
+
+def largest_p(w: float, fewest: int) -> float:
+    """The largest two-sided P of Wilcoxon's W, by the normal approximation, with ``fewest`` differences."""
+    centre, spread = fewest * (fewest + 1) / 4, np.sqrt(fewest * (fewest + 1) * (2 * fewest + 1) / 24)
+    return float(2 * stats.norm.cdf(-abs(w - centre) / spread)) if w < centre else 1.0
+
+
+def pairwise_p(counts: FloatArray) -> FloatArray:
+    """Wilcoxon's P of every two raters; ``counts`` of shape (pairs, raters)."""
+    first, second = np.triu_indices(counts.shape[1], k=1)
+    return np.array(
+        [
+            stats.wilcoxon(counts[:, a], counts[:, b], method="approx").pvalue
+            for a, b in zip(first, second, strict=True)
+        ]
+    )
+
+
+def draw_table1(cells: pd.DataFrame) -> None:
+    """Draw the printed cells of Table 1 as a heat map."""
+    _, axis = plt.subplots(figsize=(5.6, 4.2))
+    sns.heatmap(
+        wide(cells, "rater", "other").loc[NAMES, NAMES],
+        annot=wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna(""),
+        fmt="",
+        cmap="Blues",
+        vmin=0,
+        ax=axis,
+        cbar_kws={"label": "errors a pair"},
+        linewidths=1,
+    )
+    axis.set(xlabel="", ylabel="")
+    axis.tick_params(axis="x", rotation=45)
+    axis.grid(visible=False)
+
+
+def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> None:
+    """Draw the lower triangles of symmetric matrices of Kendall's tau side by side, by title."""
+    _, axes = plots.panels(1, len(matrices), height=3.4)
+    for axis, (title, matrix) in zip(axes, matrices.items(), strict=True):
+        sns.heatmap(
+            matrix.iloc[1:, :-1],
+            mask=np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool),
+            annot=True,
+            fmt=".2f",
+            cmap="Blues",
+            vmin=0.3,
+            vmax=0.9,
+            cbar=False,
+            ax=axis,
+            annot_kws={"fontsize": 8},
+        )
+        axis.set_title(title)
+        axis.tick_params(axis="y", rotation=0)
+        axis.tick_params(axis="x", rotation=45)
+        axis.grid(visible=False)
