@@ -13,7 +13,6 @@ from radeval_lib.lexicon.loading import load_lexicon
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
 _DEGREES = ("minimal", "mild", "moderate", "severe")
-_CHANGES = ("new", "increased", "decreased", "unchanged")  # of several that one finding has, the first counts
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -30,7 +29,7 @@ class Item:
     sides: frozenset[str]
     severity: int | None
     size_mm: tuple[float, ...]
-    change: str | None
+    changes: frozenset[str]
     means: frozenset[str]
     start: int
     end: int
@@ -112,7 +111,7 @@ def _rank(item: Item) -> tuple[object, ...]:
         item.uncertain,
         -1 if item.severity is None else item.severity,
         item.size_mm,
-        item.change or "",
+        sorted(item.changes),
         sorted(item.means),
         item.start,
     )
@@ -137,7 +136,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
         sides,
         finding.severity,
         finding.size_mm,
-        finding.change,
+        frozenset([finding.change] if finding.change else []),
         means,
         finding.start,
         finding.end,
@@ -157,7 +156,7 @@ def _add(items: list[Item], new: Item) -> None:
             old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
             old.severity = max((old.severity, new.severity), key=lambda step: -1 if step is None else step)
             old.size_mm = max(old.size_mm, new.size_mm, key=lambda size: max(size, default=0.0))
-            old.change = next((one for one in _CHANGES if one in (old.change, new.change)), None)
+            old.changes |= new.changes
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
             old.means |= new.means

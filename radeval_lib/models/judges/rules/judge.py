@@ -159,9 +159,8 @@ def _error(
     link: Link | None = None,
     spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
 ) -> JudgedError:
-    # A minor sign of a diagnosis that is not ("lucency, consistent with pneumothorax") is as grave as that.
-    keys = (item.observation, *sorted(item.means))
-    key = next((key for key in keys if significance(key).major), item.observation)
+    # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
+    key = next((key for key in sorted(item.means) if significance(key).name == "urgent"), item.observation)
     grade = significance(key)
     if link is not None:
         spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
@@ -202,17 +201,16 @@ def _attribute_errors(link: Link) -> list[JudgedError]:
         says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
         rule = "a degree or size that is clearly other" if wrong else "a neighbouring degree or size"
         errors.append(_error("d", one, wrong, _share("severity", wrong), says, rule, link))
-    if one.change != other.change:
-        if other.change:
-            significant = other.change != "unchanged"
-            says = f"{name(one.observation)} called {other.change}"
-            rule = "the reference does not say so"
-            errors.append(_error("e", one, significant, _share("change", significant), says, rule, link))
-        if one.change:
-            significant = one.change != "unchanged"
-            says = f"{name(one.observation)} is {one.change}"
-            rule = "the candidate does not say so"
-            errors.append(_error("f", one, significant, _share("change", significant), says, rule, link))
+    for change in sorted(other.changes - one.changes):
+        significant = change != "unchanged"
+        says = f"{name(one.observation)} called {change}"
+        rule = "the reference does not say so"
+        errors.append(_error("e", one, significant, _share("change", significant), says, rule, link))
+    for change in sorted(one.changes - other.changes):
+        significant = change != "unchanged"
+        says = f"{name(one.observation)} is {change}"
+        rule = "the candidate does not say so"
+        errors.append(_error("f", one, significant, _share("change", significant), says, rule, link))
     return errors
 
 
