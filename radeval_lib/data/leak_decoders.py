@@ -31,7 +31,7 @@ _LETTERED = 0.35  # share of letters in text among other bytes; among random byt
 _PERIODS = range(2, 7)  # words and labels that alternate
 _MOST_LEAVES, _LONG_LEAF = 4000, 120  # of a file that may go on in another
 _CHUNK = 240  # tokens, a multiple of every period
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"<[^<>]*>")
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])"
 )
@@ -39,13 +39,13 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\s{1,2}[A-Za-z0-9+/_-]{4,})*={0,2}")
 _HEXADECIMAL = re.compile(r"[0-9a-fA-F]{40,}")
 _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
-_PAIR = re.compile(r"^\W*(\w+)\W*[:=]\s*(.+)$", re.MULTILINE)
+_PAIR = re.compile(r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE)
 _TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
 _SIDES = tuple(re.compile(one, re.DOTALL) for one in (
     r"\[-.{,999}?-\]|<del\b.{,999}?</del>", r"\{\+.{,999}?\+\}|<ins\b.{,999}?</ins>",
 ))  # fmt: skip
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_LEAF = re.compile(r"<[^>]*>|[\"\n]")
+_LEAF = re.compile(r"<[^<>]*>|[\"\n]")
 _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 _PICTURE_URL = re.compile(rf"data:\s*{_PICTURE_KIND}[^,<>\n]{{,99}},\s*[\w+/%=-]{{8,}}", re.IGNORECASE)
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)

@@ -75,12 +75,13 @@ def unpacked(content: bytes, budget: Budget) -> Iterator[bytes]:
 
     That is compressed streams, members of zip archives with their names, and the texts and bytes of pickles.
     """
-    place = 0
+    place, zipped = 0, False
     while found := _PACKED.search(content, place):
         place, kind = found.end(), found.group()[:1]
         if kind == b"P":
-            yield from _members(content, budget)
-            place = max(place, content.rfind(b"PK\x05\x06"))
+            if not zipped:  # the archive's list is at its end, wherever it begins
+                yield from _members(content, budget)
+            zipped = True
         elif kind == b"\x80":
             yield from map(budget.spend, _pickled(content, found.start()))
         else:
@@ -130,7 +131,9 @@ def _pickled(content: bytes, start: int) -> Iterator[bytes]:
     texts: list[str] = []
     value: str | bytes | None = None
     with suppress(*_DAMAGED):  # what is no pickle, or is cut
-        for opcode, argument, _ in pickletools.genops(stream):
+        for opcode, argument, place in pickletools.genops(stream):
+            if opcode.name == "PROTO" and place != start:  # the next pickle
+                break
             if opcode.name in ("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"):
                 memo[len(memo) if argument is None else argument] = value
                 continue
