@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.data import RestrictedText, catalog, guard, leak_streams, readings
+from radeval_lib.data import RestrictedText, catalog, guard, leak_decoders, leak_streams
 from radeval_lib.data.guard import LeakError, scan, scan_build
 from tests.data import samples
 
@@ -235,7 +235,7 @@ def test_a_pickle_is_not_run(build: Path) -> None:
 @pytest.mark.parametrize("piece", ["<", "---\n", "PK\3\4", "\x80\4", "'", "x^", "[-", "&", '{"a":', "ab+/"])
 def test_no_file_takes_long(piece: str) -> None:
     begin = time.monotonic()
-    assert list(readings.of_file(f"{piece * 50_000}>".encode("latin-1")))
+    assert list(leak_decoders.of_file(f"{piece * 50_000}>".encode("latin-1")))
     assert time.monotonic() - begin < 10
 
 

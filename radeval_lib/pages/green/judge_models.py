@@ -34,7 +34,7 @@ from radeval_lib.study.superiority import Lead, check_superiority, unknown_lead
 from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
 
 ABDOMINAL_CT = (("CT", "ABDOMEN"), ("CT", "ABDOMEN-PELVIS"))
-"""Kept out of what a judge learns from, as the paper's abdominal CT."""
+"""CellOutput out of what a judge learns from, as the paper's abdominal CT."""
 
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
