@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-_PREFIX = ".part-"
+PART = ".part-"
 _DISPLACED = (
     ".displaced"  # in a part: the folder that stood at the target; there from the moment of replacing
 )
@@ -91,7 +91,7 @@ def clear(folder: Path) -> None:
     A folder whose writer was killed between moving the old one away and the new one into its place is put
     there: it was complete.
     """
-    for part in folder.glob(f"{_PREFIX}*"):
+    for part in folder.glob(f"{PART}*"):
         with suppress(OSError):  # another process clears it, or its writer is alive
             lock = os.open(part, os.O_RDONLY)
             try:
@@ -152,7 +152,7 @@ def _part(folder: Path) -> Iterator[Path]:
     clear(folder)
     lock = None
     while lock is None:
-        part = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+        part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
         with suppress(BlockingIOError):  # being cleared
             lock = _locked(part)
     try:

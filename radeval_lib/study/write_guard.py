@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT, display_path
 
@@ -47,7 +48,10 @@ def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
         Later, where a file elsewhere is opened for writing, moved, made or removed.
     """
     caches = [value for name, value in os.environ.items() if _CACHE.search(name) and os.path.isabs(value)]
-    own, shared = _below(places), _below([tempfile.gettempdir(), "/dev", *caches])
+    places = list(places)
+    # What is left whole or not at all is begun beside its place.
+    begun = (f"{place.resolve().parent}{os.sep}{atomic.PART}" for place in places)
+    own, shared = (*_below(places), *begun), _below([tempfile.gettempdir(), "/dev", *caches])
     repository, hidden = _below([ROOT]), f"{Path.home().resolve()}{os.sep}."
 
     def check(event: str, given: tuple[Any, ...]) -> None:
