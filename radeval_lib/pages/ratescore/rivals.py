@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.ratescore.splitting import split
 from radeval_lib.stats.estimates import Estimate
 
@@ -114,8 +113,8 @@ def mean_of(values: np.ndarray, resamples: int, rng: np.random.Generator) -> Est
     return Estimate(float(values.mean()), float(ends.low), float(ends.high))
 
 
-def token_lengths(metric: RaTEScore, pairs: pd.DataFrame) -> list[tuple[list[int], list[int]]]:
-    """Tokens of each pair's sentences, and of the distinct names of its entities."""
+def token_lengths(metric: Any, pairs: pd.DataFrame) -> list[tuple[list[int], list[int]]]:
+    """Tokens of each pair's sentences, and of the distinct names of its entities, by RaTEScore's encoder."""
     tokens = metric.encoder.tokenizer
     read = metric.entities([*pairs["reference"], *pairs["candidate"]])
     lengths = []
@@ -140,7 +139,7 @@ def cost_table(
     lengths : see :func:`token_lengths`.
     judges : billions of weights.
     """
-    words = np.mean([sum(sentences) for sentences, _ in lengths])
+    words = float(np.mean([sum(sentences) for sentences, _ in lengths]))
     rows = {
         name: (
             sum(size.weights for size in both) / 1e6,
