@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from scipy import stats
 
 from radeval_lib.pages.ratescore.released import RATESCORE
 from radeval_lib.papers.printed_numbers import by_name
-from radeval_lib.stats.printed_correlation import correlation_interval, needed_between
+from radeval_lib.stats.printed_correlation import Kind, correlation_interval, needed_between
 from radeval_lib.study.checks import Check
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
@@ -44,7 +45,7 @@ class PrintedAgreement:
                 found = stats.binomtest(round(row.value * n), n).proportion_ci(method="wilson")
                 ends.append((found.low, found.high))
             else:
-                ends.append(correlation_interval(row.value, n, kind.lower()))
+                ends.append(correlation_interval(row.value, n, cast(Kind, kind.lower())))
         low, high = zip(*ends, strict=True)
         return self.printed.assign(low=low, high=high)
 
@@ -54,7 +55,7 @@ class PrintedAgreement:
         if kind == "accuracy":
             right = [round(values[metric] * self.pairs[part]) for metric in (first, second)]
             return lead_of_shares(right[0], right[1], self.pairs[part])
-        return lead_of_correlations(values[first], values[second], self.pairs[part], kind.lower())
+        return lead_of_correlations(values[first], values[second], self.pairs[part], cast(Kind, kind.lower()))
 
     def check_above(
         self,
