@@ -22,13 +22,6 @@ from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
 from radeval_lib.pages.green.preferences import conclusion as preferred
 from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
-from radeval_lib.pages.ratescore.sentences import (
-    about_recovery,
-    as_said_words,
-    beside,
-    copying_words,
-    least_seen_words,
-)
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
 from radeval_lib.pages.summarization.tallies import LeadRetention
@@ -38,7 +31,6 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import conclusions, display, pages
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
-from radeval_lib.study.superiority import Lead
 from radeval_lib.study.verdicts import kind, outcome, verdict
 
 READ = Path(__file__).with_name("sentences.txt")
@@ -441,38 +433,6 @@ def _judges() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
-def _ratescore() -> dict[str, dict[str, str]]:
-    ends_of = {"below": (0.3, 0.4), "above": (0.6, 0.7), "open": (0.4, 0.6)}
-    return {
-        "experiments.ratescore.sentences.about_recovery": {
-            "found nearer": about_recovery(0.95, 0.85, AHEAD),
-            "equal nearer": about_recovery(0.75, 0.85, BEHIND),
-            "open": about_recovery(0.85, 0.85, LEVEL),
-            "too few pairs": about_recovery(0.95, 0.85, None),
-        },
-        "experiments.ratescore.sentences.beside": {
-            name: beside("BioLORD", "MedCPT", Lead.by_interval(gap))
-            for name, gap in (("first leads", AHEAD), ("rival leads", BEHIND), ("open", LEVEL))
-        }
-        | {
-            "names with commas": beside(
-                "MiniLM, 2 layers", "MiniLM, 2 layers, untrained", Lead.by_interval(LEVEL)
-            )
-        },
-        "experiments.ratescore.sentences.as_said_words": {
-            "both": as_said_words({"BLEU": True, "ROUGE-L": True}),
-            "each": as_said_words({"BLEU": True, "ROUGE-L": False, "METEOR": None}),
-        },
-        "experiments.ratescore.sentences.copying_words": {
-            name: copying_words(*ends) for name, ends in ends_of.items()
-        },
-        "experiments.ratescore.sentences.least_seen_words": {
-            name: least_seen_words("wrong place", "0.50 [0.40, 0.60]", *ends)
-            for name, ends in ends_of.items()
-        },
-    }
-
-
 def _green() -> Iterator[tuple[str, dict[str, str]]]:
     def of(*gaps: Estimate) -> str:
         return preferred({f"group {number}": (0.6, 0.5, gap) for number, gap in enumerate(gaps, 1)})
@@ -534,7 +494,6 @@ def made() -> dict[str, dict[str, str]]:
             "none": graphs_by_machine.told([]),
             "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
         },
-        **_ratescore(),
         **dict(_summaries()),
         **dict(_green()),
         **dict(_ceilings()),

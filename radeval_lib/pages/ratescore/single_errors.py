@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import pandas as pd
 
+from radeval_lib.stats.preferences import preferences
 from radeval_lib.synthetic import CATEGORIES, SyntheticError, SyntheticReport, inject, rewrite
 from radeval_lib.synthetic.generator import report_at
 
 COPIED, REWORDED = "copied", "reworded"
 NONE, UNRELATED = "none", "another report"
+NAMES = {
+    "a": "false finding",
+    "b": "missing finding",
+    "c": "wrong place",
+    "d": "wrong severity",
+    "e": "false comparison",
+    "f": "missing comparison",
+}
+"""What pages call the categories of error."""
 KINDS = tuple((category, significant) for category in CATEGORIES for significant in (True, False))
 _TRIES = 400  # reports looked at for each one that is wanted; about one in fifteen allows every kind of error
 
@@ -84,3 +94,34 @@ def _candidates(report: SyntheticReport, seed: int) -> list[dict[str, object]]:
                 }
             )
     return rows
+
+
+def faithful_above(faithful: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """How often the faithful rewording of the same reference is above each of some candidates, by metric.
+
+    Parameters
+    ----------
+    faithful : scores of the faithful rewordings, one row a case, one column a metric.
+    rows : candidates: ``case`` and a score by each metric.
+    """
+    return preferences(faithful.loc[rows["case"]], rows[list(faithful)], groups=rows["case"])
+
+
+def by_significance(faithful: pd.DataFrame, reworded: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """:func:`faithful_above` of one metric for each category: all pairs, significant errors, and others.
+
+    Returns
+    -------
+    DataFrame
+        Index ``kind`` (a category letter) and ``part`` (``all``, ``significant`` or ``not significant``).
+    """
+    rows: dict[tuple[str, str], pd.Series] = {}
+    for kind in NAMES:
+        own = reworded[reworded["kind"] == kind]
+        parts = {
+            "all": own,
+            "significant": own[own["significant"]],
+            "not significant": own[~own["significant"]],
+        }
+        rows |= {(kind, part): faithful_above(faithful, chosen).loc[metric] for part, chosen in parts.items()}
+    return pd.DataFrame(rows.values(), index=pd.MultiIndex.from_tuples(rows, names=["kind", "part"]))

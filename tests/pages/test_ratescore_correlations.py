@@ -1,0 +1,35 @@
+"""Printed coefficients: intervals, orders and leads."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.pages.ratescore.correlations import PrintedAgreement, told_edge
+from radeval_lib.stats.printed_correlation import correlation_interval
+
+ROWS = [
+    ("Sentences, Pearson", "RaTEScore", "0.50", 0.5, 0.005),
+    ("Sentences, Pearson", "BLEU", "0.20", 0.2, 0.005),
+    ("Rewrites, accuracy", "RaTEScore", "0.90", 0.9, 0.005),
+    ("Rewrites, accuracy", "BLEU", "0.40", 0.4, 0.005),
+]
+PRINTED = pd.DataFrame(ROWS, columns=["column", "metric", "printed", "value", "half_width"])
+AGREEMENT = PrintedAgreement(PRINTED, {"Sentences": 400, "Rewrites": 100})
+
+
+def test_intervals_are_fishers_for_correlations_and_wilsons_for_shares() -> None:
+    found = AGREEMENT.with_intervals()
+    low, high = correlation_interval(0.5, 400, "pearson")
+    assert found.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high])
+    assert found.loc[2, "low"] == pytest.approx(0.8256, abs=1e-4)
+
+
+@pytest.mark.parametrize("column", ["Sentences, Pearson", "Rewrites, accuracy"])
+def test_the_first_is_put_above_all_others(column: str) -> None:
+    order, lead = AGREEMENT.check_above("it leads", "the best", column)
+    assert order.computed.startswith("RaTEScore 0.")
+    assert (order.outcome, lead.outcome) == ("holds", "holds")
+
+
+def test_an_edge_is_told_in_words() -> None:
+    assert [told_edge(edge) for edge in (np.nan, -0.1, 0.5)] == ["none", "any", "0.50 or more"]
