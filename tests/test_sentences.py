@@ -18,10 +18,7 @@ from radeval_lib.pages.facts import consultation_notes, granularity, mtsamples
 from radeval_lib.pages.facts import real_counts as facts
 from radeval_lib.pages.facts.rates import Shared
 from radeval_lib.pages.facts.real_counts import LENGTH
-from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
-from radeval_lib.pages.green.preferences import conclusion as preferred
-from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
 from radeval_lib.pages.rales import benchmark
 from radeval_lib.pages.rales import results as rales
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores
@@ -469,110 +466,6 @@ def _encoders() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
-def _against(**gaps: tuple[float, float, float, float]) -> pd.DataFrame:
-    """A metric against others: difference, its ends and p."""
-    names = {
-        name.replace("_", " ").replace("one match", "GREEN, one match"): row for name, row in gaps.items()
-    }
-    return pd.DataFrame.from_dict(names, orient="index", columns=["difference", "low", "high", "p_holm"])
-
-
-def _ceilings() -> Iterator[tuple[str, dict[str, str]]]:
-    ahead, behind, level = (0.2, 0.1, 0.3, 0.01), (-0.2, -0.3, -0.1, 0.01), (-0.1, -0.3, 0.1, 0.4)
-    best, room = "all errors", "experiments.green.sentences"
-    means = pd.DataFrame({"min": [0.5, 0.3], "max": [0.7, 0.4]}, index=[best, "GREEN"])
-    together = pd.Series({best: 0.75, "GREEN": 0.5, green.GIVEN: 0.6, "GREEN, all errors": 0.45})
-    sides = {"the sum leads": behind, "GREEN leads": ahead, "open": level}
-    yield (
-        f"{room}.ceiling_words",
-        {
-            name: green.ceiling_words(_against(all_errors=row, one_match_given=level), means, together, best)
-            for name, row in sides.items()
-        },
-    )
-    yield (
-        f"{room}.ceiling_meaning",
-        {
-            name: green.ceiling_meaning(_against(all_errors=row, one_match_given=row), best)
-            for name, row in sides.items()
-        },
-    )
-    found = pd.Series([4.0, 6.0, 8.0])
-    grades = pd.Series([1.0, 2.0, 4.0])
-    yield (
-        f"{room}.about_one_match",
-        {
-            name: green.about_one_match(found, found / 2, found / 40, pd.Series(scores), grades)
-            for name, scores in {
-                "some 0": [0, 0, 0.5],
-                "one 0": [0, 0.2, 0.5],
-                "no 0": [0.1, 0.2, 0.5],
-            }.items()
-        },
-    )
-    yield (
-        f"{room}.about_ratios",
-        {"always": green.about_ratios(together, ["GREEN", green.GIVEN, "GREEN, all errors"])},
-    )
-
-
-def _judges() -> Iterator[tuple[str, dict[str, str]]]:
-    room = "experiments.green.sentences"
-    names = ["weighted errors by rules", "GREEN by rules", "BLEU", "ROUGE-L", "fourteen observations"]
-    table = pd.DataFrame({"value": [0.5, 0.3, 0.2, 0.4, 0.3], "low": 0.3, "high": 0.7}, index=names)
-    ceiling = pd.Series({"weighted errors": 0.7, "GREEN": 0.32})
-    rivals = {
-        "leads, aim open": ((0.3, 0.2, 0.4, 0.01), (0.1, 0.05, 0.2, 0.01), 0.60),
-        "lead open, aim missed": ((0.3, 0.2, 0.4, 0.01), (0.1, -0.05, 0.2, 0.3), 0.80),
-        "behind, aim passed": ((0.3, 0.2, 0.4, 0.01), (-0.1, -0.2, -0.05, 0.01), 0.20),
-    }
-    yield (
-        f"{room}.rules_words",
-        {
-            name: green.rules_words(
-                table,
-                _against(BLEU=first, other=second).rename(index={"other": "ROUGE-L"}),
-                ceiling,
-                ["BLEU", "ROUGE-L"],
-                aim,
-            )
-            for name, (first, second, aim) in rivals.items()
-        },
-    )
-    said, marked, grades = (pd.Series(values) for values in ([0, 0, 2], [1, 2, 2], [3.0, 2.0, 2.5]))
-    yield (
-        f"{room}.silent_words",
-        {
-            "two": green.silent_words(said, marked, grades),
-            "one": green.silent_words(said, marked.replace(1, 0), grades),
-            "none": green.silent_words(said + 1, marked, grades),
-        },
-    )
-    yield (
-        f"{room}.first_sight_words",
-        {
-            "both": green.first_sight_words(0.91, 0.86, (0.9, 0.85)),
-            "one": green.first_sight_words(0.91, 0.81, (0.9, 0.85)),
-            "neither": green.first_sight_words(0.899, 0.81, (0.9, 0.85)),
-        },
-    )
-    yield (
-        f"{room}.learned_words",
-        {
-            "likelier": green.learned_words([AHEAD], 2, 2),
-            "one each": green.learned_words([AHEAD, BEHIND, LEVEL], 0, 1),
-            "less likely": green.learned_words([BEHIND, BEHIND], 0, 4),
-        },
-    )
-    yield (
-        f"{room}.bound_words",
-        {
-            name: green.bound_words(lead)
-            for name, lead in (("passes", AHEAD), ("below", BEHIND), ("open", LEVEL))
-        },
-    )
-
-
 def _ratescore() -> dict[str, dict[str, str]]:
     guesses = pd.DataFrame(
         {"low": [0.6, 0.4, 0.3], "high": [0.8, 0.55, 0.8]}, index=["BLEU", "CheXbert", "METEOR"]
@@ -629,40 +522,6 @@ def _ratescore() -> dict[str, dict[str, str]]:
     }
 
 
-def _green() -> Iterator[tuple[str, dict[str, str]]]:
-    def of(*gaps: Estimate) -> str:
-        return preferred({f"group {number}": (0.6, 0.5, gap) for number, gap in enumerate(gaps, 1)})
-
-    yield (
-        "experiments.green.preferences.conclusion",
-        {
-            "GREEN leads": of(AHEAD, AHEAD),
-            "the count leads": of(BEHIND, BEHIND),
-            "neither": of(LEVEL, LEVEL),
-            "GREEN, where it can be told": of(AHEAD, LEVEL),
-            "the count, where it can be told": of(LEVEL, BEHIND),
-            "each once": of(AHEAD, BEHIND),
-        },
-    )
-    known = Recognition(threshold=0.78, recognised=0.27, synonyms=756, area=0.93)
-    yield (
-        "experiments.green.synonyms.synonym_words",
-        {
-            "no link": synonym_words(known, (0.0, 0.0, 0.0), 0),
-            "one link, better": synonym_words(known, (0.02, 0.01, 0.03), 1),
-            "links, worse": synonym_words(known, (-0.02, -0.03, -0.01), 12),
-            "links, no clear difference": synonym_words(known, (0.001, -0.01, 0.01), 3),
-        },
-    )
-    yield (
-        "experiments.green.other_modalities.modification_prompt",
-        {
-            "errors": modification_prompt("The liver is normal.", "ad"),
-            "none": modification_prompt("The liver is normal.", ""),
-        },
-    )
-
-
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     lead = {"value": 1.0, "low": 0.5, "high": 1.5}
@@ -696,9 +555,10 @@ def made() -> dict[str, dict[str, str]]:
         },
         **_ratescore(),
         **dict(_summaries()),
-        **dict(_green()),
-        **dict(_ceilings()),
-        **dict(_judges()),
+        "experiments.green.other_modalities.modification_prompt": {
+            "errors": modification_prompt("The liver is normal.", "ad"),
+            "none": modification_prompt("The liver is normal.", ""),
+        },
     }
 
 
