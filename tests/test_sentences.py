@@ -18,10 +18,7 @@ from radeval_lib.pages.facts import consultation_notes, granularity, mtsamples
 from radeval_lib.pages.facts import real_counts as facts
 from radeval_lib.pages.facts.rates import Shared
 from radeval_lib.pages.facts.real_counts import LENGTH
-from radeval_lib.pages.green import sentences as green
 from radeval_lib.pages.green.other_modalities import modification_prompt
-from radeval_lib.pages.green.preferences import conclusion as preferred
-from radeval_lib.pages.green.rules_judge import Recognition, synonym_words
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
 from radeval_lib.pages.summarization.tallies import LeadRetention
@@ -38,7 +35,8 @@ REMEDIES = {
     "study.declarations._read",
     "study.profiles.profile",
     "study.results.read",
-}  # remedies of errors, which the tests of those errors read
+    "pages.green.method.variants",
+}  # remedies of errors, which the tests of those errors read, and answers of a judge
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
 LOST, KEPT, OPEN = Estimate(0.2, -0.1, 0.4), Estimate(0.9, 0.7, 1.2), Estimate(0.5, 0.2, 0.9)
 
@@ -182,10 +180,10 @@ def _fact_sentences() -> Iterator[tuple[str, dict[str, str]]]:
         (0.4, 0.3, 0.6, -0.1, 0.1),
     )
     rates = "f1 recall precision"
-    yield "experiments.facts.sentences.conclusion", _fact_conclusions()
+    yield "pages.facts.real_counts.conclusion", _fact_conclusions()
     odd = _behind(possible=1, empty=True, counted_twice=1, neither=1, no_rate=True)
     yield (
-        "experiments.facts.sentences.about_counts",
+        "pages.facts.real_counts.about_counts",
         {
             "nothing odd": facts.about_counts(_behind()),
             "one of each": facts.about_counts(odd),
@@ -193,21 +191,21 @@ def _fact_sentences() -> Iterator[tuple[str, dict[str, str]]]:
         },
     )
     yield (
-        "experiments.facts.sentences.about_shared",
+        "pages.facts.real_counts.about_shared",
         {
             "more than chance": facts.about_shared(Shared(100, 99, 34, 0.5)),
             "no more than chance": facts.about_shared(Shared(100, 99, 0, 0.95)),
         },
     )
     yield (
-        "experiments.facts.sentences.about_metrics",
+        "pages.facts.real_counts.about_metrics",
         {
             "every rate": facts.about_metrics(_rates(better, worse, rates)),
             "one precision": facts.about_metrics(_rates(better, worse, "f1 recall")),
         },
     )
     yield (
-        "experiments.facts.sentences.about_length",
+        "pages.facts.real_counts.about_length",
         {
             "better and worse": facts.about_length(_rates(better, worse, rates)),
             "all better": facts.about_length(_rates(better, better, rates)),
@@ -215,7 +213,7 @@ def _fact_sentences() -> Iterator[tuple[str, dict[str, str]]]:
         },
     )
     average = pd.DataFrame({"R facts": [0.7], "G facts": [0.8], "Precision": [0.9], "Recall": [0.85]})
-    yield "experiments.facts.sentences.about_sizes", {"always": facts.about_sizes(average)}
+    yield "pages.facts.real_counts.about_sizes", {"always": facts.about_sizes(average)}
 
 
 def _steps(*values: float) -> pd.DataFrame:
@@ -225,7 +223,7 @@ def _steps(*values: float) -> pd.DataFrame:
 def _granularity() -> Iterator[tuple[str, dict[str, str]]]:
     lasts = _steps(0.2, 0.1)
     yield (
-        "experiments.facts.granularity.where_it_stops",
+        "pages.facts.granularity.where_it_stops",
         {
             "stops": granularity.where_it_stops(_steps(0.2, 0.1, -0.1), "slips a text"),
             "lasts": granularity.where_it_stops(lasts, "slips a text"),
@@ -252,7 +250,7 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
     alone = mtsamples.Found(PART[1:], real=False, whole=False)
     lines = pd.DataFrame({"mean": [0.4, 0.6, 0.3]}, index=["a", "b", "reference"])
     yield (
-        "experiments.facts.reports.conclusion",
+        "pages.facts.mtsamples.conclusion",
         {
             "whole file": mtsamples.conclusion(WHOLE, printed),
             "no file, another description": mtsamples.conclusion(
@@ -261,25 +259,25 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
         },
     )
     yield (
-        "experiments.facts.reports.about_file",
+        "pages.facts.mtsamples.about_file",
         {name: mtsamples.about_file(one) for name, one in [("whole", WHOLE), ("part", SOME), ("none", NONE)]},
     )
     yield (
-        "experiments.facts.reports.about_repeats",
+        "pages.facts.mtsamples.about_repeats",
         {
             "some train": mtsamples.about_repeats(SOME, np.random.default_rng(0)),
             "none trains": mtsamples.about_repeats(alone, np.random.default_rng(0)),
         },
     )
     yield (
-        "experiments.facts.reports.about_summaries",
+        "pages.facts.mtsamples.about_summaries",
         {name: mtsamples.about_summaries(lines, name) for name in ("synthetic", "open")},
     )
-    yield "experiments.facts.reports.Found.remaining", {"part": SOME.remaining}
+    yield "pages.facts.mtsamples.Found.remaining", {"part": SOME.remaining}
 
 
 def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
-    room = "experiments.summarization"
+    room = "pages.summarization"
     gaps = {"Lead-3": AHEAD, "Random": AHEAD, "Copier": LEVEL, "Oracle": BEHIND}
     seen = Estimate(0.2, 0.1, 0.3)
     table = pd.DataFrame([[0.5, 0.2], [0.6, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Neck"])
@@ -329,144 +327,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     )
 
 
-def _against(**gaps: tuple[float, float, float, float]) -> pd.DataFrame:
-    """A metric against others: difference, its ends and p."""
-    names = {
-        name.replace("_", " ").replace("one match", "GREEN, one match"): row for name, row in gaps.items()
-    }
-    return pd.DataFrame.from_dict(names, orient="index", columns=["difference", "low", "high", "p_holm"])
-
-
-def _ceilings() -> Iterator[tuple[str, dict[str, str]]]:
-    ahead, behind, level = (0.2, 0.1, 0.3, 0.01), (-0.2, -0.3, -0.1, 0.01), (-0.1, -0.3, 0.1, 0.4)
-    best, room = "all errors", "experiments.green.sentences"
-    means = pd.DataFrame({"min": [0.5, 0.3], "max": [0.7, 0.4]}, index=[best, "GREEN"])
-    together = pd.Series({best: 0.75, "GREEN": 0.5, green.GIVEN: 0.6, "GREEN, all errors": 0.45})
-    sides = {"the sum leads": behind, "GREEN leads": ahead, "open": level}
-    yield (
-        f"{room}.ceiling_words",
-        {
-            name: green.ceiling_words(_against(all_errors=row, one_match_given=level), means, together, best)
-            for name, row in sides.items()
-        },
-    )
-    yield (
-        f"{room}.ceiling_meaning",
-        {
-            name: green.ceiling_meaning(_against(all_errors=row, one_match_given=row), best)
-            for name, row in sides.items()
-        },
-    )
-    found = pd.Series([4.0, 6.0, 8.0])
-    grades = pd.Series([1.0, 2.0, 4.0])
-    yield (
-        f"{room}.about_one_match",
-        {
-            name: green.about_one_match(found, found / 2, found / 40, pd.Series(scores), grades)
-            for name, scores in {
-                "some 0": [0, 0, 0.5],
-                "one 0": [0, 0.2, 0.5],
-                "no 0": [0.1, 0.2, 0.5],
-            }.items()
-        },
-    )
-    yield (
-        f"{room}.about_ratios",
-        {"always": green.about_ratios(together, ["GREEN", green.GIVEN, "GREEN, all errors"])},
-    )
-
-
-def _judges() -> Iterator[tuple[str, dict[str, str]]]:
-    room = "experiments.green.sentences"
-    names = ["weighted errors by rules", "GREEN by rules", "BLEU", "ROUGE-L", "fourteen observations"]
-    table = pd.DataFrame({"value": [0.5, 0.3, 0.2, 0.4, 0.3], "low": 0.3, "high": 0.7}, index=names)
-    ceiling = pd.Series({"weighted errors": 0.7, "GREEN": 0.32})
-    rivals = {
-        "leads, aim open": ((0.3, 0.2, 0.4, 0.01), (0.1, 0.05, 0.2, 0.01), 0.60),
-        "lead open, aim missed": ((0.3, 0.2, 0.4, 0.01), (0.1, -0.05, 0.2, 0.3), 0.80),
-        "behind, aim passed": ((0.3, 0.2, 0.4, 0.01), (-0.1, -0.2, -0.05, 0.01), 0.20),
-    }
-    yield (
-        f"{room}.rules_words",
-        {
-            name: green.rules_words(
-                table,
-                _against(BLEU=first, other=second).rename(index={"other": "ROUGE-L"}),
-                ceiling,
-                ["BLEU", "ROUGE-L"],
-                aim,
-            )
-            for name, (first, second, aim) in rivals.items()
-        },
-    )
-    said, marked, grades = (pd.Series(values) for values in ([0, 0, 2], [1, 2, 2], [3.0, 2.0, 2.5]))
-    yield (
-        f"{room}.silent_words",
-        {
-            "two": green.silent_words(said, marked, grades),
-            "one": green.silent_words(said, marked.replace(1, 0), grades),
-            "none": green.silent_words(said + 1, marked, grades),
-        },
-    )
-    yield (
-        f"{room}.first_sight_words",
-        {
-            "both": green.first_sight_words(0.91, 0.86, (0.9, 0.85)),
-            "one": green.first_sight_words(0.91, 0.81, (0.9, 0.85)),
-            "neither": green.first_sight_words(0.899, 0.81, (0.9, 0.85)),
-        },
-    )
-    yield (
-        f"{room}.learned_words",
-        {
-            "likelier": green.learned_words([AHEAD], 2, 2),
-            "one each": green.learned_words([AHEAD, BEHIND, LEVEL], 0, 1),
-            "less likely": green.learned_words([BEHIND, BEHIND], 0, 4),
-        },
-    )
-    yield (
-        f"{room}.bound_words",
-        {
-            name: green.bound_words(lead)
-            for name, lead in (("passes", AHEAD), ("below", BEHIND), ("open", LEVEL))
-        },
-    )
-
-
-def _green() -> Iterator[tuple[str, dict[str, str]]]:
-    def of(*gaps: Estimate) -> str:
-        return preferred({f"group {number}": (0.6, 0.5, gap) for number, gap in enumerate(gaps, 1)})
-
-    yield (
-        "experiments.green.preferences.conclusion",
-        {
-            "GREEN leads": of(AHEAD, AHEAD),
-            "the count leads": of(BEHIND, BEHIND),
-            "neither": of(LEVEL, LEVEL),
-            "GREEN, where it can be told": of(AHEAD, LEVEL),
-            "the count, where it can be told": of(LEVEL, BEHIND),
-            "each once": of(AHEAD, BEHIND),
-        },
-    )
-    known = Recognition(threshold=0.78, recognised=0.27, synonyms=756, area=0.93)
-    yield (
-        "experiments.green.synonyms.synonym_words",
-        {
-            "no link": synonym_words(known, (0.0, 0.0, 0.0), 0),
-            "one link, better": synonym_words(known, (0.02, 0.01, 0.03), 1),
-            "links, worse": synonym_words(known, (-0.02, -0.03, -0.01), 12),
-            "links, no clear difference": synonym_words(known, (0.001, -0.01, 0.01), 3),
-        },
-    )
-    yield (
-        "experiments.green.other_modalities.modification_prompt",
-        {
-            "errors": modification_prompt("The liver is normal.", "ad"),
-            "none": modification_prompt("The liver is normal.", ""),
-        },
-    )
-
-
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     lead = {"value": 1.0, "low": 0.5, "high": 1.5}
@@ -482,7 +342,7 @@ def made() -> dict[str, dict[str, str]]:
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),
         },
         **dict(_granularity()),
-        "experiments.facts.notes.conclusion": {
+        "pages.facts.consultation_notes.conclusion": {
             "better": _agreed(0.9, 0.8, 0.95),
             "less": _agreed(0.1, 0.0, 0.2),
             "neither": _agreed(0.55, 0.4, 0.8),
@@ -490,14 +350,15 @@ def made() -> dict[str, dict[str, str]]:
         },
         **dict(_reports()),
         **dict(_fact_sentences()),
-        "experiments.radgraph.open_sentences.told": {
+        "pages.summarization.graphs_by_machine.told": {
             "none": graphs_by_machine.told([]),
             "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
         },
         **dict(_summaries()),
-        **dict(_green()),
-        **dict(_ceilings()),
-        **dict(_judges()),
+        "pages.green.other_modalities.modification_prompt": {
+            "errors": modification_prompt("The liver is normal.", "ad"),
+            "none": modification_prompt("The liver is normal.", ""),
+        },
     }
 
 
@@ -555,7 +416,7 @@ def _makers() -> Iterator[str]:
             else:
                 yield from within(child, name, function)
 
-    for room in ("papers", "study", "experiments"):
+    for room in ("papers", "study", "pages"):
         for path in sorted((ROOT / "radeval_lib" / room).rglob("*.py")):
             module = ".".join(path.relative_to(ROOT / "radeval_lib").with_suffix("").parts)
             yield from within(ast.parse(path.read_text(encoding="utf-8")), module, False)

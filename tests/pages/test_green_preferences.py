@@ -9,7 +9,6 @@ from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.pages.green.preferences import Choice
-from radeval_lib.stats.estimates import Estimate
 from radeval_lib.synthetic import PERFECT, Comparison, GoldError
 
 
@@ -144,20 +143,11 @@ def test_gain_with_confidence_by_hand():
         preferences.group_difference(values, pd.Series([True] * 8), resamples=10, rng=rng)
 
 
-@pytest.mark.parametrize(
-    ("ends", "closing"),
-    [
-        ([(0.1, 0.2), (0.1, 0.3)], "GREEN leads for all"),
-        ([(-0.2, -0.1), (-0.3, -0.1)], "The error count leads for all"),
-        ([(-0.1, 0.1), (-0.2, 0.1)], "do not tell the two apart"),
-        ([(0.1, 0.2), (-0.1, 0.1)], "can be told apart, GREEN leads"),
-        ([(-0.2, -0.1), (-0.1, 0.1)], "can be told apart, the error count leads"),
-        ([(0.1, 0.2), (-0.3, -0.1)], "depends on whose choices"),
-    ],
-)
-def test_every_closing_sentence(ends, closing):
-    found = {str(place): (0.6, 0.5, Estimate(sum(pair) / 2, *pair)) for place, pair in enumerate(ends)}
-    assert closing in preferences.conclusion(found)
+def test_answers_are_read_as_meant():
+    answers = preferences.read_answers()
+    assert answers["as meant"].all()
+    assert answers.loc["with words and marks", ["choice", "confidence"]].tolist() == ["first", "7"]
+    assert answers.loc["out of range", ["choice", "confidence"]].tolist() == ["none", "none"]
 
 
 def test_counts_of_analyses_with_their_faults():

@@ -165,6 +165,28 @@ def step_of_one_match(frame: pd.DataFrame) -> pd.Series:
     return pd.Series(np.subtract(after, before), index=frame.index)
 
 
+def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
+    """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
+
+    Parameters
+    ----------
+    frame : of :func:`marked`.
+    """
+    zero = frame.loc[frame["GREEN"] == 0, "others"]
+    rows = {
+        "findings stated, median": f"{frame['stated'].median():.0f}",
+        "of these without a mark, mean": f"{frame['clean'].mean():.1f}",
+        "step of one match more, mean": f"{step_of_one_match(frame).mean():.2f}",
+        "scores that are exactly 0": f"{len(zero) / len(frame):.0%}",
+    }
+    if not zero.empty:
+        rows["grades of these candidates"] = f"{zero.min():.1f} to {zero.max():.1f}"
+    if len(zero) > 1:
+        rows["standard deviation of these grades"] = f"{zero.std():.2f}"
+    rows["standard deviation of all grades"] = f"{frame['others'].std():.2f}"
+    return pd.DataFrame({"": rows})
+
+
 def graded(ratings: Sequence[Rating]) -> pd.Series:
     """Mean grade of each candidate, by (case, candidate)."""
     rows = pd.DataFrame([(one.case, one.candidate, one.rating) for one in ratings])

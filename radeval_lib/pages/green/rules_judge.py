@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
+from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 import radeval_lib.findings as findings
@@ -29,8 +30,8 @@ from radeval_lib.models.judges.rules.alignment import SYNONYM
 from radeval_lib.models.judges.rules.items import name, names_of
 from radeval_lib.pages.green.summary import Encode
 from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import error_pairs
-from radeval_lib.wording import in_words, percent, with_interval
 
 _FILE = Path(__file__).with_name("freeze.yml")
 _PAIRS, _SEED = 300, 20240917
@@ -245,29 +246,32 @@ def links_by_encoder(judgements: Sequence[Judgement]) -> int:
     return sum(how == SYNONYM for one in judgements for _, _, how in one.links)
 
 
-def synonym_words(known: Recognition, gained: tuple[float, float, float], links: int) -> str:
-    """What an encoder would add to the judge's lists.
+def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Scores of a metric, turned so that higher is better."""
+    metric = run.metric(key)
+    values = metric.score(references, candidates).values
+    return values if metric.higher_is_better else -values
+
+
+def against_marks(told: pd.DataFrame) -> pd.DataFrame:
+    """What the rules find in graded candidates beside what radiologists mark.
 
     Parameters
     ----------
-    gained : see :func:`~radeval_lib.pages.green.planted.gain`.
-    links : see :func:`links_by_encoder`.
+    told : one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
+        ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it
+        lower than the grade does.
     """
-    value, low, high = gained
-    reading = (
-        f"Of {known.synonyms:,} pairs of names that the lexicon gives one finding, the encoder recognises "
-        f"{percent(known.recognised)} at the cosine of {known.threshold:.2f} (area under the ROC curve "
-        f"{known.area:.2f})."
-    )
-    if not links:
-        return (
-            f"{reading} On the planted errors it relates no two findings that the lists do not relate, so it "
-            "adds nothing there. The judge works without it."
-        )
-    change = with_interval(value, low, high, "+.3f")
-    verdict = "makes it better" if low > 0 else "makes it worse" if high < 0 else "makes no clear difference"
-    pairs = "one pair" if links == 1 else f"{in_words(links)} pairs"
-    return (
-        f"{reading} On the planted errors it relates {pairs} of findings that the lists do not relate, which "
-        f"{verdict} (micro-F1 {change}). The judge works without it."
-    )
+    marked_gap = told["weighted"].rank() - (-told["grade"]).rank()
+    silent = told[(told["number by rules"] == 0) & (told["errors"] >= 1)]
+    rows = {
+        "number of errors, τ_b": f"{told['errors'].corr(told['number by rules'], 'kendall'):.2f}",
+        "weighted errors, τ_b": f"{told['weighted'].corr(told['by rules'], 'kendall'):.2f}",
+        "errors a candidate, by rules": f"{told['number by rules'].mean():.1f}",
+        "errors a candidate, marked by a radiologist": f"{told['errors'].mean():.1f}",
+        "difference in rank from the grade, correlation": f"{told['gap'].corr(marked_gap):.2f}",
+        "candidates without an error by rules in which one is marked": str(len(silent)),
+    }
+    if len(silent):
+        rows["mean grade of these"] = f"{silent['grade'].mean():.1f}"
+    return pd.DataFrame({"": rows})

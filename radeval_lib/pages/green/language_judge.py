@@ -1,0 +1,109 @@
+"""Fine-tuning a language model on analyses, and what it learned (Ostmeier et al. 2024, Section 3.2)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+
+import pandas as pd
+
+from radeval_lib.data.records import JudgedPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.green import parse
+from radeval_lib.models import naming
+from radeval_lib.models.judges.base import Pair
+from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.judges.tuning import JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.training import train
+from radeval_lib.pages.green.preferences import paired_difference
+from radeval_lib.pages.green.settings import settings
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study.profiles import profile
+from radeval_lib.study.runs import Run
+
+_NAMES = (
+    "starts from",
+    "effective batch",
+    "epochs",
+    "learning rate",
+    "warm-up",
+    "weight decay",
+    "most tokens",
+    "adapters' ranks",
+)
+
+
+def told_settings(name: str) -> dict[str, object]:
+    """The settings of a profile, as the paper tells its own."""
+    chosen = settings(profile(name))
+    training = chosen.tuning(0, "cpu")
+    values = (
+        naming.title(chosen.start) if chosen.start else "random weights",
+        f"{chosen.effective_batch:,}",
+        training.epochs,
+        f"{training.learning_rate:g}",
+        training.warmup,
+        training.weight_decay,
+        f"{chosen.longest:,}",
+        ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
+    )
+    return dict(zip(_NAMES, values, strict=True))
+
+
+def fine_tune(
+    run: Run,
+    rank: int,
+    *,
+    seed: int,
+    teach: Sequence[JudgedPair],
+    choosing: Sequence[JudgedPair],
+    held: Sequence[JudgedPair],
+    asked: Sequence[Pair],
+) -> tuple[dict[str, object], Estimate]:
+    """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
+
+    Parameters
+    ----------
+    seed : of the weights and of the order of examples.
+    teach, choosing, held : judged pairs to learn from, to choose the epoch by, and to say what was learned.
+    asked : pairs of reports that the trained model is to analyse.
+
+    Returns
+    -------
+    tuple
+        A row of facts: ``trained``, the number of ``weights``, the mean log-probability of a token of the
+        held-out analyses ``before`` and ``after``, how many ``readable answers`` of those ``asked``; and by
+        how much held-out analyses became likelier.
+    """
+    import torch
+
+    chosen = settings(run.profile)
+    torch.manual_seed(seed % 2**31)
+    module, tokenizer = (
+        pretrained_model(chosen.start)
+        if chosen.start
+        else small_model([reveal(one.prompt) + reveal(one.analysis) for one in teach], **chosen.small)
+    )
+    task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
+    weights = sum(one.numel() for one in task.module.parameters() if one.requires_grad)
+    before = _likelihoods(task, held)
+    trained = train(task, teach, choosing, chosen.tuning(seed, run.profile.device)).task
+    after = _likelihoods(trained, held)
+    gain = paired_difference(after, before, resamples=run.profile.resamples, rng=run.rng(f"gain {rank}"))
+    with tempfile.TemporaryDirectory() as folder:
+        trained.save(folder)
+        judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
+        answers = judge.judge(asked)
+    return {
+        "trained": f"low-rank adapters of rank {rank}" if rank else "all weights",
+        "weights": weights,
+        "before": before.mean(),
+        "after": after.mean(),
+        "readable answers": sum(parse(one, "strict").score is not None for one in answers),
+        "asked": len(answers),
+    }, gain
+
+
+def _likelihoods(task: JudgeTuning, held: Sequence[JudgedPair]) -> pd.Series:
+    """Of each analysis the mean log-probability of a token."""
+    return pd.Series([task.measure([one])["likelihood"] for one in held])

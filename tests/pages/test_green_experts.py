@@ -1,0 +1,92 @@
+"""Six radiologists against each other, and what printed intervals tell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.pages.green import correlations, inter_expert
+from radeval_lib.papers.printed_numbers import parse, printed
+from radeval_lib.stats import agreement
+from radeval_lib.study.verdicts import HOLDS
+
+RNG = np.random.default_rng(3)
+COUNTS = {kind: RNG.poisson(0.4, (40, 6, 6)).astype(float) for kind in ("significant", "insignificant")}
+COUNTS["total"] = COUNTS["significant"] + COUNTS["insignificant"]
+TOTALS = {kind: array.sum(axis=1) for kind, array in COUNTS.items()}
+
+
+def test_the_printed_table_1_is_symmetric_and_of_200_pairs():
+    assert {check.outcome for check in inter_expert.check_cells(printed("green.table1"), 200)} == {HOLDS}
+    whole, mirrored = inter_expert.check_cells(printed("green.table1"), 7)
+    assert (whole.outcome, mirrored.outcome) == ("fails", HOLDS)
+
+
+def test_only_the_right_order_of_raters_gives_a_matrix():
+    matrix = agreement.mean_absolute_differences(TOTALS["significant"])
+    order = (2, 0, 1, 5, 4, 3)
+    target = agreement.upper_triangle(matrix[np.ix_(order, order)])
+    assert inter_expert.orders_that_print(matrix, target) == [order]
+
+
+def test_ranges_of_tau_by_reading():
+    readings = inter_expert.kendall_readings(COUNTS)
+    assert len(readings) == 7 * 4
+    assert (readings["low"] <= readings["mean"]).all()
+    row = readings.iloc[5]
+    low, high = (parse(f"{row[end]:.4f}") for end in ("low", "high"))
+    checks = inter_expert.check_nearest(readings, low, high)
+    assert [check.outcome for check in checks] == [HOLDS, HOLDS]
+    assert row["range over"] in checks[0].name
+
+
+def test_differences_by_category_by_hand():
+    counts = np.zeros((1, 6, 6))
+    counts[0, 0] = [6, 0, 0, 0, 0, 0]
+    found = inter_expert.by_category(counts)
+    assert found["mean of all six"]["a"].tolist() == pytest.approx([5, 1, 1, 1, 1, 1])
+    assert found["mean of the other five"]["a"].tolist() == pytest.approx([6] + [1.2] * 5)
+    assert found["each of the other five"].loc["Expert 0", "a"] == 6
+    assert not found["mean of all six"]["f"].any()
+
+
+def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
+    tests = agreement.wilcoxon_with_mean(TOTALS["total"], inter_expert.RATERS)
+    cells = pd.DataFrame({"rater": tests["rater"], "printed": tests["w"].map(str), "value": tests["w"]})
+    checks = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(half_width=0.05))
+    assert all(check.low <= check.value <= check.high for check in checks)
+    assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
+    assert inter_expert.largest_p(1e6, 100) == 1
+    assert inter_expert.pairwise_p(TOTALS["total"]).shape == (15,)
+
+
+def test_a_judge_who_errs_less_is_nearer_to_radiologists():
+    truth = RNG.poisson(3, 60).astype(float)
+    people = truth[:, None] + RNG.integers(-2, 3, (60, 6))
+    leads = {name: inter_expert.Estimate(0.1, 0.05, 0.2) for name in ("each other", "mean", "difference")}
+    closer, bounds = inter_expert.check_judge(people, truth, leads)
+    assert closer.outcome == HOLDS
+    assert [check.outcome for check in bounds] == ["fails", "fails"]
+
+
+def test_table_6_says_what_it_can_tell_apart():
+    six = correlations.PrintedTaus()
+    assert "GREEN" not in six.below("GREEN")
+    assert six.p_value("GREEN", "ROUGE-L", np.array([0.0, 0.9]))[1] < six.test("GREEN", "ROUGE-L")["p"]
+    assert len(six.tests) == 13 * 12 / 2
+
+
+def test_table_7_is_rebuilt_from_one_number_of_cases():
+    seven = correlations.PrintedShares()
+    rebuilt = seven.rebuilt()
+    assert rebuilt["accuracy"].round(2).tolist() == seven.values["estimate"].tolist()
+    assert seven.ends <= 2 * len(seven.right)
+    assert len(seven.possible_p()) == 10
+    assert (seven.possible_p()["smallest p"] <= seven.possible_p()["largest p"]).all()
+    assert seven.by_method().shape == (5, 6)
+
+
+def test_taus_of_experts_who_agree_are_one():
+    counts = np.tile(np.arange(20.0)[:, None], (1, 6))
+    table, draws = correlations.inter_expert_taus(counts, resamples=30, rng=np.random.default_rng(0))
+    assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
+    assert draws.shape == (30, 3)

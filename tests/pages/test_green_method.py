@@ -1,0 +1,69 @@
+"""GREEN's score, its reading from text, and what the paper enumerates."""
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib.pages.green import ceilings, method, other_modalities, rules_judge
+from radeval_lib.study import begin
+from radeval_lib.study.verdicts import HOLDS
+
+
+def test_the_formula_has_the_properties_that_the_paper_names():
+    assert method.scored(3, 1, 5) == 0.75
+    assert {check.outcome for check in method.check_formula()} == {HOLDS}
+
+
+def test_a_strict_reading_never_gives_a_wrong_score():
+    read = method.read_both_ways()
+    assert ((read["strict"] == read["meant"]) | (read["strict"] == "none")).all()
+    assert (read["as released"] != read["meant"]).any()
+    assert read.loc["as asked for", "what strict reports"] == ""
+
+
+def test_analyses_in_the_layout_are_read_back_and_strays_move_the_mean(tmp_path):
+    run = begin("green/method", profile="smoke", seed=1, output_dir=str(tmp_path))
+    written = method.random_counts(60, np.random.default_rng(0))
+    assert method.read_back(written) == 60
+    drift = method.drift(written, run).set_index(["way", "share"])["shift"]
+    assert (drift.xs(0.0, level="share").abs() < 1e-12).all()
+    assert drift.xs(0.4, level="share").abs().max() > 0
+
+
+def test_changes_leave_out_spacing():
+    assert method.changes("no  large effusion.", "no small effusion .") == ["large → small"]
+    assert method.changes("the same", "the  same") == []
+    assert (method.enumerated("green.guide_pairing"), method.enumerated("green.guide_ooc")) == (5, 4)
+
+
+def test_candidates_are_as_their_method_makes_them():
+    made = list(other_modalities.modified(120, 5))
+    assert {check.outcome for check in other_modalities.check_methods(made)} == {HOLDS}
+    assert other_modalities.counted(made).groupby("method").size().sum() == 120
+
+
+def test_what_a_score_of_zero_leaves_out():
+    frame = pd.DataFrame(
+        {"GREEN": [0, 0, 0.5], "others": [1.0, 3.0, 4.0], "stated": 2, "clean": [0, 0, 1], "significant": 1}
+    )
+    told = ceilings.about_one_match(frame)[""]
+    assert told["scores that are exactly 0"] == "67%"
+    assert told["grades of these candidates"] == "1.0 to 3.0"
+    none = ceilings.about_one_match(frame.assign(GREEN=0.5))[""]
+    assert "grades of these candidates" not in none
+
+
+def test_rules_beside_marks():
+    told = pd.DataFrame(
+        {
+            "grade": [1.0, 3.0, 5.0],
+            "errors": [4.0, 2.0, 0.0],
+            "weighted": [3.0, 1.0, 0.0],
+            "number by rules": [4, 0, 0],
+            "by rules": [2.0, 0.0, 0.0],
+            "gap": [0.0, -0.5, 0.5],
+        }
+    )
+    found = rules_judge.against_marks(told)[""]
+    assert found["candidates without an error by rules in which one is marked"] == "1"
+    assert found["mean grade of these"] == "3.0"
+    assert found["errors a candidate, by rules"] == "1.3"
