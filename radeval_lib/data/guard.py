@@ -21,7 +21,7 @@ import random
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -178,7 +178,11 @@ class Index:
     def add(self, file: str, texts: Iterable[str], known: frozenset[str], named: bool = False) -> None:
         """Index a file, or its name, by those of its words that are ``known``."""
         found: dict[int, list[Hashes]] = {kind: [] for kind in _KINDS}
-        for text in set(texts):
+        seen: set[int] = set()
+        for text in texts:
+            if hash(text) in seen:  # another reading gave the same
+                continue
+            seen.add(hash(text))
             for kind, hashes in _of_text(text, known).items():
                 found[kind].append(hashes)
         self.places.append((file, named))
@@ -284,7 +288,7 @@ def scan(
     every.sort(key=lambda path: _natural(path.as_posix()))
     unreadable: dict[str, list[leak_decoders.Unreadable]] = {}
     first: dict[str, int] = {}  # a build holds most pages several times
-    small: dict[int, list[Hashes]] = {}
+    small: dict[int, list[bytes]] = {}
     for path in every:
         if not (folder / path).is_file():
             continue
@@ -292,9 +296,8 @@ def scan(
         if digest not in first:
             first[digest] = len(index.places)
             content = (folder / path).read_bytes()
-            found = list(leak_decoders.of_file(content))
-            unreadable[digest] = [one for one in found if not isinstance(one, str)]
-            index.add(file, (one for one in found if isinstance(one, str)), known)
+            unreadable[digest] = []
+            index.add(file, _texts(content, unreadable[digest]), known)
             small[first[digest]] = _short_leaves(content, known)
         else:
             small[len(index.places)] = small[first[digest]]
@@ -308,17 +311,27 @@ def scan(
     return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
 
 
+def _texts(content: bytes, unreadable: list[leak_decoders.Unreadable]) -> Iterator[str]:
+    """The readings of a file that are texts; why it must be refused is added to ``unreadable``."""
+    for reading in leak_decoders.of_file(content):
+        if isinstance(reading, str):
+            yield reading
+        else:
+            unreadable.append(reading)
+
+
 def _natural(name: str) -> list[str | int]:
     """For sorting: 10 comes after 9."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
-def _short_leaves(content: bytes, known: frozenset[str]) -> list[Hashes]:
+def _short_leaves(content: bytes, known: frozenset[str]) -> list[bytes]:
+    """The words of each short line, as the bytes of their hashes."""
     found = (_known_words(leaf.lower(), known) for leaf in leak_decoders.leaves(content))
-    return [leaf for leaf in found if 0 < len(leaf) <= _LONG_LEAF]
+    return [leaf.tobytes() for leaf in found if 0 < len(leaf) <= _LONG_LEAF]
 
 
-def _join_small_files(index: Index, small: Mapping[int, list[Hashes]]) -> None:
+def _join_small_files(index: Index, small: Mapping[int, list[bytes]]) -> None:
     """Index what goes on from file to file of a folder, of those with an ending, or of those with a name.
 
     Lines that most of them share, such as a page's frame, are left out.
@@ -331,12 +344,10 @@ def _join_small_files(index: Index, small: Mapping[int, list[Hashes]]) -> None:
     for places in groups.values():
         if len(places) < 2:
             continue
-        times = Counter(leaf for place in places for leaf in {leaf.tobytes() for leaf in small[place]})
+        times = Counter(leaf for place in places for leaf in set(small[place]))
         shared = {leaf for leaf, count in times.items() if count > max(1, len(places) / 2)}
-        parts = {
-            place: np.concatenate([_NONE, *(leaf for leaf in small[place] if leaf.tobytes() not in shared)])
-            for place in places
-        }
+        own = {place: b"".join(leaf for leaf in small[place] if leaf not in shared) for place in places}
+        parts = {place: np.frombuffer(part, np.uint64) for place, part in own.items()}
         index.add_joined({place: part for place, part in parts.items() if len(part) <= _SMALL_FILE})
 
 

@@ -146,7 +146,7 @@ def _lettered(content: bytes) -> bytes:
     signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
     blocks = signs.reshape(-1, _BLOCK)
     letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)
-    rich = (letters >= 4) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
+    rich = (letters > 0) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
     rich[1:] |= rich[:-1].copy()
     rich[:-1] |= rich[1:].copy()
     return blocks[rich].tobytes()

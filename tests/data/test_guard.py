@@ -9,6 +9,7 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -220,6 +221,12 @@ def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch:
     assert not scan(build, CORPORA)
     (build / "b.gz").write_bytes(gzip.compress(bytes(2000) + SECRET.encode()))
     assert [str(leak) for leak in scan(build, CORPORA)] == ["b.gz (too much is packed in it to be read)"]
+
+
+@pytest.mark.parametrize("kind", ["<U60", ">U60", "S99", "O"])
+def test_arrays_whose_words_stand_far_apart(build: Path, kind: str) -> None:
+    np.save(build / "words.npy", np.array(SECRET.split(), kind), allow_pickle=True)
+    assert [leak.file for leak in scan(build, CORPORA)] == ["words.npy"]
 
 
 def test_a_pickle_is_not_run(build: Path) -> None:

@@ -16,7 +16,18 @@ from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.paths import ROOT
-from tests.robustness import inputs, kills, leaks, names, runaway, scoring, spoiled_models, stale, wrapped
+from tests.robustness import (
+    archives,
+    inputs,
+    kills,
+    leaks,
+    names,
+    runaway,
+    scoring,
+    spoiled_models,
+    stale,
+    wrapped,
+)
 
 PAGE = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "| Attack | It holds if | Kinds | Tries | Failures | Last run |", "<!-- end of attacks -->"
@@ -36,6 +47,10 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "leaks": (
         "planted leaks: the build fails, and no file that held the text stays; clean builds pass",
         lambda folder: ((kind, "" if held else kind) for kind, held in leaks.tries(folder)),
+    ),
+    "archives": (
+        "bombs, and names of members that do no good: refused in one line within 20 s; nothing stays",
+        archives.tries,
     ),
     "names": (
         "hostile names: nothing runs, nothing is written elsewhere, one line says what is wrong",
