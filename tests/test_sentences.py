@@ -31,7 +31,6 @@ from radeval_lib.pages.ratescore.sentences import (
 )
 from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.pages.summarization import sentences as summaries
-from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -48,7 +47,6 @@ REMEDIES = {
     "study.results.read",
 }  # remedies of errors, which the tests of those errors read
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
-LOST, KEPT, OPEN = Estimate(0.2, -0.1, 0.4), Estimate(0.9, 0.7, 1.2), Estimate(0.5, 0.2, 0.9)
 
 
 def _check(result: str, aspect: str = "", number: int = 0) -> Check:
@@ -289,7 +287,6 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
 def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
     room = "experiments.summarization"
     gaps = {"Lead-3": AHEAD, "Random": AHEAD, "Copier": LEVEL, "Oracle": BEHIND}
-    seen = Estimate(0.2, 0.1, 0.3)
     table = pd.DataFrame([[0.5, 0.2], [0.6, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Neck"])
     wide = pd.DataFrame(
         {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
@@ -319,20 +316,6 @@ def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
             "as the paper": summaries.observation_words(0.8, 0.2, 0.001).data,
             "opposite": summaries.observation_words(0.2, 0.8, 0.001).data,
             "open": summaries.observation_words(0.5, 0.4, 0.3).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.comparison_words",
-        {"behind": summaries.comparison_words("Pointer", {"Oracle": BEHIND}).data},
-    )
-    yield (
-        f"{room}.sentences.unseen_words",
-        {
-            "most is lost": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, LOST)).data,
-            "most is kept": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, KEPT)).data,
-            "open": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, OPEN)).data,
-            "no lead": summaries.unseen_words("Pointer", LeadRetention(LEVEL, BEHIND, None)).data,
-            "one kind": summaries.unseen_words("Pointer", None).data,
         },
     )
 

@@ -94,39 +94,7 @@ def observation_words(outside: float, chest: float, p: float) -> Markdown:
     )
 
 
-def comparison_words(best: str, gaps: Mapping[str, Estimate]) -> Markdown:
-    """Whom the best learning system beats by ROUGE-L."""
-    return Markdown(f"By ROUGE-L, the {best.lower()} {lead_words(gaps)}.")
-
-
 _HALF = 0.5
-
-
-def unseen_words(best: str, left: LeadRetention | None) -> Markdown:
-    """How much of a lead over Lead-3 is left on groups that were not in training.
-
-    Parameters
-    ----------
-    left : None where all test reports are of one kind.
-    """
-    if left is None:
-        return Markdown("*All test reports are of one kind here, so this cannot be asked.*")
-    if left.share is None:
-        return Markdown(
-            f"On groups that it was trained on, no lead of the {best.lower()} over Lead-3 is established "
-            f"({estimate_words(left.seen)}), so there is none to lose on the others "
-            f"({estimate_words(left.unseen)})."
-        )
-    lost = {
-        True: "most of it is lost",
-        False: "most of it is kept",
-        None: "whether most of it is lost cannot be told",
-    }
-    return Markdown(
-        f"The {best.lower()} leads Lead-3 by {estimate_words(left.seen)} on groups that it was trained on; "
-        f"on the others the difference is {estimate_words(left.unseen)}. {_share_words(left.share)} of the "
-        f"lead is left: {lost[_mostly_lost(left)]}."
-    )
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
