@@ -145,6 +145,12 @@ def _concept(label: str) -> str:
     return "observation" if label.upper().startswith("OBS") else "anatomy"
 
 
+def relation_types(head: str, tail: str) -> list[str]:
+    """The types of relation that RadGraph's scheme lets lead from one label to another, in words."""
+    ends = _concept(head), _concept(tail)
+    return [kind.replace("_", " ") for kind, allowed in _ALLOWED.items() if ends in allowed]
+
+
 def by_anatomy(counts: pd.DataFrame) -> pd.DataFrame:
     """Entities right, found and gold, and F1, by the anatomy that ``group`` names after the modality; groups
     of one word, such as an institution, name none and are left out."""
