@@ -30,7 +30,6 @@ from radeval_lib.pages.ratescore.sentences import (
     least_seen_words,
 )
 from radeval_lib.pages.summarization import graphs_by_machine
-from radeval_lib.pages.summarization import sentences as summaries
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -284,42 +283,6 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
     yield "experiments.facts.reports.Found.remaining", {"part": SOME.remaining}
 
 
-def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
-    room = "experiments.summarization"
-    gaps = {"Lead-3": AHEAD, "Random": AHEAD, "Copier": LEVEL, "Oracle": BEHIND}
-    table = pd.DataFrame([[0.5, 0.2], [0.6, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Neck"])
-    wide = pd.DataFrame(
-        {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
-        index=["CT Head", "CT Neck", "ALL"],
-    )
-    yield (
-        f"{room}.sentences.conclusion",
-        {
-            "leads, ties and lags": summaries.conclusion("the generator", "Pointer", gaps).data,
-            "leads": summaries.conclusion("MIMIC-III", "Pointer", {"Random": AHEAD}).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.first_against",
-        {"mixed": summaries.first_against("Pointer", gaps, pd.Series(["Pointer", "Lead-3", "Pointer"])).data},
-    )
-    yield (
-        f"{room}.sentences.transfer_words",
-        {
-            "limited": summaries.transfer_words(table, "ALL", ["CT Head"], ["MR Neck"], 50).data,
-            "all reports": summaries.transfer_words(wide, "ALL", list(wide)[:2], list(wide)[2:], 0).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.observation_words",
-        {
-            "as the paper": summaries.observation_words(0.8, 0.2, 0.001).data,
-            "opposite": summaries.observation_words(0.2, 0.8, 0.001).data,
-            "open": summaries.observation_words(0.5, 0.4, 0.3).data,
-        },
-    )
-
-
 def _against(**gaps: tuple[float, float, float, float]) -> pd.DataFrame:
     """A metric against others: difference, its ends and p."""
     names = {
@@ -518,7 +481,6 @@ def made() -> dict[str, dict[str, str]]:
             "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
         },
         **_ratescore(),
-        **dict(_summaries()),
         **dict(_green()),
         **dict(_ceilings()),
         **dict(_judges()),
