@@ -29,7 +29,6 @@ from radeval_lib.pages.ratescore.sentences import (
     copying_words,
     least_seen_words,
 )
-from radeval_lib.pages.summarization import graphs_by_machine
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -476,10 +475,6 @@ def made() -> dict[str, dict[str, str]]:
         },
         **dict(_reports()),
         **dict(_fact_sentences()),
-        "experiments.radgraph.open_sentences.told": {
-            "none": graphs_by_machine.told([]),
-            "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
-        },
         **_ratescore(),
         **dict(_green()),
         **dict(_ceilings()),
