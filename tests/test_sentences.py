@@ -19,9 +19,6 @@ from radeval_lib.pages.facts import real_counts as facts
 from radeval_lib.pages.facts.rates import Shared
 from radeval_lib.pages.facts.real_counts import LENGTH
 from radeval_lib.pages.green.other_modalities import modification_prompt
-from radeval_lib.pages.summarization import graphs_by_machine
-from radeval_lib.pages.summarization import sentences as summaries
-from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -38,7 +35,6 @@ REMEDIES = {
     "pages.green.method.variants",
 }  # remedies of errors, which the tests of those errors read, and answers of a judge
 AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Estimate(0.0, -0.1, 0.1)
-LOST, KEPT, OPEN = Estimate(0.2, -0.1, 0.4), Estimate(0.9, 0.7, 1.2), Estimate(0.5, 0.2, 0.9)
 
 
 def _check(result: str, aspect: str = "", number: int = 0) -> Check:
@@ -276,62 +272,12 @@ def _reports() -> Iterator[tuple[str, dict[str, str]]]:
     yield "pages.facts.mtsamples.Found.remaining", {"part": SOME.remaining}
 
 
-def _summaries() -> Iterator[tuple[str, dict[str, str]]]:
-    room = "pages.summarization"
-    gaps = {"Lead-3": AHEAD, "Random": AHEAD, "Copier": LEVEL, "Oracle": BEHIND}
-    seen = Estimate(0.2, 0.1, 0.3)
-    table = pd.DataFrame([[0.5, 0.2], [0.6, 0.4]], index=["CT Head", "ALL"], columns=["CT Head", "MR Neck"])
-    wide = pd.DataFrame(
-        {"CT Head": [0.5, 0.3, 0.6], "CT Neck": [0.2, 0.5, 0.6], "MR Neck": 0.2, "MR Head": 0.4},
-        index=["CT Head", "CT Neck", "ALL"],
-    )
-    yield (
-        f"{room}.sentences.conclusion",
-        {
-            "leads, ties and lags": summaries.conclusion("the generator", "Pointer", gaps).data,
-            "leads": summaries.conclusion("MIMIC-III", "Pointer", {"Random": AHEAD}).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.first_against",
-        {"mixed": summaries.first_against("Pointer", gaps, pd.Series(["Pointer", "Lead-3", "Pointer"])).data},
-    )
-    yield (
-        f"{room}.sentences.transfer_words",
-        {
-            "limited": summaries.transfer_words(table, "ALL", ["CT Head"], ["MR Neck"], 50).data,
-            "all reports": summaries.transfer_words(wide, "ALL", list(wide)[:2], list(wide)[2:], 0).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.observation_words",
-        {
-            "as the paper": summaries.observation_words(0.8, 0.2, 0.001).data,
-            "opposite": summaries.observation_words(0.2, 0.8, 0.001).data,
-            "open": summaries.observation_words(0.5, 0.4, 0.3).data,
-        },
-    )
-    yield (
-        f"{room}.sentences.comparison_words",
-        {"behind": summaries.comparison_words("Pointer", {"Oracle": BEHIND}).data},
-    )
-    yield (
-        f"{room}.sentences.unseen_words",
-        {
-            "most is lost": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, LOST)).data,
-            "most is kept": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, KEPT)).data,
-            "open": summaries.unseen_words("Pointer", LeadRetention(seen, AHEAD, OPEN)).data,
-            "no lead": summaries.unseen_words("Pointer", LeadRetention(LEVEL, BEHIND, None)).data,
-            "one kind": summaries.unseen_words("Pointer", None).data,
         },
     )
 
 
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
-    lead = {"value": 1.0, "low": 0.5, "high": 1.5}
-    sides = {"ahead": lead, "behind": {"value": -1.0, "low": -1.5, "high": -0.5}}
-    sides["open"] = {"value": 0.2, "low": -0.4, "high": 0.8}
     return {
         "study.display.verdict_sentence": _verdict_sentences(),
         "study.pages.evidence_sentences": _evidence(),
@@ -350,11 +296,6 @@ def made() -> dict[str, dict[str, str]]:
         },
         **dict(_reports()),
         **dict(_fact_sentences()),
-        "pages.summarization.graphs_by_machine.told": {
-            "none": graphs_by_machine.told([]),
-            "ten": graphs_by_machine.told([graphs_by_machine.OpenSentence("1", {})] * 10),  # type: ignore[typeddict-item]
-        },
-        **dict(_summaries()),
         "pages.green.other_modalities.modification_prompt": {
             "errors": modification_prompt("The liver is normal.", "ad"),
             "none": modification_prompt("The liver is normal.", ""),

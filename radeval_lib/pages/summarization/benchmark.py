@@ -80,6 +80,14 @@ def compared(
     }
 
 
+def against_others(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str
+) -> dict[str, Estimate]:
+    """Mean of one of several minus that of each other on the same tests, with intervals."""
+    others = {name: own for name, own in rows.items() if name != first}
+    return compared(run, rows[first], others, metric)
+
+
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     """Whether each difference is an established lead."""
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}

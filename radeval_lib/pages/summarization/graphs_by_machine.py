@@ -18,11 +18,23 @@ from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ResultError
 from radeval_lib.lexicon.markup import tokenize
-from radeval_lib.metrics.radgraph import Case, Graph, Level, f1_radgraph, triplets
+from radeval_lib.metrics.radgraph import (
+    Case,
+    Graph,
+    Level,
+    build_graph,
+    compare,
+    f1_radgraph,
+    parse_graph,
+    triplets,
+)
+from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.training import PARTS
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.seed_intervals import intervals, micro
 from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.synthetic.errors import ErrorPair
+from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.wording import with_interval
 
 PART_TITLES = {
@@ -63,6 +75,74 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
             rows.append(found.assign(part=part, label=label, gold=gold))
     columns = ["part", "label", "measure", "value", "low", "high", "gold"]
     return pd.concat(rows, ignore_index=True)[columns]
+
+
+def agreement(quality: pd.DataFrame) -> pd.DataFrame:
+    """One row a part: ``gold``, and precision, recall and F1 with their intervals, as text.
+
+    Parameters
+    ----------
+    quality : of :func:`quality`.
+    """
+    overall = quality[quality["label"] == "all"]
+    told = overall.apply(lambda row: with_interval(row.value, row.low, row.high, ".2f"), axis=1)
+    table = overall.assign(told=told).pivot(index="part", columns="measure", values="told")
+    return _measures(table.loc[list(PART_TITLES)], overall.groupby("part")["gold"].first()).rename(
+        index=PART_TITLES
+    )
+
+
+def f1_by_type(quality: pd.DataFrame) -> pd.DataFrame:
+    """The rows of F1 of each type of entity and relation, by type."""
+    return _types(quality).query("measure == 'f1'").set_index("label")
+
+
+def by_type(quality: pd.DataFrame) -> pd.DataFrame:
+    """One row a type of entity or relation: ``gold``, precision, recall and F1."""
+    typed = f1_by_type(quality)
+    table = _types(quality).pivot_table(index="label", columns="measure", values="value").loc[typed.index]
+    return _measures(table, typed["gold"]).rename_axis("type")
+
+
+def _types(quality: pd.DataFrame) -> pd.DataFrame:
+    return quality[(quality["label"] != "all") & quality["part"].isin(["entity", "relation"])]
+
+
+def _measures(table: pd.DataFrame, gold: pd.Series) -> pd.DataFrame:
+    table = table[["precision", "recall", "f1"]].rename(columns={"f1": "F1"})
+    table.insert(0, "gold", gold)
+    return table.rename_axis(None).rename_axis(None, axis=1)
+
+
+def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
+    """Graphs of the references and the candidates, by the generator and as an extractor finds them."""
+    gold: list[list[Graph]] = []
+    found: list[list[Graph]] = []
+    for side in ("reference", "candidate"):
+        texts = [getattr(pair, side).findings for pair in pairs]
+        gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
+        annotated = extractor.annotate([text.text for text in texts])
+        found.append([parse_graph(item["entities"]) for item in annotated])
+    return gold, found
+
+
+def scores_of_changes() -> pd.DataFrame:
+    """F1-RadGraph by level (columns) of graphs that differ from a reference in one thing (rows)."""
+    entities = [("opacity", "OBS-DP"), ("left", "ANAT-DP"), ("lobe", "ANAT-DP")]
+    absent = [("opacity", "OBS-DA"), *entities[1:]]
+    located, modify = (0, "located_at", 2), (1, "modify", 2)
+    variants = {
+        "an entity is absent instead of present": (absent, [located, modify]),
+        "a relation is missing": (entities, [located]),
+        "a relation has another type": (entities, [located, (1, "located_at", 2)]),
+        "a relation leads elsewhere": (entities, [(0, "located_at", 1), modify]),
+    }
+    reference = build_graph(entities, [located, modify])
+    rows = {
+        name: [compare(reference, build_graph(*graph), level).f1 for level in get_args(Level)]
+        for name, graph in variants.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(get_args(Level)))
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
@@ -143,6 +223,12 @@ def check_scheme(
 
 def _concept(label: str) -> str:
     return "observation" if label.upper().startswith("OBS") else "anatomy"
+
+
+def relation_types(head: str, tail: str) -> list[str]:
+    """The types of relation that RadGraph's scheme lets lead from one label to another, in words."""
+    ends = _concept(head), _concept(tail)
+    return [kind.replace("_", " ") for kind, allowed in _ALLOWED.items() if ends in allowed]
 
 
 def by_anatomy(counts: pd.DataFrame) -> pd.DataFrame:
@@ -307,21 +393,6 @@ def read(path: Path | None) -> list[OpenSentence]:
         graph = ([tuple(item) for item in row[name]] for name in ("entities", "relations"))
         found.append(OpenSentence(row["uid"], annotation(words, *graph)))
     return found
-
-
-def told(sentences: Sequence[OpenSentence]) -> str:
-    """What the page says before the table."""
-    if not sentences:
-        return (
-            "With Open-i's reports in the data root, this section shows ten of their sentences, what "
-            "the model finds in them, and what is wrong with it. The folder here does not hold them."
-        )
-    return (
-        f"The table shows {len(sentences)} sentences of Open-i {{cite}}`demnerfushman2016openi`, drawn at "
-        "random, with what the model finds wrongly in them and what it misses, judged against graphs that "
-        "the authors of this book made by the scheme that the corpus follows. They are no radiologists', and "
-        "ten sentences are an illustration, not a measurement."
-    )
 
 
 def judged(sentences: Sequence[OpenSentence], found: Sequence[Annotation]) -> pd.DataFrame:

@@ -1,0 +1,228 @@
+"""The page on the size of MIMIC-RRS: the paper's lists of pairs, and the counts beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from radeval_lib import plots
+from radeval_lib.data import openi
+from radeval_lib.data.restricted import reveal
+from radeval_lib.papers.printed_numbers import Printed, quotations
+from radeval_lib.study.checks import Check, check_statement, check_value
+
+
+def check_openi(path: Path, printed: Printed) -> list[Check]:
+    """Reports of Open-i with both sections beside the printed number, without and with a filter of length."""
+    both = openi.pairs(openi.load(path))
+    long = [
+        pair
+        for pair in both
+        if len(reveal(pair.findings).split()) >= 10 and len(reveal(pair.impression).split()) >= 2
+    ]
+    return [
+        check_value("Open-i reports with both sections", printed, len(both)),
+        check_value("Open-i reports with at least 10 and 2 words", printed, len(long)),
+    ]
+
+
+def draw_sizes(counts: pd.DataFrame) -> Axes:
+    """Reports by pair, in two colours by whether the pair has training files."""
+    ordered = counts.sort_values("suitable", ascending=False).reset_index()
+    ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
+    _, axes = plots.panels(1, 1, height=3.6)
+    sns.barplot(ordered, x="suitable", y="pair", hue="role", dodge=False, ax=axes)
+    axes.set(xlabel="Reports with findings and one impression", ylabel="", xlim=(0, 36000))
+    for bars in axes.containers:
+        axes.bar_label(bars, fmt="{:,.0f}", padding=3, fontsize=8)
+    axes.legend(title="", loc="lower right")
+    return axes
+
+
+def body_parts(pair: str) -> set[str]:
+    """The parts that a pair's name names: ``pelvis`` and ``abdomen`` of ``CT Abdomen-pelvis``."""
+    return set(pair.split(" ", 1)[1].lower().split("-"))
+
+
+def listed(words: str) -> list[str]:
+    """Pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
+    found = re.findall(r"“([^”]+)”", words.replace("- ", ""))
+    split = [pair.replace("/", "-").split(" ", 1) for pair in found]
+    return [f"{modality} {body.capitalize()}" for modality, body in split]
+
+
+@dataclass(frozen=True)
+class PairLists:
+    """The pairs that the paper's sentences list.
+
+    Attributes
+    ----------
+    frequent, rare : of Section 2.1: the five first picks from MIMIC-III, and the six kept out of domain.
+    trained, unseen : of Section 2.2: those with a training set, and the remaining ones.
+    """
+
+    frequent: list[str]
+    rare: list[str]
+    trained: list[str]
+    unseen: list[str]
+
+    @classmethod
+    def read(cls) -> PairLists:
+        """The lists as ``rrs.def_splits`` quotes them."""
+        words = [text for _, text in quotations("rrs.def_splits")]
+        return cls(*(listed(words[place]) for place in (0, 1, 3, 4)))
+
+    @property
+    def from_mimic_iii(self) -> list[str]:
+        """All pairs of Section 2.1."""
+        return self.frequent + self.rare
+
+    @property
+    def all(self) -> list[str]:
+        """Every pair once, in the order in which the paper names them."""
+        return list(dict.fromkeys(self.from_mimic_iii + self.trained))
+
+    @property
+    def in_both(self) -> list[str]:
+        """Pairs that are out of domain in Section 2.1 and trained in Section 2.2."""
+        return sorted(set(self.rare) & set(self.trained))
+
+    def roles(self, counts: pd.DataFrame) -> pd.DataFrame:
+        """Each pair with its place in the lists, its reports, and what of it training shows elsewhere.
+
+        Parameters
+        ----------
+        counts : released counts by pair, with ``suitable``.
+        """
+        modalities = {pair.split()[0] for pair in self.trained}
+        bodies = set[str]().union(*map(body_parts, self.trained))
+
+        def seen(pair: str, found: bool) -> str:
+            return "" if pair in self.trained else "yes" if found else "no"
+
+        return pd.DataFrame(
+            {
+                pair: {
+                    "Section 2.1": "frequent"
+                    if pair in self.frequent
+                    else "out of domain"
+                    if pair in self.rare
+                    else "–",
+                    "Section 2.2": "trained" if pair in self.trained else "out of domain",
+                    "reports": counts["suitable"].get(pair, float("nan")),
+                    "modality seen": seen(pair, pair.split()[0] in modalities),
+                    "body part seen": seen(pair, bool(body_parts(pair) & bodies)),
+                }
+                for pair in self.all
+            }
+        ).T.astype({"reports": float})
+
+
+def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
+    """Whether as many modalities, anatomies and pairs are listed as the paper says.
+
+    What is listed for MIMIC-III is new, except X-ray and chest where these stand alone.
+    """
+
+    def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
+        pairs = list(pairs)
+        return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
+
+    def check(name: str, claim: str, found: set[str], expected: int, beside: str = "") -> Check:
+        told = f"{len(found)}{beside}: {', '.join(sorted(found))}"
+        return check_statement(name, claim, told, len(found) == expected)
+
+    modalities, bodies = kinds(lists.all)
+    new_modalities, new_bodies = kinds(lists.from_mimic_iii)
+    pairs = len(lists.all)
+    return [
+        check("modalities in all", "three modalities", modalities, 3),
+        check("anatomies in all", "seven anatomies", bodies, 7),
+        check("new modalities", "three new modalities", new_modalities, 3, " beside X-ray"),
+        check("new anatomies", "seven new anatomies", new_bodies - {"chest"}, 7, " beside chest"),
+        check_statement(
+            "pairs in all, conclusion", "twelve modality-anatomy pairs", f"{pairs} listed", pairs == 12
+        ),
+    ]
+
+
+def check_lists(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
+    """Whether the lists agree with one another and with the released counts.
+
+    Parameters
+    ----------
+    counts : released counts by pair, with ``mapped`` and ``suitable``.
+    """
+    frequent, rare = lists.frequent, lists.rare
+    top = counts["mapped"].nlargest(len(frequent)).index
+    smallest = counts.loc[[pair for pair in lists.trained if pair in counts.index], "suitable"]
+    largest = counts.loc[lists.unseen, "suitable"]
+    sinus = [pair for pair in lists.all if "sinus" in body_parts(pair)]
+    return [
+        check_statement(
+            "the five first picks are the most frequent",
+            "five of the most frequently-occurring",
+            f"the five largest are {', '.join(top)}",
+            set(top) == set(frequent),
+        ),
+        check_statement(
+            "the picks are all pairs of MIMIC-III",
+            "five pairs, then six",
+            f"{len(frequent)} and {len(rare)}, {len(set(lists.from_mimic_iii))} distinct",
+            set(lists.from_mimic_iii) == set(counts.index),
+        ),
+        check_statement(
+            "the out-of-domain pairs of 2.1 are not trained",
+            "six pairs to serve as out-of-domain test sets",
+            f"in both lists: {', '.join(lists.in_both) or 'none'}",
+            not lists.in_both,
+        ),
+        check_statement(
+            "trained and remaining pairs cover all",
+            "the remaining reports",
+            f"{len(lists.trained)} + {len(lists.unseen)} of {len(lists.all)} pairs",
+            sorted(lists.trained + lists.unseen) == sorted(lists.all),
+        ),
+        check_statement(
+            "trained pairs are the larger ones",
+            "due to their large sample sizes",
+            f"smallest trained: {smallest.idxmin()}, {smallest.min():,}; "
+            f"largest test-only: {largest.idxmax()}, {largest.max():,}",
+            bool(smallest.min() > largest.max()),
+        ),
+        check_statement(
+            "one pair images the sinus",
+            "CT Sinus is the only “sinus” dataset",
+            ", ".join(sinus),
+            sinus == ["CT Sinus"],
+        ),
+    ]
+
+
+def headings_named() -> list[str]:
+    """The headings of findings that ``rrs.example_headers`` quotes."""
+    words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # a word is broken at a line end
+    return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
+
+
+def draw_lengths(sizes: pd.DataFrame) -> Figure:
+    """Mean words (left) and vocabulary (right) of both sections, one bar a pair.
+
+    Parameters
+    ----------
+    sizes : of :func:`radeval_lib.pages.summarization.corpora.lengths_and_vocabulary`.
+    """
+    figure, axes = plots.panels(1, 2, height=4.2, sharey=True)
+    for ax, kind in zip(axes, ("words", "vocabulary"), strict=True):
+        drawn = sizes[[f"findings, {kind}", f"impression, {kind}"]]
+        drawn.columns = ["findings", "impression"]
+        drawn.plot.barh(ax=ax, width=0.8, legend=kind == "words")
+        ax.set(title=f"mean {kind}" if kind == "words" else kind, ylabel="")
+    return figure

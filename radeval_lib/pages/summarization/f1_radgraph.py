@@ -1,0 +1,262 @@
+"""The page on F1-RadGraph: the example that MIMIC-RRS works through, and candidates that differ from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from radeval_lib import plots
+from radeval_lib.metrics import radgraph
+from radeval_lib.metrics.radgraph import BothEmpty, Graph, Level
+from radeval_lib.papers.printed_numbers import printed, quotations
+from radeval_lib.study.checks import Check, check_statement, check_value
+
+Edge = tuple[str, str]
+
+_PLACES = {
+    "mild": (0, 1),
+    "overload": (1, 1),
+    "fluid": (2, 1),
+    "overt": (0, 0),
+    "edema": (1, 0),
+    "pulmonary": (2, 0),
+}
+_COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False))
+
+
+def check_schema() -> list[Check]:
+    """Whether the paper names four labels and three types of relation, and its example uses these labels."""
+    entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
+    labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
+    types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
+    used = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
+
+    def named(found: list[str]) -> str:
+        return f"{len(found)}: {', '.join(found)}"
+
+    return [
+        check_statement("entity labels", "four different entities", named(labels), len(labels) == 4),
+        check_statement("relation types", "three levels", named(types), len(types) == 3),
+        check_statement(
+            "labels of the example", "the labels of the schema", ", ".join(used), set(used) <= set(labels)
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class Example:
+    """The graph of Appendix A.2.
+
+    Attributes
+    ----------
+    nodes, edges : the sets V and E, read out of the paper's words.
+    labels : of each entity, as the printed triplets T have them.
+    """
+
+    nodes: list[str]
+    edges: list[Edge]
+    labels: dict[str, str]
+
+    @classmethod
+    def read(cls) -> Example:
+        """The example as ``rrs.example_a2_graph`` quotes it."""
+        nodes, edges, _ = (words.replace("- ", "") for _, words in quotations("rrs.example_a2_graph"))
+        inside = nodes[nodes.index("{") + 1 : nodes.rindex("}")]
+        pairs = (pair.split(",") for pair in re.findall(r"\(([^()]*)\)", edges))
+        triplets = printed("rrs.example_a2_graph")
+        return cls(
+            [name.strip() for name in inside.split(",")],
+            [(first.strip(), second.strip()) for first, second in pairs],
+            dict(zip(triplets["entity"], triplets["label"], strict=True)),
+        )
+
+    @property
+    def turned(self) -> list[Edge]:
+        """All edges the other way round."""
+        return [(second, first) for first, second in self.edges]
+
+    @property
+    def absent(self) -> list[str]:
+        """The entities labelled definitely absent."""
+        return [name for name in self.nodes if self.labels[name] == "obs-da"]
+
+    @property
+    def alone(self) -> list[str]:
+        """The entities without an edge."""
+        return [name for name in self.nodes if not any(name in edge for edge in self.edges)]
+
+    def graph(
+        self,
+        *,
+        nodes: Sequence[str] | None = None,
+        edges: Iterable[Edge] | None = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> Graph:
+        """The example's graph, or one with other nodes or edges, or with some labels changed.
+
+        The types of relations are not printed, so every edge gets the same one.
+        """
+        words = list(self.nodes if nodes is None else nodes)
+        known = {**self.labels, **(labels or {})}
+        return radgraph.build_graph(
+            [(word, known[word]) for word in words],
+            [
+                (words.index(first), "relation", words.index(second))
+                for first, second in (self.edges if edges is None else edges)
+            ],
+        )
+
+    def candidates(self) -> dict[str, Graph]:
+        """The example, and graphs that differ from it by one thing, by what that is."""
+        first = self.nodes[:3]
+        capital = [("Mild", second) if name == "mild" else (name, second) for name, second in self.edges]
+        return {
+            "the same": self.graph(),
+            "overt modifies edema": self.graph(edges=[*self.edges, ("overt", "edema")]),
+            "the negation is missed": self.graph(labels=dict.fromkeys(self.absent, "obs-dp")),
+            "all edges turned round": self.graph(edges=self.turned),
+            "no edges": self.graph(edges=[]),
+            "“Mild” with a capital": self.graph(
+                nodes=["Mild", *self.nodes[1:]], edges=capital, labels={"Mild": "obs-dp"}
+            ),
+            "first sentence only": self.graph(
+                nodes=first, edges=[edge for edge in self.edges if set(edge) <= set(first)]
+            ),
+        }
+
+    def check_triplets(self) -> list[Check]:
+        """Whether the printed triplets follow from the printed sets, and these fit one another."""
+        flags = has_relation(self.graph())
+        ends = [end for edge in self.edges for end in edge]
+        inside = sum(end in self.nodes for end in ends)
+        return [
+            *(
+                check_value(f"has a relation: {row.entity}", row.printed, flags[str(row.entity)])
+                for row in printed("rrs.example_a2_graph").itertuples()
+            ),
+            check_statement(
+                "the entities of T are those of V",
+                "a triplet contains an entity",
+                f"{len(set(self.nodes) & set(self.labels))} of {len(self.nodes)}",
+                set(self.nodes) == set(self.labels),
+            ),
+            check_statement(
+                "the edges join entities of V",
+                "relations between pairs of entities",
+                f"{inside} of {len(ends)} ends",
+                inside == len(ends),
+            ),
+        ]
+
+    def check_direction(self) -> Check:
+        """Whether the printed triplets follow from the edges as printed, and not from turned ones."""
+        wanted = {row.entity: int(row.value) for row in printed("rrs.example_a2_graph").itertuples()}
+        forward, reverse = (
+            sum(has_relation(self.graph(edges=edges))[name] == flag for name, flag in wanted.items())
+            for edges in (self.edges, self.turned)
+        )
+        return check_statement(
+            "printed triplets fit the edges in their printed direction only",
+            "The graph is directed",
+            f"{forward} of {len(self.nodes)} fit as printed, {reverse} with all edges turned",
+            forward == len(self.nodes) > reverse,
+        )
+
+    def draw(self) -> Axes:
+        """Entities as boxes in the colour of their label, edges as arrows."""
+        _, axes = plots.panels(1, 1, height=2.2)
+        for first, second in self.edges:
+            line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 34}
+            axes.annotate("", _PLACES[second], _PLACES[first], arrowprops=line)
+        for name in self.nodes:
+            label = self.labels[name]
+            box = {"boxstyle": "round,pad=0.5", "fc": "white", "ec": _COLOURS[label], "lw": 2}
+            axes.text(*_PLACES[name], f"{name}\n{label}", ha="center", va="center", fontsize=10, bbox=box)
+        axes.set(xlim=(-0.4, 2.4), ylim=(-0.55, 1.55))
+        axes.axis("off")
+        return axes
+
+
+def has_relation(graph: Graph) -> dict[str, int]:
+    """The third element of each triplet, by entity."""
+    return {name: flag for name, _, flag in radgraph.triplets(graph)}
+
+
+def same_items(graph: Graph) -> tuple[int, bool]:
+    """How many items the level *partial* compares, and whether they are the triplets of A.2."""
+    found = {(item[0], item[1], int(len(item) == 3)) for item in radgraph.items(graph, "partial")}
+    return len(found), found == set(radgraph.triplets(graph))
+
+
+def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.DataFrame:
+    """F1-RadGraph, 0 to 100, of candidates (rows) by level (columns).
+
+    The last column is *partial* if either end of an edge counted.
+    """
+
+    def either(graph: Graph) -> float:
+        ours, theirs = (set(radgraph.triplets(one, "either")) for one in (reference, graph))
+        return 2 * len(ours & theirs) / (len(ours) + len(theirs))
+
+    rows = {
+        name: {level: radgraph.compare(reference, graph, level).f1 for level in get_args(Level)}
+        | {"partial, either end": either(graph)}
+        for name, graph in candidates.items()
+    }
+    return 100 * pd.DataFrame.from_dict(rows, orient="index")
+
+
+def draw_levels(scores: pd.DataFrame) -> Axes:
+    """One row a candidate, one marker a level, from :func:`scores_by_level`."""
+    long = scores.rename_axis("candidate").reset_index()
+    long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
+    _, axes = plots.panels(1, 1, height=3.6)
+    sns.stripplot(
+        long,
+        x="F1-RadGraph",
+        y="candidate",
+        hue="level",
+        dodge=True,
+        jitter=False,
+        size=8,
+        marker="o",
+        linewidth=0.5,
+        edgecolor="white",
+        ax=axes,
+    )
+    axes.set(xlim=(-4, 104), ylabel="")
+    axes.grid(axis="y", visible=False)
+    for edge in range(len(scores) - 1):
+        axes.axhline(edge + 0.5, color="0.85", lw=0.8)
+    axes.legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes
+
+
+def scores_of_identical(full: Graph, bare: Graph) -> pd.DataFrame:
+    """Scores of identical reports by the rule for empty sets.
+
+    Parameters
+    ----------
+    full, bare : a graph with relations, and one without.
+    """
+
+    def f1(graph: Graph, rule: BothEmpty) -> float:
+        return radgraph.compare(graph, graph, both_empty=rule).f1
+
+    def combined(graph: Graph, rule: BothEmpty) -> float:
+        return radgraph.radgraph_combined(graph, graph, rule)
+
+    cases = {
+        "both empty, F1-RadGraph": (f1, radgraph.build_graph([])),
+        "identical without relations, F1-RadGraph": (f1, bare),
+        "identical without relations, radgraph_combined": (combined, bare),
+        "identical with relations, radgraph_combined": (combined, full),
+    }
+    rows = {name: [score(graph, "zero"), score(graph, "one")] for name, (score, graph) in cases.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["as released: 0", "both empty count as 1"])

@@ -1,0 +1,36 @@
+"""The page on the size of MIMIC-RRS: pairs read from the paper's sentences, and their places in its lists."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from radeval_lib.pages.summarization.dataset import PairLists, check_numbers_of_kinds, listed
+from radeval_lib.papers.released import released
+
+LISTS = PairLists(
+    ["CT Head", "CT Chest"], ["MR Head", "MR Pelvis"], ["CT Head", "CT Chest", "MR Head"], ["MR Pelvis"]
+)
+
+
+def test_pairs_of_a_sentence_are_read_in_one_spelling() -> None:
+    assert listed("“CT ab- domen/pelvis” and “MR Head”, but not head") == ["CT Abdomen-pelvis", "MR Head"]
+
+
+def test_the_papers_lists_name_every_pair_of_the_released_counts() -> None:
+    lists = PairLists.read()
+    assert set(lists.from_mimic_iii) == set(released("mimic_rrs_counts")["pair"])
+    assert set(lists.all) == {*lists.trained, *lists.unseen}
+
+
+def test_each_pair_has_its_place_in_both_lists() -> None:
+    roles = LISTS.roles(pd.DataFrame({"suitable": {"CT Head": 10, "MR Pelvis": 2}}))
+    assert roles.loc["MR Head"].drop("reports").tolist() == ["out of domain", "trained", "", ""]
+    assert roles.loc["MR Pelvis"].tolist() == ["out of domain", "out of domain", 2, "yes", "no"]
+    assert LISTS.in_both == ["MR Head"]
+
+
+def test_kinds_are_counted_and_x_ray_and_chest_are_not_new() -> None:
+    told = {check.name: check.computed for check in check_numbers_of_kinds(LISTS)}
+    assert told["anatomies in all"] == "3: chest, head, pelvis"
+    assert told["new anatomies"] == "2 beside chest: head, pelvis"
+    assert told["pairs in all, conclusion"] == "4 listed"

@@ -1,0 +1,55 @@
+"""The page on F1-RadGraph: the paper's example, and graphs that differ from it."""
+
+from __future__ import annotations
+
+from radeval_lib.pages.summarization.f1_radgraph import (
+    Example,
+    has_relation,
+    same_items,
+    scores_by_level,
+    scores_of_identical,
+)
+from radeval_lib.pages.summarization.graphs_by_machine import relation_types
+
+EXAMPLE = Example(
+    ["mild", "edema", "lung"],
+    [("mild", "edema")],
+    {"mild": "obs-dp", "edema": "obs-da", "lung": "anat-dp"},
+)
+
+
+def test_the_printed_example_has_an_edge_for_all_words_but_those_alone() -> None:
+    example = Example.read()
+    assert set(example.nodes) == set(example.labels)
+    assert {end for edge in example.edges for end in edge} | set(example.alone) == set(example.nodes)
+
+
+def test_the_start_of_an_edge_has_a_relation() -> None:
+    assert has_relation(EXAMPLE.graph()) == {"mild": 1, "edema": 0, "lung": 0}
+    assert has_relation(EXAMPLE.graph(edges=EXAMPLE.turned)) == {"mild": 0, "edema": 1, "lung": 0}
+    assert (EXAMPLE.absent, EXAMPLE.alone) == (["edema"], ["lung"])
+    assert same_items(EXAMPLE.graph()) == (3, True)
+
+
+def test_levels_see_different_changes() -> None:
+    changed = {
+        "same": EXAMPLE.graph(),
+        "turned": EXAMPLE.graph(edges=EXAMPLE.turned),
+        "present": EXAMPLE.graph(labels={"edema": "obs-dp"}),
+    }
+    scores = scores_by_level(EXAMPLE.graph(), changed)
+    assert scores.loc["same"].eq(100).all()
+    assert scores.loc["turned", ["simple", "partial, either end"]].eq(100).all()
+    assert scores.loc["turned", "partial"] < scores.loc["present", "partial"] < 100
+
+
+def test_identical_graphs_without_relations_lose_by_the_released_rule() -> None:
+    scores = scores_of_identical(EXAMPLE.graph(), EXAMPLE.graph(edges=[]))
+    assert scores["both empty count as 1"].eq(1).all()
+    assert scores["as released: 0"].tolist() == [0, 1, 0.5, 1]
+
+
+def test_types_of_relation_follow_from_the_labels() -> None:
+    assert relation_types("obs-dp", "anat-dp") == ["located at"]
+    assert relation_types("OBS-DP", "obs-da") == ["modify", "suggestive of"]
+    assert relation_types("anat-dp", "obs-dp") == []
