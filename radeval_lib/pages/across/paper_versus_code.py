@@ -1,0 +1,694 @@
+"""Smallest examples on which a paper and its released code part, each with the contrast that it shows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from IPython.display import display
+
+from radeval_lib import plots, tables
+from radeval_lib.data import green_analysis
+from radeval_lib.metrics import coco_bleu, green, radcliq, radgraph, ratescore
+from radeval_lib.models.ner.tagging import Decoding, Span, decode
+from radeval_lib.papers import demonstrations as demo
+from radeval_lib.papers.demonstrations import Contrast
+from radeval_lib.papers.printed_numbers import printed, quoted, wide
+from radeval_lib.papers.released import released
+from radeval_lib.papers.rounding import f1
+from radeval_lib.stats import calibration
+
+_Shown = tuple[pd.DataFrame, Contrast]
+_Typed = Sequence[tuple[str, str]]  # entities with their types
+
+AKLU_CLASSES = 46
+"""Classes of the procedure task, by the main text; the appendix counts one less."""
+WITHOUT_LIST = ["section empty, then a blank line", "significant section missing"]
+"""Forms of :func:`irregular_answers` that name no significant error, so that no score follows."""
+
+_MUTUAL = (
+    [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")],
+    [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")],
+    np.array([[1.0, 0.0], [0.0, 0.83]]),
+)
+_SHARED = (
+    [("pneumonia", "DISEASE"), ("right base", "ANATOMY")],
+    [("opacity", "ABNORMALITY"), ("infiltrate", "DISEASE")],
+    np.array([[0.7, 0.9], [0.4, 0.3]]),
+)
+_SHAPES = {
+    "uniform": [0.25] * 4,
+    "undecided between two": [0.49, 0.49, 0.01, 0.01],
+    "same, one class ruled out": [0.49, 0.49, 0.02 - 1e-6, 1e-6],
+    "sure": [0.97, 0.01, 0.01, 0.01],
+    "sure, one probability 0": [0.98, 0.01, 0.01, 0.0],
+}
+
+
+class Contrasts(list[Contrast]):
+    """The contrasts of the page, in its order."""
+
+    def keep(self, *found: Contrast) -> None:
+        """Display contrasts and keep them."""
+        self.extend(found)
+        display(*found)
+
+    def show(self, caption: str, frame: pd.DataFrame, *found: Contrast, **look: Any) -> None:
+        """Display a table as :func:`radeval_lib.tables.show` does, then its contrasts, which are kept."""
+        display(tables.show(frame, caption, **look))
+        self.keep(*found)
+
+    def table(self) -> pd.DataFrame:
+        """One contrast a row; ``share of range`` is NaN for counts."""
+        return pd.DataFrame(
+            {
+                "whose": one.whose,
+                "difference": one.difference,
+                "quantity": one.quantity,
+                "stated": f"{one.shown(one.stated)} ({one.basis})",
+                "by the code": one.shown(one.released),
+                "share of range": one.share,
+            }
+            for one in self
+        )
+
+
+def _contrast(
+    whose: str,
+    difference: str,
+    quantity: str,
+    values: Iterable[float],
+    basis: str = "by the paper",
+    scale: float | None = 1.0,
+) -> Contrast:
+    """A contrast from its two values, the stated one first."""
+    stated, by_code = values
+    return Contrast(whose, difference, quantity, stated, by_code, basis, scale)
+
+
+def _ratescore(
+    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", **changes: str
+) -> float:
+    scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
+    return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
+
+
+def mismatch_penalty() -> _Shown:
+    """RaTEScore of one entity pair where every mismatch of types is punished, and where the code does."""
+    rules = {"paper": "any_mismatch", "code": "cross_polarity"}
+    frame = pd.DataFrame(
+        {
+            f"disease v {kind}, {weights}": {
+                by: _ratescore(
+                    [("pneumonia", "DISEASE")],
+                    [("consolidation", kind.upper())],
+                    [[0.8]],
+                    weights,
+                    penalty=rule,
+                )
+                for by, rule in rules.items()
+            }
+            for kind in ("abnormality", "non-disease", "disease")
+            for weights in ("long", "short")
+        }
+    ).T
+    return frame, _contrast(
+        "RaTEScore",
+        "penalty for every mismatch of types",
+        "score of disease v abnormality, cosine 0.8, short weights",
+        frame.loc["disease v abnormality, short"],
+    )
+
+
+def empty_report() -> _Shown:
+    """RaTEScore of a candidate that says nothing beside two that say something else than the reference."""
+    reference = [("pneumonia", "DISEASE")]
+    nothing: tuple[_Typed, Any] = [], [[]]
+    candidates: dict[str, tuple[_Typed, Any]] = {
+        "no entity at all": nothing,
+        "“no pneumonia”, cosine 0.9": ([("no pneumonia", "NON-DISEASE")], [[0.9]]),
+        "“catheter”, cosine 0.3": ([("catheter", "ANATOMY")], [[0.3]]),
+    }
+    frame = pd.DataFrame(
+        {
+            weights: {name: _ratescore(reference, *said, weights) for name, said in candidates.items()}
+            for weights in ("long", "short")
+        }
+    )
+    return frame, Contrast(
+        "RaTEScore",
+        "no entity scores 0.5",
+        "score of a candidate without entities",
+        _ratescore(reference, *nothing, empty="zero"),
+        frame.loc["no entity at all", "long"],
+        basis="if empty sums count 0",
+    )
+
+
+def _overlap(reference: list[str], candidate: list[str]) -> float:
+    """Share of words in common, so that no model is needed."""
+    left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
+    return 2 * len(left & right) / (len(left) + len(right))
+
+
+def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
+    """The pairs that are scored of five reports, one of which keeps no sentence; how many, and their mean."""
+    said = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
+    references = [[line] for line in [*said, "Lines in place."]]
+    candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
+    meant = [_overlap(*pair) for pair in zip(references, candidates, strict=True)]
+    frame = pd.DataFrame(
+        [
+            (" ".join(reference), " ".join(candidate), _overlap(reference, candidate))
+            for reference, candidate in demo.pair_as_released(references, candidates)
+        ],
+        columns=["reference", "candidate", "score"],
+    )
+    named, basis = ("RaTEScore", "texts shift after an empty one"), "with the right pairs"
+    return (
+        frame,
+        Contrast(*named, "scores returned for five pairs", len(meant), len(frame), basis, scale=None),
+        Contrast(
+            *named, "mean score of the corpus", float(np.mean(meant)), float(frame["score"].mean()), basis
+        ),
+    )
+
+
+def _entities(labels: Sequence[str], how: Decoding) -> list[Span]:
+    """Entities of labels that begin at [CLS] and end at [SEP]."""
+    return decode(labels, [place in (0, len(labels) - 1) for place in range(len(labels))], how)
+
+
+def label_strings() -> pd.DataFrame:
+    """Label strings with the entities that the usual scheme and the released code read from them."""
+
+    def written(labels: str, how: Decoding) -> str:
+        spans = _entities(labels.split(), how)
+        return ", ".join(f"{s.type}: {s.start}" + f"–{s.end}" * (s.end > s.start) for s in spans) or "none"
+
+    strings = [
+        "O B-dis I-dis O O",
+        "O I-dis I-dis O O",
+        "O I-dis B-ana O",
+        "O B-dis I-ana I-ana O",
+        "O B-dis B-ana I-ana O",
+        "O B-dis B-ana I-ana I-ana",
+    ]
+    return pd.DataFrame(
+        {
+            "labels": strings,
+            "usual": [written(labels, "standard") for labels in strings],
+            "as released": [written(labels, "released") for labels in strings],
+        }
+    )
+
+
+def _noisy_labels(rng: np.random.Generator, rate: float) -> list[str]:
+    """Labels of twelve tokens with three entities, each replaced at random with probability ``rate``."""
+    labels = ["O"] * 14
+    for start, length in zip((1, 5, 9), rng.integers(1, 4, 3), strict=True):
+        kind = rng.choice(["dis", "ana", "abn"])
+        labels[start : start + length] = [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
+    pool = ["O", *(f"{prefix}-{kind}" for prefix in "BI" for kind in ("dis", "ana", "abn"))]
+    return [str(rng.choice(pool)) if rng.random() < rate else label for label in labels]
+
+
+def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
+    """How often the released reading of noisy labels is another than the usual one, by share of noise."""
+    rows = []
+    for rate in (0.0, 0.01, 0.02, 0.05, 0.10):
+        drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
+        read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
+        rows.append(
+            {
+                "labels replaced": rate,
+                "strings read differently": np.mean([usual != found for usual, found in read]),
+                "usual entities missing": sum(len(usual - found) for usual, found in read)
+                / sum(len(usual) for usual, _ in read),
+            }
+        )
+    frame = pd.DataFrame(rows)
+    rate, _, missing = frame.iloc[-2]
+    return frame, Contrast(
+        "RaTEScore",
+        "IOB decoder drops and merges",
+        f"share of entities kept, {rate:.0%} of labels replaced (synthetic)",
+        1.0,
+        1 - float(missing),
+        basis="by the usual scheme",
+    )
+
+
+def orientation() -> _Shown:
+    """RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+    readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
+    frame = pd.DataFrame(
+        {
+            f"{name}, {weights}": {
+                reading: _ratescore(*pair, weights, orientation=rule) for reading, rule in readings.items()
+            }
+            for name, pair in {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}.items()
+            for weights in ("long", "short")
+        }
+    ).T
+    return frame, _contrast(
+        "RaTEScore",
+        "orientation of W",
+        "score where matches are not mutual, short weights",
+        frame.loc["matches not mutual, short"],
+    )
+
+
+def example_a1() -> _Shown:
+    """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
+    table = printed("ratescore.example_a1")
+    scores = table[table["quantity"] == "score"].set_index("direction")["value"]
+    frame = pd.DataFrame(
+        {
+            "score": {
+                "printed": scores["both"],
+                "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
+                "released, long weights": _ratescore(*_MUTUAL, "long"),
+                "released, short weights": _ratescore(*_MUTUAL, "short"),
+            }
+        }
+    )
+    return frame, _contrast(
+        "RaTEScore",
+        "weights and penalty of A.1",
+        "score of A.1, default weights",
+        frame["score"].loc[["printed", "released, long weights"]],
+        basis="printed",
+    )
+
+
+def irregular_answers() -> _Shown:
+    """One answer (2 matched, 3 significant, 1 insignificant) in ten forms, as both parsers of GREEN read it.
+
+    The contrast is that of the worst released score among forms that mean the same.
+    """
+    regular = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
+    header, matched = "[Clinically Significant Errors]:\n", "[Matched Findings]:\n"
+    first = regular.splitlines()[1]
+    listed = regular[regular.index("(a)") : regular.index("\n\n[Clinically Insig")]
+    forms = {
+        "as the prompt asks": regular,
+        "blank line after the header": regular.replace(header, header + "\n", 1),
+        "section empty, then a blank line": regular.replace(listed, "", 1),
+        "blank line between (a) and (b)": regular.replace(first, first + "\n", 1),
+        "no period after the counts": re.sub(r": (\d)\.", r": \1", regular),
+        "no blank after the colon": re.sub(r": (\d)\.", r":\1.", regular),
+        "counts in words": re.sub(r"\) ([^:\n]*): 2\.", r") \1: two.", regular),
+        "(a) and (b) on one line": regular.replace(f"{first}\n", f"{first} ", 1),
+        "significant section missing": regular[regular.index("[Clinically Insig") :],
+        "a dash before the matched count": regular.replace(matched + "2.", matched + "- 2."),
+    }
+    rows = {}
+    for name, text in forms.items():
+        lax, strict = green.parse(text), green.parse(text, "strict")
+        rows[name] = {
+            "released parser reads": f"{lax.matched} matched, {sum(lax.significant or ())} significant",
+            "released score": lax.score,
+            "strict score": "refused" if strict.score is None else f"{strict.score:.2f}",
+        }
+    frame = pd.DataFrame.from_dict(rows, orient="index").astype({"released score": float})
+    truth, scores = green.green_score(2, 3), frame["released score"].drop(WITHOUT_LIST)
+    worst = (scores - truth).abs().idxmax()
+    return frame, Contrast(
+        "GREEN", "parser on irregular answers", f"score, “{worst}”", truth, scores[worst], "by its meaning"
+    )
+
+
+def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
+    """How often the released search finds the best number of clusters: silhouettes with one noisy peak."""
+    found = {}
+    for sentences in (5, 8, 12, 20, 40):
+        hits, ks = 0, np.arange(2, sentences)
+        for _ in range(repeats):
+            peak = rng.integers(2, sentences)
+            heights = -np.abs(ks - peak) / sentences + rng.normal(0, 0.02, len(ks))
+            silhouette = dict(zip(ks.tolist(), heights.tolist(), strict=True))
+            hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
+        found[sentences] = hits / repeats
+    frame = pd.DataFrame({"sentences": list(found), "search finds the best k": list(found.values())})
+    return frame, Contrast(
+        "GREEN",
+        "search for the number of clusters",
+        "share of summaries with the best k, 20 sentences (synthetic)",
+        1.0,
+        found[20],
+        basis="by the best silhouette",
+    )
+
+
+def aklu_bound() -> _Shown:
+    """Printed aKLU of Table 7 beside what aPE gives by the paper's formula, and beside its largest value."""
+    table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
+    frame = pd.DataFrame(
+        {
+            "aPE": table7["aPE"],
+            "by the paper: log 46 − aPE": largest - table7["aPE"],
+            "largest possible: log 46": largest,
+            "aKLU, printed": table7["aKLU"],
+        }
+    ).rename_axis(None)
+    return frame, _contrast(
+        "RaLEs",
+        "direction of aKLU",
+        f"aKLU of {frame.index[0]} (code: as Table 7 prints it)",
+        frame.iloc[0, [1, 3]],
+        scale=largest,
+        basis="by the formula",
+    )
+
+
+def kl_directions() -> pd.DataFrame:
+    """Both directions of the divergence from uniform, for predictions over four classes."""
+    directions = {
+        "KL(p‖U), paper": calibration.average_kl_to_uniform,
+        "KL(U‖p), code": calibration.average_kl_from_uniform,
+    }
+    return pd.DataFrame(
+        {name: {shape: kl([p]) for shape, p in _SHAPES.items()} for name, kl in directions.items()}
+    )
+
+
+def entropy_with_a_zero() -> tuple[float, float]:
+    """aPE of a prediction with a probability of 0, as the code sums it and by the convention."""
+    p = np.array(_SHAPES["sure, one probability 0"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return -float(np.sum(p * np.log(p))), calibration.average_predictive_entropy([p])
+
+
+def entropy_sign() -> Contrast:
+    """The sign of aPE."""
+    shape = "undecided between two"
+    entropy = calibration.average_predictive_entropy([_SHAPES[shape]])
+    return Contrast(
+        "RaLEs", "sign of aPE", f"aPE of “{shape}”", -entropy, entropy, "by the formula", scale=2 * np.log(4)
+    )
+
+
+def weighted_gap() -> Contrast:
+    """Maximum calibration error of the example in the code's documentation."""
+    example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
+    return Contrast(
+        "RaLEs",
+        "MCE weighted by bin size",
+        "MCE of the documentation's example",
+        calibration.maximum_calibration_error(*example),
+        calibration.largest_weighted_gap(*example),
+        basis="by its documentation",
+    )
+
+
+def lost_zero() -> Contrast:
+    """Static calibration error where a probability of 0 is in the first bin, and where it is in none."""
+    sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
+    return Contrast(
+        "RaLEs",
+        "exact 0 in no bin (SCE)",
+        "SCE of four sure predictions, one wrong",
+        calibration.static_calibration_error(*sharp, zeros="first bin"),
+        calibration.static_calibration_error(*sharp, zeros="dropped"),
+        basis="with 0 in the first bin",
+    )
+
+
+def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
+    """Candidates and references of ``words`` words, of which a share is wrong."""
+    drawn = []
+    for _ in range(size):
+        text = rng.integers(0, 400, words)
+        wrong = rng.random(words) < errors
+        drawn.append((" ".join(map(str, np.where(wrong, text + 1000, text))), " ".join(map(str, text))))
+    return drawn
+
+
+def corpus_chunks(rng: np.random.Generator) -> _Shown:
+    """BLEU-4 of a corpus and as an average over its chunks, for two orders of the file."""
+    in_order = _corpus(rng, 1500, 8, 0.4) + _corpus(rng, 1500, 60, 0.1)
+    mixed = [in_order[place] for place in rng.permutation(len(in_order))]
+    columns = {}
+    for name, pairs in {"short reports first": in_order, "shuffled": mixed}.items():
+        candidates, references = zip(*pairs, strict=True)
+        columns[name] = {
+            "whole corpus": coco_bleu.corpus_bleu(candidates, references),
+            "chunks of 1,000": coco_bleu.chunked_bleu(candidates, references, 1000),
+        }
+    frame = pd.DataFrame(columns)
+    return frame, _contrast(
+        "RaLEs",
+        "BLEU averaged over chunks",
+        "BLEU-4, short reports first (synthetic)",
+        frame["short reports first"],
+        basis="over the whole corpus",
+    )
+
+
+def short_impressions() -> _Shown:
+    """BLEU-4 of short texts against themselves."""
+    texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
+    scores = coco_bleu.sentence_bleu(texts, texts)
+    frame = pd.DataFrame(
+        {"words": [len(text.split()) for text in texts], "BLEU-4 of identical texts": scores}, index=texts
+    )
+    return frame, Contrast(
+        "RaLEs",
+        "BLEU-4 below four words",
+        f"BLEU-4 of “{texts[2]}” against itself",
+        1.0,
+        scores[2],
+        basis="by the meaning of identical",
+    )
+
+
+def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
+    """What choosing the best of ten equally good trials on the test set of the procedure task adds."""
+    sizes = printed("rales.table1").query("dataset == 'CT Procedure Selection' and quantity == 'test'")
+    size = int(sizes["value"].iloc[0])
+    accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
+    measured = rng.binomial(size, accuracy, (repeats, 10)) / size
+    gain = float(measured.max(axis=1).mean() - accuracy)
+    return Contrast(
+        "RaLEs",
+        "selection on the test set",
+        f"accuracy in percent, {size:,} test documents, ten equal trials (synthetic)",
+        100 * accuracy,
+        100 * (accuracy + gain),
+        scale=100,
+        basis="on new documents",
+    )
+
+
+def labels_by_string() -> _Shown:
+    """Labels of a sentence by its annotation and by the released converter, one word a column."""
+    text = "left pleural effusion , unchanged on left view"
+    entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
+    meant, found = (
+        demo.labels_by_string(text, entities, "meant"),
+        demo.labels_by_string(text, entities, "released"),
+    )
+    of_entities = [label != "O" for label in meant]
+    kept = [a == b for a, b, inside in zip(meant, found, of_entities, strict=True) if inside]
+    return pd.DataFrame([meant, found], index=["meant", "released"], columns=text.split()), Contrast(
+        "RaLEs",
+        "NER labels by string",
+        "entity words labelled in the sentence",
+        len(kept),
+        sum(kept),
+        scale=len(kept),
+        basis="by the annotation",
+    )
+
+
+def procedure_texts() -> _Shown:
+    """An indication and the procedure titles of two headers, as meant and as the released code cuts them."""
+    report = (
+        "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
+    )
+    headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
+    meant, found = demo.indication(report, "meant"), demo.indication(report, "released")
+    rows = {"indication": {"meant": meant, "released": found}}
+    for header in headers:
+        rows[f"titles in “{header}”"] = {
+            "meant": "; ".join(demo.title_pieces(header, "meant")) or "none",
+            "released": "; ".join(demo.title_pieces(header, "released")) or "none",
+        }
+    characters = len(meant), len(found)
+    return pd.DataFrame(rows).T, Contrast(
+        "RaLEs", "indication runs on", "characters of the indication", *characters, "as meant", None
+    )
+
+
+def findings_after_impression() -> _Shown:
+    """The findings cut from a report whose impression comes first, and how much of it they give away."""
+    names = ["preamble", "indication", "impression", "findings"]
+    texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
+    cut = {
+        "meant": demo.findings_section(names, texts, "meant"),
+        "released": demo.findings_section(names, texts, "released"),
+    }
+    answer = set(texts[names.index("impression")].split())
+    return pd.DataFrame({"findings": cut}), _contrast(
+        "MIMIC-RRS",
+        "findings after the impression",
+        "share of the impression's words that the input gives away",
+        (len(answer & set(text.split())) / len(answer) for text in cut.values()),
+        basis="as meant",
+    )
+
+
+def headings_seen() -> pd.DataFrame:
+    """Lines with the heading that the released pattern sees in each, and whether CT Head's list has it."""
+    pattern = re.compile(r"\n ([A-Z ()/,-]+):\s", re.DOTALL)  # as released
+    lines = [
+        "\n FINDINGS: clear",
+        "\n FINDINGS:\n clear",
+        "\nFINDINGS: clear",
+        "\n  FINDINGS: clear",
+        "\n Findings: clear",
+        "\n T2 FINDINGS: clear",
+        "\n FINDINGS clear",
+        "\n CT HEAD W/O IV CONTRAST: clear",
+    ]
+    listed = set(released("mimic_rrs_findings_headers").query("pair == 'CT Head'")["header"])
+    seen = [found.group(1) if (found := pattern.search(line)) else "" for line in lines]
+    return pd.DataFrame(
+        {
+            "line": [repr(line) for line in lines],
+            "heading seen": [repr(heading) if heading else "none" for heading in seen],
+            "findings for CT Head": ["yes" if heading.lower() in listed else "no" for heading in seen],
+        }
+    )
+
+
+def radgraph_levels() -> _Shown:
+    """F1-RadGraph of one candidate for the example of A.2, by level and treatment of capitals."""
+    entities = [
+        ("mild", "obs-dp"),
+        ("fluid", "obs-dp"),
+        ("overload", "obs-dp"),
+        ("overt", "obs-da"),
+        ("pulmonary", "anat-dp"),
+        ("edema", "obs-da"),
+    ]
+    edges = [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)]
+    reference = radgraph.build_graph(entities, edges)
+    candidate = radgraph.build_graph([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])
+    cases: dict[str, radgraph.Case] = {
+        "as released": "relations",
+        "capitals kept": "keep",
+        "capitals folded": "fold",
+    }
+    levels: tuple[radgraph.Level, ...] = ("simple", "partial", "complete")
+    frame = pd.DataFrame(
+        {
+            name: {level: radgraph.compare(reference, candidate, level, case).f1 for level in levels}
+            for name, case in cases.items()
+        }
+    )
+    return frame, _contrast(
+        "MIMIC-RRS",
+        "reward level of F1-RadGraph",
+        "F1-RadGraph, level partial and level complete",
+        frame.loc[["partial", "complete"], "as released"],
+        basis="by the paper (partial)",
+    )
+
+
+def report_counts() -> Contrast:
+    """Reports of MIMIC-III by the paper and by its notebook."""
+    stated = quoted("rrs.claim_size")["mimic_iii"].value
+    counted = float(released("mimic_rrs_counts")["suitable"].sum())
+    return Contrast("MIMIC-RRS", "reports of MIMIC-III", "reports", stated, counted, scale=None)
+
+
+def relation_free() -> tuple[Contrast, list[float]]:
+    """RadGraph F1 of identical reports without relations, and the errors that RadCliQ predicts from both."""
+    bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
+    combined = [radgraph.radgraph_combined(bare, bare, "one"), radgraph.radgraph_combined(bare, bare, "zero")]
+    return _contrast(
+        "RadCliQ",
+        "relation-free reports reach 0.5",
+        "radgraph_combined of identical reports without relations",
+        combined,
+        basis="if equal empty sets count 1",
+    ), list(radcliq.radcliq([[value, 1, 1, 1] for value in combined]))
+
+
+def bleu_sign() -> pd.DataFrame:
+    """Errors that both versions of RadCliQ predict as BLEU-2 rises, the other metrics at 0.5."""
+    ends = [[0.5, 0.5, 0.5, 0.0], [0.5, 0.5, 0.5, 1.0]]
+    frame = pd.DataFrame(
+        {version: radcliq.radcliq(ends, version) for version in ("v0", "v1")},
+        index=["BLEU-2 = 0", "BLEU-2 = 1"],
+    )
+    frame.loc["change"] = frame.iloc[1] - frame.iloc[0]
+    return frame
+
+
+def reciprocal(systems: int = 11) -> _Shown:
+    """RadCliQ v1 and its reciprocal for systems whose four metrics all have one value, from 0 to 1."""
+    quality = np.linspace(0, 1, systems)
+    errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
+    frame = pd.DataFrame(
+        {"all four metrics": quality, "predicted errors (paper)": errors, "1 / mean (code)": 1 / errors}
+    )
+    worse, better = np.triu_indices(systems, 1)
+    return frame, Contrast(
+        "RadCliQ",
+        "reciprocal of the mean",
+        f"share of the {len(worse)} pairs of systems ranked rightly",
+        1.0,
+        float((1 / errors[better] > 1 / errors[worse]).mean()),
+    )
+
+
+def draw_reciprocal() -> None:
+    """Predicted errors and their reciprocal, side by side; the curve is cut near its pole."""
+    quality, errors, inverse = reciprocal(401)[0].to_numpy().T
+    _, panels = plt.subplots(1, 2, figsize=(plots.WIDTH, 3.0))
+    lines = {
+        "predicted errors": errors,
+        "1 / predicted errors": np.where(abs(errors) < 0.03, np.nan, inverse),
+    }
+    for axes, color, (label, line) in zip(panels, plots.PALETTE, lines.items(), strict=False):
+        axes.plot(quality, line, color=color)
+        axes.set(xlabel="value of all four metrics", ylabel=label)
+        axes.axhline(0, color="0.5", lw=0.8)
+
+
+def idf_of_one_reference() -> Contrast:
+    """Predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight it."""
+    exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
+    return Contrast(
+        "RadCliQ",
+        "idf over one reference",
+        "predicted errors of an exact match (v1)",
+        exact,
+        collapsed,
+        scale=worst - exact,
+        basis="without idf",
+    )
+
+
+def draw_effects(ranked: pd.DataFrame) -> None:
+    """One bar a contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
+    _, axes = plt.subplots(figsize=(plots.WIDTH, 0.3 * len(ranked) + 0.9))
+    sns.barplot(
+        ranked.assign(shown=ranked["share of range"].clip(upper=1.5)),
+        x="shown",
+        y="difference",
+        hue="whose",
+        dodge=False,
+        palette=list(plots.PALETTE[: ranked["whose"].nunique()]),
+        ax=axes,
+    )
+    axes.set(xlabel="difference as a share of the range (cut at 1.5)", ylabel="", xlim=(0, 1.55))
+    axes.legend(title="", loc="lower right")

@@ -1,0 +1,51 @@
+"""The demonstrations of the page on papers and their code: what is kept, and which contrast is picked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib.pages.across import paper_versus_code as code
+
+
+def test_contrasts_are_kept_in_order_and_tabled() -> None:
+    contrasts = code.Contrasts()
+    contrasts.show("Reports", *code.shifted_pairs())
+    contrasts.keep(code.report_counts())
+    table = contrasts.table()
+    assert list(table["by the code"]) == ["4", "0.250", "79,790"]
+    assert list(table["share of range"].isna()) == [True, False, True]
+    assert table["stated"].iloc[0] == "5 (with the right pairs)"
+
+
+def test_the_worst_irregular_answer_is_one_that_keeps_its_meaning() -> None:
+    frame, contrast = code.irregular_answers()
+    assert contrast.stated == pytest.approx(2 / 5)
+    assert contrast.quantity.split("“")[1].rstrip("”") not in code.WITHOUT_LIST
+    scores = frame["released score"].drop(code.WITHOUT_LIST)
+    assert abs(contrast.released - contrast.stated) == (scores - contrast.stated).abs().max()
+
+
+def test_clean_labels_are_read_alike() -> None:
+    frame, contrast = code.label_noise(np.random.default_rng(0), 50)
+    clean = frame.set_index("labels replaced").loc[0.0]
+    assert not clean.any()
+    assert "5% of labels" in contrast.quantity
+
+
+def test_the_search_for_clusters_is_compared_at_twenty_sentences() -> None:
+    frame, contrast = code.cluster_search(np.random.default_rng(0), 40)
+    assert contrast.released == frame.set_index("sentences").loc[20, "search finds the best k"]
+
+
+def test_labels_are_counted_inside_entities_alone() -> None:
+    _, contrast = code.labels_by_string()
+    assert (contrast.stated, contrast.released) == (3, 1)  # "left", but neither "pleural" nor "effusion"
+
+
+def test_the_reciprocal_ranks_systems_on_both_sides_of_zero_wrongly() -> None:
+    frame, contrast = code.reciprocal(11)
+    errors = frame["predicted errors (paper)"]
+    positive = int((errors > 0).sum())
+    pairs = len(errors) * (len(errors) - 1) / 2
+    assert contrast.released == pytest.approx(1 - positive * (len(errors) - positive) / pairs)
