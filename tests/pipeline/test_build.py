@@ -254,7 +254,7 @@ def test_what_a_killed_command_started_ends_with_it(tiny: TinyRepository) -> Non
 
 
 def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepository) -> None:
-    package = tiny.path / "radeval_lib" / "experiments" / "counting"
+    package = tiny.path / "radeval_lib" / "pages" / "counting"
     package.mkdir()
     (package / "__init__.py").write_text("", encoding="utf-8")
     (package / "plan.py").write_text(PLAN, encoding="utf-8")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.lexicon.markup import parse_name, parse_sentence
+from radeval_lib.errors import LexiconError
+from radeval_lib.lexicon.markup import parse_name, parse_sentence, tokenize
 from radeval_lib.lexicon.plurals import plural
-from radeval_lib.synthetic import SyntheticError, tokenize
 from radeval_lib.synthetic.frames import article, size_phrase
 
 
@@ -44,7 +44,7 @@ def test_joined_words_are_one_entity() -> None:
 
 @pytest.mark.parametrize("bad", ["{pleural effusion", "of the", ""])
 def test_broken_markup_is_refused(bad: str) -> None:
-    with pytest.raises(SyntheticError, match="phrase"):
+    with pytest.raises(LexiconError, match="phrase"):
         parse_name(bad)
 
 
