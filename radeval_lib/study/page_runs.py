@@ -16,6 +16,7 @@ from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import checks, results, runs, superiority
+from radeval_lib.study.cells import Value
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import exhibit_html
 from radeval_lib.study.results import Result
@@ -136,7 +137,15 @@ class OpenExhibit:
         self.rebuilt = rebuilt
 
 
-def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_root: str = "") -> PageRun:
+def begin(
+    notebook: str,
+    *,
+    profile: str,
+    seed: int,
+    output_dir: str = "",
+    data_root: str = "",
+    **parameters: Value,
+) -> PageRun:
     """Start the run of a page: :func:`radeval_lib.study.runs.begin`, of a run that rebuilds exhibits."""
     return runs.begin(
         notebook,
@@ -145,4 +154,5 @@ def begin(notebook: str, *, profile: str, seed: int, output_dir: str = "", data_
         output_dir=output_dir,
         data_root=data_root,
         kind=PageRun,
+        **parameters,
     )
