@@ -26,13 +26,7 @@ _DISPLACED = (
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """A path to write a file to, which takes the place of ``target`` when the block ends without an error.
-
-    Raises
-    ------
-    OSError
-        Where the folder of ``target`` cannot be written to, or ``target`` is a folder.
-    """
+    """A path to write a file to, which takes the place of ``target`` when the block ends without an error."""
     with new_files(target) as (path,):
         yield path
 
@@ -52,13 +46,7 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """An empty folder to fill, which becomes ``target`` when the block ends without an error.
-
-    Parameters
-    ----------
-    target : a folder, or nothing yet; the folder above it is made.
-    replace : whether a folder that stands there is replaced; otherwise it stays and the new one is dropped.
-    """
+    """An empty folder to fill, which becomes ``target`` when the block ends without an error."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
         path = part / target.name
@@ -125,13 +113,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def _locked(folder: Path) -> int | None:
-    """A descriptor that holds the folder's lock; None if another process removed the folder meanwhile.
-
-    Raises
-    ------
-    BlockingIOError
-        Where another process holds it.
-    """
+    """A descriptor that holds the folder's lock; None if another process removed the folder meanwhile."""
     with suppress(FileNotFoundError), ExitStack() as undo:
         lock = os.open(folder, os.O_RDONLY)
         undo.callback(os.close, lock)

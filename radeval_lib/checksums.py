@@ -7,13 +7,7 @@ from pathlib import Path
 
 
 def of_file(path: Path) -> str:
-    """Hexadecimal SHA-256 of a file's bytes.
-
-    Raises
-    ------
-    OSError
-        Where the file cannot be read.
-    """
+    """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

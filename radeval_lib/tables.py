@@ -17,14 +17,7 @@ Formatter = str | Callable[[Any], str]
 def table_html(
     frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = ()
 ) -> str:
-    """``frame`` as an HTML table that scrolls sideways on a narrow screen.
-
-    Parameters
-    ----------
-    caption : shown above the table; plain text.
-    index : whether to show the index.
-    raw : columns that hold HTML already; every other cell, the index and the names of columns are escaped.
-    """
+    """``frame`` as an HTML table that scrolls sideways on a narrow screen."""
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
         if column not in raw:

@@ -262,19 +262,7 @@ def scan(
     pictures: Iterable[Path] = (),
     spare: Path | None = None,
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
-
-    Parameters
-    ----------
-    folder : of a build; every file below it is read, whatever its name.
-    corpora : texts of each restricted data set by name; each is gone through twice and may be streamed
-        (:func:`radeval_lib.data.catalog.restricted_texts`).
-    public : texts whose sequences are no leak wherever else they stand
-        (:func:`radeval_lib.data.catalog.public_texts`).
-    pictures : files that were there before the build, such as those of the book's sources; copies of them
-        are let through.
-    spare : a folder below ``folder`` that is left out: the data themselves.
-    """
+    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one."""
     known = frozenset(word for texts in corpora.values() for text in texts for word in words(reveal(text)))
     if not known:
         return []
@@ -375,11 +363,6 @@ def scan_build(
 
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     of a folder of results or of a cell, which are whole or nothing, neither.
-
-    Raises
-    ------
-    LeakError
-        Naming every file and corpus; the text itself is not shown.
     """
     if leaks := scan(folder, corpora, public, pictures, spare):
         hidden = {leak.file for leak in leaks if leak.named}

@@ -19,11 +19,6 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
 
     ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
     begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
-
-    Raises
-    ------
-    ValueError
-        Where a tag is neither ``O`` nor a prefix and a label.
     """
     entities: list[Entity] = []
     start, open_label = 0, ""

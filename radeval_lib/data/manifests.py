@@ -28,17 +28,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file of a data set.
-
-    Attributes
-    ----------
-    path : relative to the data root, with forward slashes.
-    sha256 : hexadecimal, or None until a first verified fetch records it.
-    size : bytes, or None where it is not known.
-    url : where an open file is fetched from; empty for others.
-    member : path inside the fetched archive, where ``url`` is one.
-    partial : whether the file is a cut-off part of the set, whose last record may be incomplete.
-    """
+    """A file of a data set."""
 
     path: str
     sha256: str | None = None
@@ -50,17 +40,7 @@ class DataFile:
 
 @dataclass(frozen=True)
 class PrintedCount:
-    """Where a paper prints counts of the data set; the digits stand with the paper's other numbers.
-
-    Attributes
-    ----------
-    exhibit : what prints them.
-    name : what is counted. For a table, a template over its columns, such as ``{source}, {split}``, which
-        names one count a row.
-    quoted : name of the number that the paper's prose prints; empty where the exhibit's table prints them.
-    where : rows of the table to take: allowed values by column.
-    note : what a reader must know to compare.
-    """
+    """Where a paper prints counts of the data set; the digits stand with the paper's other numbers."""
 
     exhibit: str
     name: str
@@ -71,30 +51,7 @@ class PrintedCount:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known about one data set.
-
-    Attributes
-    ----------
-    name : the file's name; what code and commands call the set.
-    title, version, licence, source : as the provider states them; ``source`` is a URL.
-    access : ``open`` (anyone may download), ``hub`` (from a model hub), ``credentialed`` (the user obtains
-        it), or ``built`` (the user builds it from a credentialed set).
-    redistributable : whether its text may be passed on, and so shown in the book.
-    restricted : whether the user must be credentialed or sign an agreement.
-    redistribution : who may pass it on, in words.
-    steps : how to get access, step by step.
-    files : its files.
-    schema : what each column, key or element holds.
-    splits : what each split is.
-    counts : what papers print about it.
-    citation : BibTeX key.
-    loader : module that reads it, below ``radeval_lib.data``; empty where no file is read.
-    shows : what the set can show and what it cannot.
-    roles : roles of the notebooks that it can fill.
-    needed_as : what the ledger of exhibits calls it under ``needs``; ``<paper>/<name>`` for one paper only.
-    hub : repository on the hub; ``revision`` the commit that is pinned.
-    built_from : name of the manifest of the set that it is built from.
-    """
+    """What is known about one data set."""
 
     name: str
     title: str
@@ -165,13 +122,7 @@ def _printed_count(entry: Any, where: str) -> PrintedCount:
 
 
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
-    """A manifest from the content of its YAML file.
-
-    Raises
-    ------
-    ManifestError
-        Where a key is unknown, missing or of the wrong type.
-    """
+    """A manifest from the content of its YAML file."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where)
     types = {entry.name: str(entry.type) for entry in fields(Manifest)}
@@ -306,13 +257,7 @@ def restricted_in(root: Path | None) -> list[str]:
 
 
 def check_file(path: Path, entry: DataFile) -> None:
-    """Compare a file with its manifest entry; a size or hash that it does not state is not compared.
-
-    Raises
-    ------
-    ChecksumError
-        Where size or SHA-256 differ.
-    """
+    """Compare a file with its manifest entry; a size or hash that it does not state is not compared."""
     state = path.stat()
     remedy = "Fetch it again (radbook data fetch), or remove it from the data root."
     if entry.size is not None and state.st_size != entry.size:

@@ -36,14 +36,7 @@ class Assignment:
 
 
 def load_sections(path: Path) -> list[Study]:
-    """Studies of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, a study that is not ``s`` and a number, cut short, wrong
-        encoding, duplicate study.
-    """
+    """Studies of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
     return reading.unique(_studies(path), lambda study: study.id, "study")
 
 
@@ -60,14 +53,7 @@ def _studies(path: Path) -> Iterator[tuple[str, Study]]:
 
 
 def load_splits(path: Path) -> dict[str, Assignment]:
-    """Assignments of ``mimic-cxr-2.0.0-split.csv`` (one row an image), by study.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, unknown split, a study in two splits or of two
-        patients, cut short, wrong encoding.
-    """
+    """Assignments of ``mimic-cxr-2.0.0-split.csv`` (one row an image), by study."""
     result: dict[str, Assignment] = {}
     for line, row in reading.read_csv(path, SPLIT_COLUMNS):
         where = f"{path.name}, line {line}"

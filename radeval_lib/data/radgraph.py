@@ -67,12 +67,6 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
     """Annotations in the form that RadGraph's inference writes: record -> ``text``, ``entities``; checked.
 
     Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record by its position: not JSON, missing key, wrong type, a span outside the text or
-        with other words than the entity's, a relation to a missing entity, a record that stands twice.
     """
     found = reading.read_json(path, dict)
     for number, item in enumerate(found.values(), start=1):
@@ -91,13 +85,7 @@ def check_annotation(item: Any, where: str) -> None:
 def annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
-    """One text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
-
-    Parameters
-    ----------
-    entities : (first word, one past the last, label).
-    relations : (head, tail, label), the ends as positions in ``entities``.
-    """
+    """One text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head."""
     outgoing: list[list[list[str]]] = [[] for _ in entities]
     for head, tail, kind in relations:
         outgoing[head].append([kind, str(tail + 1)])

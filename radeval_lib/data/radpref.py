@@ -68,13 +68,7 @@ class Rating:
 
 
 def load_cases(path: Path) -> list[Case]:
-    """Cases of ``preference_data.json``, in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, wrong type, cut short, wrong encoding, duplicate id.
-    """
+    """Cases of ``preference_data.json``, in the file's order."""
     return reading.unique(_cases(path), lambda case: case.id)
 
 
@@ -100,14 +94,7 @@ def _cases(path: Path) -> Iterator[tuple[str, Case]]:
 
 
 def load_ratings(path: Path) -> list[Rating]:
-    """Ratings of one ``user_<n>.json``: two for each case, in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and case: missing key, rating outside 1 to 5, unknown significance or attribute, cut
-        short, wrong encoding, duplicate case.
-    """
+    """Ratings of one ``user_<n>.json``: two for each case, in the file's order."""
     content = reading.read_json(path, dict)
     rater = reading.take(content, "user_id", str, path.name)
     ratings = []

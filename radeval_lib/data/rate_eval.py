@@ -22,19 +22,7 @@ HIGHEST = 5.0  # ratings of task 2 run from 0 (nothing correct) to 5 (perfect); 
 def load_pairs(
     path: Path, *, group: str = "", split: str = "", scale: str = "grade", highest: float = HIGHEST
 ) -> list[RatedPair]:
-    """Rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers.
-
-    Parameters
-    ----------
-    path : the file.
-    group, split, scale : task, split and name of the ratings' scale, kept in the records.
-    highest : end of the rating scale; use ``math.inf`` for raw counts.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, cut short, wrong encoding, the same row twice.
-    """
+    """Rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
     return reading.unique(
         _pairs(path, (group, split, scale), highest),
         lambda pair: (pair.reference, pair.candidate, pair.rating),
@@ -63,13 +51,7 @@ def _pairs(path: Path, kept: tuple[str, str, str], highest: float) -> Iterator[t
 
 
 def load_triads(path: Path, columns: tuple[str, str, str] = TRIAD_COLUMNS) -> list[Triad]:
-    """Triads of task 3 from a JSON list or JSON lines; ``columns`` name report, synonym rewrite and opposite.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, wrong type, cut short, wrong encoding, the same triad twice.
-    """
+    """Triads of task 3, from JSON; ``columns`` name report, synonym rewrite and opposite."""
     return reading.unique(
         _triads(path, columns), lambda triad: (triad.reference, triad.synonymous, triad.opposite), "triad"
     )

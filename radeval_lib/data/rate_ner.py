@@ -22,13 +22,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def canonical(label: str, where: str) -> str:
-    """The paper's name of an entity type, whatever case and separator the file writes it with.
-
-    Raises
-    ------
-    FormatError
-        Where it is none of the five.
-    """
+    """The paper's name of an entity type, whatever case and separator the file writes it with."""
     for name in RATE_TYPES:
         if label.lower().replace("_", "-") == name.lower():
             return name
@@ -56,13 +50,7 @@ def load_iob(
 
 
 def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSentence]:
-    """Sentences of ``<split>_span.json``: objects with ``sentences`` and ``ner`` (spans with inclusive ends).
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, wrong type, cut short, wrong encoding, duplicate doc_key.
-    """
+    """Sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive ends)."""
     return reading.unique(_spans(path, group, split), lambda sentence: sentence.id, "doc_key")
 
 

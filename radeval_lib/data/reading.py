@@ -53,19 +53,7 @@ def read_text(path: Path) -> str:
 
 
 def read_csv(path: Path, columns: Sequence[str], *, partial: bool = False) -> Iterator[tuple[int, Row]]:
-    """Rows of a CSV file with a header, as (line on which the row begins, row); memory stays constant.
-
-    Parameters
-    ----------
-    path : a UTF-8 CSV file, or one compressed with gzip (``.gz``).
-    columns : columns that it must have; others are kept.
-    partial : whether the file may be cut off in its last row, which is then left out.
-
-    Raises
-    ------
-    FormatError
-        Where a column is missing, a row is too short or too long, or the file ends inside a quotation.
-    """
+    """Rows of a CSV file with a header, as (line on which the row begins, row); memory stays constant."""
     rows = _cells(path, partial)
     header = next(rows, (1, []))[1]
     if not header:
@@ -141,13 +129,7 @@ def require_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> 
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """The content of a JSON file, which must be of type ``kind`` (list or dict).
-
-    Raises
-    ------
-    FormatError
-        Where it is not JSON (a file that is cut short is not) or of another type.
-    """
+    """The content of a JSON file, which must be of type ``kind`` (list or dict)."""
     return decode_json(read_text(path), kind, path.name, line=0)
 
 
@@ -205,13 +187,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
-    """The value of ``key``, which must be there and of type ``kind``.
-
-    Raises
-    ------
-    FormatError
-        Naming the key that is missing, or the type that it should have.
-    """
+    """The value of ``key``, which must be there and of type ``kind``."""
     if not isinstance(item, dict):
         raise FormatError(f"must be an object, not {kind_of(item)}", where)
     if key not in item:
@@ -242,13 +218,7 @@ def kind_of(value: object) -> str:
 
 
 def number(text: str, name: str, where: str, *, low: float = -math.inf, high: float = math.inf) -> float:
-    """``text`` as a finite number of [low, high].
-
-    Raises
-    ------
-    FormatError
-        Where it is none.
-    """
+    """``text`` as a finite number of [low, high]."""
     try:
         value = float(text)
     except ValueError:

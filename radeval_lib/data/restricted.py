@@ -12,11 +12,6 @@ class RestrictedText:
 
     It can be compared, hashed and measured. Printing, formatting, pickling or exporting it raises
     :class:`RestrictedTextError`; :meth:`reveal` gives the text to code that computes on it.
-
-    Parameters
-    ----------
-    text : the text.
-    source : name of the data set's manifest.
     """
 
     __slots__ = ("_text", "source")

@@ -158,18 +158,7 @@ def _check_complete(seen: dict[tuple[int, str, int], int], path: Path, pairs: in
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Counts as an array.
-
-    Parameters
-    ----------
-    records : what :func:`load` returned, in any order.
-    kind : which errors; ``total`` adds significant and insignificant ones.
-
-    Returns
-    -------
-    ndarray
-        float64 of shape (pairs, 6 categories, 6 raters); pairs sorted by study and origin.
-    """
+    """Counts as an array."""
     frame = pd.DataFrame(records)
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]

@@ -41,13 +41,7 @@ class Candidate:
 
 
 def load_reports(path: Path) -> list[Candidate]:
-    """Candidates of ``50_samples_gt_and_candidates.csv``: four for each row, rows numbered from 0.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, empty report, cut short, wrong encoding, duplicate study_id.
-    """
+    """Candidates of ``50_samples_gt_and_candidates.csv``: four for each row, rows numbered from 0."""
     return reading.unique(_reports(path), lambda one: (one.study_id, one.origin), "study_id")
 
 
@@ -63,14 +57,7 @@ def _reports(path: Path) -> Iterator[tuple[str, Candidate]]:
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
-    """Error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, unknown candidate type, category outside 1 to 6, cut
-        short, wrong encoding, the same cell twice.
-    """
+    """Error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order."""
     return reading.unique(
         _counts(path),
         lambda one: (one.study, one.origin, one.category, one.rater, one.significant),

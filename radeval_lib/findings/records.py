@@ -22,23 +22,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a report says of one observation.
-
-    Attributes
-    ----------
-    observation : key of the generator's lexicon ("pleural_effusion") or of ``reading.yml``.
-    presence : present, absent or uncertain.
-    start, end : where the words of the observation stand, in characters of the report.
-    words : those words.
-    locations : where it is said to be; for a device, where its tip is said to lie.
-    severity : step from 0 (minimal, trace) to 3 (severe, large); None where none is said.
-    size_mm : diameters in millimetres; for a device, the distance of its tip; empty where none is said.
-    change : new, increased, decreased or unchanged against an earlier study; None where none is said.
-    sign_of : the diagnosis that the finding is read as ("opacity, suggestive of pneumonia"), as the number
-        of that finding in the reading.
-    outright : whether it is denied as such ("no effusion"), and not only some kind of it ("no large
-        effusion", "no focal opacity", "no effusion on the left").
-    """
+    """One thing that a report says of one observation."""
 
     observation: str
     presence: Presence

@@ -36,13 +36,7 @@ def scope(
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
 ) -> Scope:
-    """The reach of every cue.
-
-    Parameters
-    ----------
-    changes : the words of change, which are no negations ("no longer seen" denies, "no change" does not).
-    descriptors, subjects : by word, whether a degree, size or change, and whether a structure, begins there.
-    """
+    """The reach of every cue."""
     size = len(words)
     begins = {cue.first: cue for cue in known.cues.find(words)}
     linking = {link.first: link.end for link in known.links.find(words)}

@@ -373,10 +373,5 @@ class _Loader:
 
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
-    """The packaged lexicon.
-
-    Raises
-    ------
-    LexiconError : a file is not of its format; the message names file and key.
-    """
+    """The packaged lexicon."""
     return _Loader(FOLDER).load()

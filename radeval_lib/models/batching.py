@@ -15,14 +15,7 @@ def batch_size_for(device: torch.device) -> int:
 
 
 def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Positions of the sequences, shortest first, cut into batches.
-
-    Parameters
-    ----------
-    lengths : tokens of each sequence.
-    tokens : the most tokens in a batch, padding included; a longer sequence is a batch of its own.
-    texts : the most sequences in a batch.
-    """
+    """Positions of the sequences, shortest first, cut into batches."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
         if batch and (len(batch) >= texts or (len(batch) + 1) * lengths[position] > tokens):

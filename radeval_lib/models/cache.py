@@ -33,18 +33,7 @@ def text_key(text: str) -> bytes:
 
 
 class BlobCache:
-    """Named tables of key -> bytes in one SQLite file, which processes may share.
-
-    Parameters
-    ----------
-    folder : where the file ``cache.sqlite`` lies; made if need be.
-    table : what the values depend on beside the text: the kind, the model's checksum, the settings.
-
-    Raises
-    ------
-    FileError, OSError
-        Here and when it is used: if the folder cannot be written, the disk is full, or the file is damaged.
-    """
+    """Named tables of key -> bytes in one SQLite file, which processes may share."""
 
     def __init__(self, folder: str | Path, table: str) -> None:
         self._path = Path(folder) / _FILE
@@ -77,11 +66,6 @@ def mend(folder: Path, table: str) -> bool:
     """Where a cache is damaged, put one in its place that has what can still be read of this table.
 
     Nobody else may use it meanwhile.
-
-    Returns
-    -------
-    bool
-        Whether it was damaged.
     """
     path, found = folder / _FILE, dict[bytes, bytes]()
     if not path.is_file():

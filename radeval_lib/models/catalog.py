@@ -24,15 +24,7 @@ class _Strict(BaseModel):
 
 
 class Tokenizer(_Strict):
-    """How a model cuts text.
-
-    Attributes
-    ----------
-    kind : ``WordPiece``, ``byte-level BPE`` or ``SentencePiece``.
-    vocabulary : number of tokens.
-    cased : whether upper and lower case differ.
-    notes : what to mind when using it; may be empty.
-    """
+    """How a model cuts text."""
 
     kind: Literal["WordPiece", "byte-level BPE", "SentencePiece"]
     vocabulary: int | Unknown
@@ -41,24 +33,7 @@ class Tokenizer(_Strict):
 
 
 class Card(_Strict):
-    """What is known about one pretrained model.
-
-    Attributes
-    ----------
-    name : the manifest's file name.
-    title : the paper's name for it (RaLEs, Table 2).
-    hub : repository on the Hugging Face hub.
-    released_as : what the released configurations load, where that is another name or place.
-    family : transformers' model type.
-    domain : of its pretraining, as RaLEs groups it.
-    parameters_millions : as RaLEs, Table 2, prints it.
-    pretrained_on : the texts.
-    licence : as the repository states it.
-    revision : commit or reference on the hub from which it is loaded.
-    safetensors : where safetensors weights are: on the ``main`` branch, or only in a ``pull request``, which
-        ``revision`` names; ``none`` where there are pickled weights only, which this library does not load.
-    seen : pages that these facts were read from.
-    """
+    """What is known about one pretrained model."""
 
     name: str
     title: str

@@ -39,16 +39,7 @@ _FINE_TUNED = ("classifier.*", "pre_classifier.*", "score.*", "qa_outputs.*")
 
 @dataclass(frozen=True)
 class Use:
-    """What may differ between a checkpoint and the model that is made of it.
-
-    Attributes
-    ----------
-    new : what the checkpoint may lack, each pattern wholly or not at all: it is drawn at random and is there
-        to be trained. What tells labels apart may also be there for other labels, in another shape.
-    idle : modules that it may lack because nothing asks them; they are taken out of the model then.
-    unused : what it may have beside.
-    pretraining : whether it may have :data:`PRETRAINING` beside.
-    """
+    """What may differ between a checkpoint and the model that is made of it."""
 
     new: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()

@@ -40,13 +40,7 @@ _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
 
 def locate(name: str | Path) -> str:
-    """What transformers loads: a local folder that holds safetensors, or the hub name as it is.
-
-    Raises
-    ------
-    ModelError
-        If a folder is given that does not exist, or that :func:`soundness.check_folder` refuses.
-    """
+    """What transformers loads: a local folder that holds safetensors, or the hub name as it is."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     path = Path(name)
@@ -78,13 +72,7 @@ def _hub_answers() -> bool:
 
 
 def _local_only(name: str, revision: str | None) -> bool:
-    """Whether a hub model must come from this machine's cache.
-
-    Raises
-    ------
-    ModelError
-        If it must and is not there.
-    """
+    """Whether a hub model must come from this machine's cache."""
     from huggingface_hub import try_to_load_from_cache
 
     if Path(name).is_dir() or _hub_answers():
@@ -118,11 +106,6 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     """``factory.from_pretrained`` of a located model, its errors put plainly.
 
     A hub model that ``data_manifests/models/`` describes is loaded at the revision that is given there.
-
-    Raises
-    ------
-    ModelError
-        If the files are missing, unreachable, damaged or of another kind.
     """
     from radeval_lib.models.catalog import revision_of
 
@@ -197,13 +180,7 @@ def weights(factory: Any, name: str | Path, use: heads.Use, **settings: Any) -> 
 
 
 def fill(module: torch.nn.Module, path: Path) -> None:
-    """Put weights that this library saved into a module.
-
-    Raises
-    ------
-    ModelError
-        If the file cannot be read, lacks weights, has others, or has such as tell nothing.
-    """
+    """Put weights that this library saved into a module."""
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 
@@ -219,13 +196,7 @@ def fill(module: torch.nn.Module, path: Path) -> None:
 
 
 def device_of(device: str = "auto") -> torch.device:
-    """``auto`` takes the GPU where there is one.
-
-    Raises
-    ------
-    ModelError
-        If there is no such device.
-    """
+    """``auto`` takes the GPU where there is one."""
     import torch
 
     if device not in ("auto", "cpu", "cuda"):

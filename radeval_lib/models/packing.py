@@ -21,10 +21,6 @@ def pack(module: torch.nn.Module) -> int:
 
     Each layer is tried on random numbers first and left as it is if its results differ by more than
     rounding, or if this build of torch cannot do it. The weights themselves stay, for saving and training.
-
-    Returns
-    -------
-    The number of layers that are packed.
     """
     import torch
 

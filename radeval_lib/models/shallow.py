@@ -10,13 +10,7 @@ from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 
 
 def shallow(name: str, layers: int, folder: Path) -> str:
-    """Folder of the model's first ``layers`` layers, made below ``folder`` unless it is there already.
-
-    Raises
-    ------
-    ModelError
-        If it has no more layers than that, or is of no kind whose layers this library knows.
-    """
+    """Folder of the model's first ``layers`` layers, made below ``folder`` unless it is there already."""
     from transformers import AutoModel, AutoTokenizer
 
     target = folder / f"first-{layers}-layers-of-{name.replace('/', '_')}"

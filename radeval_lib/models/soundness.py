@@ -35,15 +35,7 @@ _SPARE = 128, 0.04
 
 
 def check_folder(folder: Path) -> None:
-    """Check that a folder holds a configuration and weights as safetensors.
-
-    Raises
-    ------
-    ModelError
-        If ``config.json`` or the weights are missing, an adapter lies beside them, or an index names a file
-        that is missing, lies elsewhere, has other weights, or is no safetensors file: pickled weights can run
-        code.
-    """
+    """Check that a folder holds a configuration and weights as safetensors."""
     where = f"model {folder.name}"
     _json(folder / "config.json", where)
     if (folder / _ADAPTER).is_file():
@@ -105,22 +97,7 @@ def _json(path: Path, where: str) -> dict[str, Any]:
 
 
 def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[str]:
-    """Check that a checkpoint gave a model all its weights and had no others, but for what its use allows.
-
-    Parameters
-    ----------
-    model : of transformers.
-    told : ``missing_keys``, ``unexpected_keys`` and ``mismatched_keys``, as ``from_pretrained`` tells them.
-
-    Returns
-    -------
-    The names of the weights that the checkpoint did not give: they are new.
-
-    Raises
-    ------
-    ModelError
-        If a weight is missing, has no place in the model, or is of another shape.
-    """
+    """Check that a checkpoint gave a model all its weights and had no others, but for what its use allows."""
     family, prefix = model.config.model_type, f"{model.base_model_prefix}."
     new, unused = use.may_lack(family), use.may_have(family)
     missing = set(told["missing_keys"])
@@ -151,13 +128,7 @@ def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[s
 
 
 def check_names(missing: Iterable[str], extra: Iterable[str], name: str) -> None:
-    """Check that there are no missing weights and none too many.
-
-    Raises
-    ------
-    ModelError
-        If there are.
-    """
+    """Check that there are no missing weights and none too many."""
     lacks, has = sorted(missing), sorted(extra)
     said = [
         f"weights {what}: {listed(keys, 50)}"
@@ -173,15 +144,6 @@ def check_values(weights: Mapping[str, torch.Tensor], name: str, new: Iterable[s
 
     A single row or column may be constant: RoBERTa's one type of segments is zero. So may vectors, biases and
     norms among them, and the second matrix of an adapter, which starts at zero.
-
-    Parameters
-    ----------
-    new : names of weights that were not loaded.
-
-    Raises
-    ------
-    ModelError
-        If a weight is not finite, or a matrix constant.
     """
     import torch
 
@@ -197,25 +159,13 @@ def check_values(weights: Mapping[str, torch.Tensor], name: str, new: Iterable[s
 
 
 def check_vocabulary(folder: Path) -> None:
-    """Check that a folder holds the vocabulary of a tokenizer.
-
-    Raises
-    ------
-    ModelError
-        If it does not.
-    """
+    """Check that a folder holds the vocabulary of a tokenizer."""
     if not any((folder / name).is_file() for name in _VOCABULARIES):
         raise ModelError("no tokenizer in the folder", f"model {folder.name}", _SAVE)
 
 
 def check_spelling(tokenizer: Any, folder: Path) -> None:
-    """Check that a list of tokens beside a tokenizer is its own: the one is easily changed without the other.
-
-    Raises
-    ------
-    ModelError
-        If more than one in a hundred of its tokens has another number, or none.
-    """
+    """Check that the list of tokens beside a tokenizer is its own; one is easily changed without the other."""
     for name, read in (("vocab.txt", _lines), ("vocab.json", json.loads)):
         if (folder / name).is_file():
             told = read((folder / name).read_text(encoding="utf-8"))
@@ -231,13 +181,7 @@ def _lines(text: str) -> dict[str, int]:
 
 
 def check_tokenizer(tokenizer: Any, name: str) -> None:
-    """Check that a tokenizer tells the words of a sentence apart.
-
-    Raises
-    ------
-    ModelError
-        If it knows none of them, or all are the same to it.
-    """
+    """Check that a tokenizer tells the words of a sentence apart."""
     special = set(tokenizer.all_special_ids)
     known = {one for one in tokenizer(_PROBE)["input_ids"] if one not in special}
     if len(known) < 2:
@@ -251,11 +195,6 @@ def check_sizes(tokenizer: Any, config: Any, name: str) -> None:
     and padding where the model has it.
 
     A tokenizer of as many tokens, with the same padding, cannot be told from the model's own.
-
-    Raises
-    ------
-    ModelError
-        If they are not from one model.
     """
     remedy = "Give a folder in which both are of one model."
     size = getattr(config, "vocab_size", None)

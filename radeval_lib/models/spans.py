@@ -14,13 +14,7 @@ MAX_PIECES = 512
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Of each sentence the piece ids, and the first and last piece of each word within the model's reach.
-
-    Parameters
-    ----------
-    tokenizer : a fast tokenizer.
-    sentences : their words.
-    """
+    """Of each sentence the piece ids, and the first and last piece of each word within the model's reach."""
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
     result = []

@@ -33,16 +33,7 @@ T = TypeVar("T", bound="Task[Any]")
 
 
 class Task(Protocol[Record]):
-    """What the trainer must know of a model and of its data.
-
-    Attributes
-    ----------
-    module : what is trained. Called with a collated batch as keyword arguments, it returns a mapping (or a
-        transformers output) whose ``loss`` is a scalar; the loss of a batch is a mean, not a sum. A module
-        that is no transformers model must not share parameters between layers.
-    new_layers : prefixes of the names of parameters that were drawn at random rather than pretrained; they
-        learn at ``head_learning_rate``.
-    """
+    """What the trainer must know of a model and of its data."""
 
     module: torch.nn.Module
 
@@ -103,14 +94,7 @@ class TrainingSettings:
 
 @dataclass
 class Trained(Generic[T]):
-    """What training gave.
-
-    Attributes
-    ----------
-    task : the task, its module with the weights of the best epoch.
-    best : the measures on dev of that epoch.
-    history : one row an epoch: epoch, the measures on dev, and the mean training loss.
-    """
+    """What training gave."""
 
     task: T
     best: dict[str, float]
@@ -269,11 +253,6 @@ def _run(
 def _check_checkpoint(module: torch.nn.Module, folder: Path) -> None:
     """Check that a checkpoint has all weights that are trained and no others: transformers' Trainer takes
     what it finds.
-
-    Raises
-    ------
-    ModelError
-        If it has not.
     """
     from peft import PeftModel, get_peft_model_state_dict
     from safetensors import SafetensorError

@@ -19,19 +19,7 @@ from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
 
 
 def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Folder of the model with the pieces of ``texts``, of single signs and of its special tokens.
-
-    Parameters
-    ----------
-    name : folder or hub name of a model with a WordPiece vocabulary.
-    texts : everything that it will read; other texts may be cut into smaller pieces than before.
-    folder : where it is made, unless it is there already.
-
-    Raises
-    ------
-    ModelError
-        If its vocabulary is of another kind.
-    """
+    """Folder of the model with the pieces of ``texts``, of single signs and of its special tokens."""
     import torch
     from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 

@@ -90,17 +90,7 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def end_to_end(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """Where each place of the rows comes from.
-
-    Parameters
-    ----------
-    attention_mask : shape (n, t), 1 where a text is and 0 where there is padding.
-
-    Returns
-    -------
-    int64, shape (rows, width): index into the flattened batch, -1 where nothing is. None where texts are
-    padded on the left or in between, or little would be saved.
-    """
+    """Where each place of the rows comes from."""
     import torch
 
     lengths = attention_mask.sum(1)

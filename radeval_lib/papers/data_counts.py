@@ -32,16 +32,7 @@ class CountCheck:
 
 
 def printed_counts(manifest: Manifest) -> list[CountCheck]:
-    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order.
-
-    Raises
-    ------
-    ManifestError
-        Where the manifest names a column or a quoted number that the transcription lacks, or two counts share
-        a name.
-    PrintedError
-        Where nothing of an exhibit is transcribed.
-    """
+    """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order."""
     found = []
     for count in manifest.counts:
         if count.quoted:

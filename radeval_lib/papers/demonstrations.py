@@ -107,17 +107,7 @@ def title_pieces(header: str, rule: Literal["released", "meant"]) -> list[str]:
 
 @dataclass(frozen=True)
 class Contrast:
-    """One quantity of one demonstration, as it is stated and as the released code has it.
-
-    Attributes
-    ----------
-    whose : the paper, or the metric, whose code it is.
-    difference : what differs, in a few words.
-    quantity : what was computed.
-    stated, released : its two values.
-    basis : what the stated value rests on, e.g. ``by the paper``, or a natural reading where it is silent.
-    scale : width of the range in which the quantity can lie; None where it is a count.
-    """
+    """One quantity of one demonstration, as it is stated and as the released code has it."""
 
     whose: str
     difference: str

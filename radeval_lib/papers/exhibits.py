@@ -27,22 +27,7 @@ KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline"
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One table, figure, worked example, definition, guideline or headline claim of a paper.
-
-    Attributes
-    ----------
-    id : ``<paper>.<name>``, e.g. ``rales.table3``.
-    paper : key of :data:`PAPERS`.
-    label : what the paper calls it, e.g. ``Table 3``.
-    title : what it shows, in our words.
-    kind : one of :data:`KINDS`.
-    legible : ``full``, ``partial`` or ``no``: whether our text of the paper shows its content.
-    needs : what rebuilding it takes (data sets, models, people).
-    from_print : whether, and how, the printed numbers alone determine it.
-    notebook : path below ``notebooks/`` without the ending, e.g. ``rales/nlu_scores``.
-    remaining : what its page leaves unchecked and what that would need, by ``print``, ``released`` or
-        ``data``, the last for every other kind of evidence.
-    """
+    """One table, figure, worked example, definition, guideline or headline claim of a paper."""
 
     id: str
     paper: str

@@ -88,13 +88,7 @@ def paper(key: str) -> dict[str, Any]:
 
 
 def table_path(exhibit_id: str) -> Path:
-    """The CSV that holds a printed table.
-
-    Raises
-    ------
-    PrintedError
-        Where nothing of that exhibit is transcribed.
-    """
+    """The CSV that holds a printed table."""
     key = exhibit_id.partition(".")[0]
     tables = paper(key).get("tables") or {}
     if exhibit_id not in tables:

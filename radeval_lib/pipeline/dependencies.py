@@ -76,11 +76,6 @@ def modules_of(notebook: str) -> set[str]:
     """Every module of the library that a notebook's numbers can depend on.
 
     What it names by declaration counts as imported: metrics, and the plans of the cells that it reads.
-
-    Raises
-    ------
-    NotebookError
-        Where its code cannot be parsed.
     """
     path = NOTEBOOKS / f"{notebook}.md"
     try:

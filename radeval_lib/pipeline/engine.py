@@ -61,17 +61,7 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
 
 
 def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
-    """The steps that a build would run, in the order in which Snakemake names them.
-
-    Parameters
-    ----------
-    again : steps that are run whatever their state.
-
-    Raises
-    ------
-    RadevalError
-        Where the graph cannot be made.
-    """
+    """The steps that a build would run, in the order in which Snakemake names them."""
     command = [*_command(graph, 1, again), "--dry-run"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (told.stdout + told.stderr).splitlines()
@@ -110,18 +100,7 @@ def _run(
     again: Sequence[str],
     environment: dict[str, str],
 ) -> bool:
-    """Run what waits.
-
-    Returns
-    -------
-    bool
-        Whether anything did.
-
-    Raises
-    ------
-    RadevalError
-        Where the graph cannot be made, or a step failed.
-    """
+    """Run what waits."""
     log = graph.output_dir / "build.log"
     left: dict[str, float] | None = None  # until the engine has said what waits
     started: dict[str, float] = {}

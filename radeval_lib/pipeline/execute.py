@@ -144,12 +144,7 @@ def _sockets() -> tempfile.TemporaryDirectory[str]:
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as :mod:`radeval_lib.pipeline.forkserver` does where a build has one, else afresh.
-
-    Attributes
-    ----------
-    models : whether the notebook trains or uses models.
-    """
+    """Starts a kernel as :mod:`radeval_lib.pipeline.forkserver` does where a build has one, else afresh."""
 
     models = Bool(False, config=True)
 
@@ -164,15 +159,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run leaves what it makes.
-
-    Attributes
-    ----------
-    output_dir : what the notebook is told to write below.
-    left : folder of the results of a page, or of a cell; replaced as a whole when the run succeeded.
-    executed : the executed notebook, likewise.
-    is_cell : whether ``left`` is a cell.
-    """
+    """Where a run leaves what it makes."""
 
     output_dir: Path
     left: Path

@@ -71,11 +71,6 @@ def is_possible() -> bool:
 def serving() -> Iterator[dict[str, str]]:
     """Have a server while a build runs; when this ends, what it has started ends too. Processes that are
     ending, as after an interrupt from the keyboard, get a few seconds to put things in order.
-
-    Yields
-    ------
-    dict
-        Environment variables by which the processes that the build starts find it; empty where there is none.
     """
     if not is_possible():
         yield {}
@@ -110,18 +105,7 @@ def _has_processes(server: int) -> bool:
 
 
 def through_server(command: Sequence[str], models: bool) -> list[str]:
-    """A command that does what ``command`` does, by a fork where there is a server.
-
-    Parameters
-    ----------
-    command : of Python, ``[python, ..., "-m", module, ...]``.
-    models : whether it will load :data:`MODEL_LIBRARIES`.
-
-    Raises
-    ------
-    ValueError
-        Where it runs no module.
-    """
+    """A command that does what ``command`` does, by a fork where there is a server."""
     if "-m" not in command:
         raise ValueError(f"a command of Python that runs a module is wanted, not {' '.join(command)}")
     client = [command[0], "-I", "-S", fork_client.__file__]

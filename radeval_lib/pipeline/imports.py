@@ -68,13 +68,7 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
 
 
 def imported(source: str) -> frozenset[str]:
-    """Dotted names that a program may import, see :func:`imports_of`.
-
-    Raises
-    ------
-    SyntaxError
-        Where it does not parse.
-    """
+    """Dotted names that a program may import, see :func:`imports_of`."""
     kept = _KEPT / f"{checksums.of_text(source)}.json"
     try:
         return frozenset(json.loads(kept.read_text(encoding="utf-8")))

@@ -54,14 +54,7 @@ class LimitedEngine(Engine):
     def execute_managed_notebook(
         cls, nb_man: Any, kernel_name: str, *, limits: Limits, **settings: Any
     ) -> None:
-        """Run a notebook.
-
-        Raises
-        ------
-        LimitError
-            Where one cell of code took longer, or all put out more, than ``limits`` allow; what was put out
-            until then is dropped.
-        """
+        """Run a notebook."""
         known = ("kernel_manager_class", "config", "resources")
         client = _Client(
             nb_man,

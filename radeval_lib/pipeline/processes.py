@@ -36,18 +36,7 @@ class BusyError(RadevalError):
 
 @contextmanager
 def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
-    """Hold the lock of an output folder alone.
-
-    Yields
-    ------
-    dict
-        Environment variables for the processes that the build starts.
-
-    Raises
-    ------
-    BusyError
-        Where another process holds it.
-    """
+    """Hold the lock of an output folder alone."""
     path = output_dir / _LOCK
     with _locked(path, fcntl.LOCK_EX, output_dir) as stream:
         yield {OWNER: f"{path.resolve()}:{_sign(stream)}"}

@@ -29,10 +29,6 @@ def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
     """Files of the rendered book that changed, are missing, or do not belong to it; empty if it is whole.
 
     A book whose checksums are missing or damaged counts as changed.
-
-    Parameters
-    ----------
-    but_index : leave out the first page, which the engine removes before it has the book rendered.
     """
     try:
         noted = dict(json.loads((output_dir / _SUMS).read_text(encoding="utf-8")))

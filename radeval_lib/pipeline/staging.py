@@ -34,10 +34,6 @@ def for_readers(executed: Path, card: pd.DataFrame) -> str:
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
-
-    Parameters
-    ----------
-    card : verdicts of the build, see :func:`radeval_lib.study.scorecard`.
     """
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -103,12 +99,7 @@ def last_commit() -> str:
 
 
 def with_conclusions(source: str, card: pd.DataFrame, checks: pd.DataFrame) -> str:
-    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper.
-
-    Parameters
-    ----------
-    card, checks : see :func:`radeval_lib.study.scorecard`, :func:`radeval_lib.study.audit`.
-    """
+    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper."""
 
     def told(wanted: re.Match[str]) -> str:
         if wanted.group(1) not in PAPERS:
@@ -189,23 +180,7 @@ def not_built(source: str) -> str:
 
 
 def stage(executed_dir: Path, target: Path) -> list[str]:
-    """Bring ``target`` to what the book needs, touching only files that changed.
-
-    Parameters
-    ----------
-    executed_dir : holds ``<folder>/<name>.ipynb``.
-    target : folder of the staged book; files that do not belong to it are removed.
-
-    Returns
-    -------
-    list of str
-        Files that were removed, relative to ``target``.
-
-    Raises
-    ------
-    NotebookError
-        Where the table of contents names a page that neither ``book/`` nor an executed notebook gives.
-    """
+    """Bring ``target`` to what the book needs, touching only files that changed."""
     found = results.read_all(executed_dir.parent)
     card, checks = scorecard(found), audit(found)
     wanted: dict[str, bytes] = {"_config.yml": settings().encode()}

@@ -31,14 +31,7 @@ _EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build.
-
-    Attributes
-    ----------
-    settings : the profile.
-    only : folders of notebooks that are built; empty: all.
-    data_root : folder of data files, or None.
-    """
+    """The steps of one profile's build."""
 
     settings: Profile
     only: tuple[str, ...] = ()
@@ -73,13 +66,7 @@ class Graph:
         return [name for name in self.pages if ALL in declared(name).results]
 
     def cells_before(self, notebook: str) -> list[str]:
-        """Names of the cells that a notebook reads, or whose model it uses.
-
-        Raises
-        ------
-        NotebookError, ParameterError
-            Where it declares what the profile does not plan or fill.
-        """
+        """Names of the cells that a notebook reads, or whose model it uses."""
         wanted = declared(notebook)
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
         for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
@@ -96,13 +83,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """The pages whose results a notebook reads.
-
-        Raises
-        ------
-        NotebookError
-            Where it declares a page that does not exist.
-        """
+        """The pages whose results a notebook reads."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
@@ -223,12 +204,7 @@ def named(message: str) -> str | None:
 
 
 def told_waiting(messages: Iterable[str]) -> str:
-    """The line by which the engine tells, before the first step, which steps it will run.
-
-    Parameters
-    ----------
-    messages : of these steps.
-    """
+    """The line by which the engine tells, before the first step, which steps it will run."""
     return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
 
 

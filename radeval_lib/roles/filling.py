@@ -34,13 +34,7 @@ SYNTHETIC = "synthetic"
 
 @dataclass(frozen=True)
 class Role:
-    """What a notebook can ask for.
-
-    Attributes
-    ----------
-    record : type of the records.
-    generate : makes them from ``n`` reports or pairs and a seed.
-    """
+    """What a notebook can ask for."""
 
     record: type
     generate: Callable[[int, int], Iterator[Any]]

@@ -44,15 +44,7 @@ def _rating(one: FactSummary, number: int) -> FactRating:
 
 @dataclass(frozen=True)
 class Clinician:
-    """A simulated clinician who lists what is wrong in a note.
-
-    Parameters
-    ----------
-    name : the rater.
-    sensitivity : chance of noticing an error.
-    granularity : chance of listing an error by itself and not in one entry with the one before it.
-    pace : seconds a listed error.
-    """
+    """A simulated clinician who lists what is wrong in a note."""
 
     name: str
     sensitivity: float

@@ -34,14 +34,7 @@ _LONGEST = 80  # characters of a slug, without its digest
 
 @dataclass(frozen=True)
 class Cell:
-    """One notebook with one set of parameters.
-
-    Attributes
-    ----------
-    notebook : path below ``notebooks/`` without the ending.
-    items : its own parameters, in the order that names it; all but ``profile``, ``seed``, ``output_dir`` and
-        ``data_root``, which every notebook has.
-    """
+    """One notebook with one set of parameters."""
 
     notebook: str
     items: tuple[tuple[str, Value], ...]
@@ -67,16 +60,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class CellOutput:
-    """What a cell left.
-
-    Attributes
-    ----------
-    cell : the cell.
-    tables : by name.
-    facts : whatever the cell told of itself, and what its numbers come from.
-    folder : where it stands.
-    model : folder of the model that it kept, or None.
-    """
+    """What a cell left."""
 
     cell: Cell
     tables: dict[str, pd.DataFrame]
@@ -94,13 +78,7 @@ def plans() -> dict[str, Callable[[Profile], list[Cell]]]:
 
 
 def planned(profile: Profile) -> list[Cell]:
-    """Every cell that a profile asks for, in the order of the plans.
-
-    Raises
-    ------
-    ParameterError
-        Where two cells of one notebook would share a folder.
-    """
+    """Every cell that a profile asks for, in the order of the plans."""
     cells = [cell for plan in plans().values() for cell in plan(profile)]
     places = [(cell.notebook, cell.slug) for cell in cells]
     if doubled := sorted({place for place in places if places.count(place) > 1}):
@@ -109,13 +87,7 @@ def planned(profile: Profile) -> list[Cell]:
 
 
 def planned_of(profile: Profile, notebook: str) -> list[Cell]:
-    """The cells of one notebook.
-
-    Raises
-    ------
-    ParameterError
-        Where the profile plans none.
-    """
+    """The cells of one notebook."""
     cells = [cell for cell in planned(profile) if cell.notebook == notebook]
     if not cells:
         raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
@@ -175,13 +147,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
 
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
-    """The facts of a cell whose files are all there and as they were written.
-
-    Raises
-    ------
-    ResultError
-        As :func:`read`.
-    """
+    """The facts of a cell whose files are all there and as they were written."""
     remedy = f"Run `radbook build`, or this cell alone: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))

@@ -21,17 +21,7 @@ WIDEST = 0.25
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison.
-
-    Attributes
-    ----------
-    name : readable on its own, unique within its exhibit; the audit lists it.
-    printed : what the paper prints, digits or words.
-    computed : what follows, digits or words.
-    outcome : ``holds``, ``fails`` or ``cannot tell``, where what follows would accept almost anything.
-    value, low, high : the computed number and its interval; None for statements.
-    aspect : ``order`` or ``lead`` of a claim of superiority (:mod:`radeval_lib.study.superiority`).
-    """
+    """One comparison."""
 
     name: str
     printed: str

@@ -42,16 +42,7 @@ _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 @dataclass(frozen=True)
 class Finding:
-    """One explanation of failing checks, wherever in a paper it strikes.
-
-    Attributes
-    ----------
-    paper : name of the paper.
-    explanation : why the checks fail.
-    cause : ``paper``, ``definition``, ``rounding`` or ``text``; empty where it is not known.
-    changes : one of :data:`CHANGES`.
-    checks : the failing checks, rows of :func:`radeval_lib.study.audit`.
-    """
+    """One explanation of failing checks, wherever in a paper it strikes."""
 
     paper: str
     explanation: str
@@ -70,13 +61,7 @@ def _changes() -> dict[tuple[str, str], str]:
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
-    """The findings of an audit, each once, the most consequential first.
-
-    Parameters
-    ----------
-    checks : see :func:`radeval_lib.study.audit`; checks of stand-ins count nothing of a paper and are left
-        out. Where nothing explains the failing checks of an exhibit, they are one finding.
-    """
+    """The findings of an audit, each once, the most consequential first."""
     failing = checks[(checks["outcome"] == FAILS) & ~checks["shape"]]
     known = _changes()
     keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
@@ -112,15 +97,7 @@ def _place(row: Any, up: str) -> str:
 
 
 def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: str = "../") -> str:
-    """What a build says of one paper: a few sentences and a list as HTML, computed from its results.
-
-    Parameters
-    ----------
-    card : see :func:`radeval_lib.study.scorecard`.
-    checks : see :func:`radeval_lib.study.audit`.
-    paper : one of the names of :data:`~radeval_lib.papers.exhibits.PAPERS`.
-    up : what leads from the page to the folder ``notebooks``.
-    """
+    """What a build says of one paper: a few sentences and a list as HTML, computed from its results."""
     rows = card[card["paper"] == paper]
     done = rows[rows["outcome"] != NOT_ATTEMPTED]
     if done.empty:
@@ -156,13 +133,7 @@ def paper_conclusion(card: pd.DataFrame, checks: pd.DataFrame, paper: str, up: s
 
 
 def page_conclusion(card: pd.DataFrame, notebook: str) -> str:
-    """The verdicts of a page's exhibits, each with a link to its place on the page, as an HTML list.
-
-    Parameters
-    ----------
-    card : see :func:`radeval_lib.study.scorecard`.
-    notebook : the page; where it rebuilds no exhibit, nothing is said.
-    """
+    """The verdicts of a page's exhibits, each with a link to its place on the page, as an HTML list."""
     rows = card[card["notebook"] == notebook]
     items = []
     for verdict in VERDICTS:

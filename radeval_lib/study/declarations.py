@@ -52,13 +52,7 @@ def front_matter(text: str) -> dict[str, object]:
 
 
 def declared(notebook: str) -> Declared:
-    """What the notebook (a path below ``notebooks/`` without the ending) declares.
-
-    Raises
-    ------
-    NotebookError
-        Where its front matter has a key under ``study`` that does not exist, or a value of the wrong type.
-    """
+    """What the notebook (a path below ``notebooks/`` without the ending) declares."""
     path = NOTEBOOKS / f"{notebook}.md"
     return _read(path, path.read_text(encoding="utf-8"))
 

@@ -97,12 +97,7 @@ def _differences(result: Result) -> str:
 
 
 def verdict_html(result: Result, folded: str = "") -> str:
-    """The verdict sentence in a box, with each check that does not hold, and its cause.
-
-    Parameters
-    ----------
-    folded : HTML that stands at the end of the box, before what a reader needs to rebuild the result.
-    """
+    """The verdict sentence in a box, with each check that does not hold, and its cause."""
     entry = exhibit(result.exhibit)
     badge = verdict_badge(result.verdict, result.outcome)
     return (
@@ -113,13 +108,7 @@ def verdict_html(result: Result, folded: str = "") -> str:
 
 
 def exhibit_html(result: Result, caption: str = "") -> str:
-    """A result as a page shows it: its checks in a table, and the verdict.
-
-    Parameters
-    ----------
-    caption : of the table, which then stands open; without one it is folded into the verdict's box, and left
-        out where the box lists all checks already.
-    """
+    """A result as a page shows it: its checks in a table, and the verdict."""
     table = table_html(checks_frame(result.checks), caption, index=False)
     if caption:
         return table + verdict_html(result)

@@ -44,18 +44,7 @@ def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How metrics agree with the ratings of a role.
-
-    Attributes
-    ----------
-    pairs : see :func:`~radeval_lib.data.ratings.rating_table`; not to be shown, its texts may be restricted.
-    scores : one row a pair, one column a metric.
-    correlations : of each metric with the ratings: ``kind`` and the columns of
-        :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
-    contrasts : of the metric ``first`` with every other: ``kind`` and the columns of
-        :meth:`radeval_lib.stats.correlations.Resampled.compare`.
-    resampled : the resamples behind both, by kind.
-    """
+    """How metrics agree with the ratings of a role."""
 
     pairs: pd.DataFrame
     scores: pd.DataFrame

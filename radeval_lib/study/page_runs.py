@@ -57,13 +57,7 @@ class PageRun(runs.Run):
 
 
 class OpenExhibit:
-    """An exhibit while a page rebuilds it; made by :meth:`PageRun.exhibit`.
-
-    Attributes
-    ----------
-    checks : the checks so far.
-    result : what was recorded, when the block has ended.
-    """
+    """An exhibit while a page rebuilds it; made by :meth:`PageRun.exhibit`."""
 
     def __init__(
         self,

@@ -23,14 +23,7 @@ Section = TypeVar("Section", bound=BaseModel)
 
 
 class Limits(BaseModel):
-    """What one notebook may take before it is stopped; no result depends on it.
-
-    Attributes
-    ----------
-    cell_minutes : that one cell of code may run.
-    output_megabytes : that all its cells may print and show.
-    start_seconds : that its kernel may take to start.
-    """
+    """What one notebook may take before it is stopped; no result depends on it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -40,24 +33,7 @@ class Limits(BaseModel):
 
 
 class Profile(BaseModel):
-    """The settings of a run.
-
-    Attributes
-    ----------
-    name : the file's name.
-    description : one sentence for the book.
-    seed : seed of every random choice unless a notebook is given another.
-    device : ``auto`` (a GPU where there is one), ``cpu`` or ``cuda``.
-    threads : of each notebook; fixed, because sums in another order end in other last digits.
-    resamples : bootstrap or permutation resamples.
-    needs_data_root : whether the profile makes no sense without data files.
-    roles : which data set fills each role of data.
-    sizes : how many reports or pairs the generator makes for a role.
-    models : which model fills each role: a folder, a hub name, ``packaged-minilm``, or ``cell:`` and a
-        notebook, for the model that the first cell of it keeps.
-    experiments : settings by system, read with :meth:`section`.
-    limits : what one notebook may take before it is stopped.
-    """
+    """The settings of a run."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -75,13 +51,7 @@ class Profile(BaseModel):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """The settings of one system, checked against what it knows.
-
-        Raises
-        ------
-        ProfileError
-            Where a key is unknown, missing, or of the wrong type.
-        """
+        """The settings of one system, checked against what it knows."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments.get(system, {}))

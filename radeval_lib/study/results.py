@@ -27,18 +27,7 @@ _FORMAT = 2
 
 @dataclass(frozen=True)
 class Result:
-    """What one notebook found out about one exhibit on one kind of evidence.
-
-    Attributes
-    ----------
-    evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-    verdict : one of :data:`~radeval_lib.study.verdicts.VERDICTS`.
-    remaining : what of the exhibit was not checked, and what that would need; empty if all of it was.
-    causes : for each failing check that has a known cause, its name -> (cause, explanation).
-    stand_in : what stands in for the paper's own data or models, where something does.
-    table : the rebuilt table as records, for readers of the JSON.
-    provenance : data, code, settings and versions.
-    """
+    """What one notebook found out about one exhibit on one kind of evidence."""
 
     exhibit: str
     notebook: str
@@ -112,13 +101,7 @@ def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[s
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:
-    """Refuse an exhibit that the ledger gives to another page than the run's.
-
-    Raises
-    ------
-    LedgerError, ResultError
-        Where the ledger has no such exhibit, or gives it to another page.
-    """
+    """Refuse an exhibit that the ledger gives to another page than the run's."""
     entry = exhibit(exhibit_id)
     if entry.notebook != run.notebook:
         raise ResultError(f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {run.notebook!r}")
@@ -134,22 +117,7 @@ def record(
     stand_in: str = "",
     table: pd.DataFrame | None = None,
 ) -> Result:
-    """Judge an exhibit and write the result with its provenance, whole or not at all.
-
-    Parameters
-    ----------
-    evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-    checks : at least one comparison.
-    remaining : what of the exhibit was not checked, and what that would need; empty only if all of it was.
-    stand_in : what stands in for the paper's own data or models; where something does, the verdict speaks of
-        a shape alone.
-    table : the rebuilt table, kept with the result.
-
-    Raises
-    ------
-    LedgerError, ResultError
-        Where the ledger has no such exhibit, gives it to another page, or there is nothing to judge.
-    """
+    """Judge an exhibit and write the result with its provenance, whole or not at all."""
     check_owner(run, exhibit_id)
     source = NOTEBOOKS / f"{run.notebook}.md"
     result = Result(

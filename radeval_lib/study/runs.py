@@ -61,17 +61,7 @@ def _filler_words(filler: str) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one notebook.
-
-    Attributes
-    ----------
-    notebook : path below ``notebooks/`` without the ending.
-    profile : the settings.
-    seed : seed of this run's random choices.
-    output_dir : folder that results and cells go to.
-    data_root : folder of data that the user obtained, or None.
-    parameters : what a cell has beyond these; empty for a page.
-    """
+    """One run of one notebook."""
 
     notebook: str
     profile: Profile
@@ -231,13 +221,7 @@ class Run:
         return cells.read(found, cell, self.profile.name)
 
     def require_declared(self, kind: str, name: str) -> None:
-        """Refuse what the notebook does not declare.
-
-        Raises
-        ------
-        NotebookError
-            Where ``name`` is not listed under ``kind``.
-        """
+        """Refuse what the notebook does not declare."""
         if name not in getattr(self.declared, kind):
             raise NotebookError(
                 f"{name!r} is not among the {kind} that it declares",

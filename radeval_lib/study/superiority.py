@@ -135,15 +135,7 @@ def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
 
 
 def check_no_deficit(name: str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
-    """Whether something reaches the level of another: it is not below it, or a deficit could not be told.
-
-    Parameters
-    ----------
-    claim, finding : in words.
-    difference : its value minus the other's, in the direction of better; 0 or more holds.
-    lead : of it over the other. A deficit fails where it is established, and else cannot tell: not to see a
-        deficit is no equality.
-    """
+    """Whether something reaches the level of another: it is not below it, or a deficit could not be told."""
     outcome = HOLDS if difference >= 0 else FAILS if lead.sign < 0 else CANNOT_TELL
     return Check(name, claim, finding, outcome)
 

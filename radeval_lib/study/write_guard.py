@@ -37,15 +37,6 @@ def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
 
     Besides these, a notebook may write temporary files, hidden folders of the user's home and folders that
     the environment names for caches, devices, and compiled modules.
-
-    Parameters
-    ----------
-    notebook : path below ``notebooks/`` without the ending, for the message.
-
-    Raises
-    ------
-    NotebookError
-        Later, where a file elsewhere is opened for writing, moved, made or removed.
     """
     caches = [value for name, value in os.environ.items() if _CACHE.search(name) and os.path.isabs(value)]
     places = list(places)

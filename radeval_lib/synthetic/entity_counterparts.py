@@ -60,15 +60,7 @@ def place_names() -> list[str]:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """A text and its rewrite with gold entities.
-
-    Attributes
-    ----------
-    report : its id.
-    queries, others : entities of the rewrite and of the original, (text, type in capitals).
-    counterparts : bool, shape (queries, others): both are of sentences that say the same statement, and of
-        the same type.
-    """
+    """A text and its rewrite with gold entities."""
 
     report: str
     queries: tuple[tuple[str, str], ...]

@@ -106,18 +106,7 @@ def _assign(
 def inject(
     report: SyntheticReport, errors: Mapping[ErrorKind, int] | Sequence[ErrorKind], seed: int = 0
 ) -> ErrorPair:
-    """A candidate that makes exactly these errors about ``report``.
-
-    Parameters
-    ----------
-    errors : ``{("a", True): 1, ("d", False): 2}`` for one significant false finding and two insignificant
-        errors of severity, or a list of such pairs; letters as in :data:`CATEGORIES`.
-
-    Raises
-    ------
-    SyntheticError : the report has not enough findings of the right kind; :func:`error_pairs` looks for one
-        that has.
-    """
+    """A candidate that makes exactly these errors about ``report``."""
     lexicon = load_lexicon()
     rng = seeded(seed, report.report_id, "errors")
     kinds = _kinds(errors)

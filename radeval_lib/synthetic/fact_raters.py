@@ -25,16 +25,7 @@ WRONG = 0.005  # probability that a statement of a generated description is wron
 
 @dataclass(frozen=True)
 class Description:
-    """One generated description.
-
-    Attributes
-    ----------
-    report : which report it describes; descriptions of one report share their reference.
-    reference : statements in the reference description.
-    copied : positions, ascending, of those that the generated description has too.
-    own : statements that it has beside these.
-    wrong : for each of its statements (copied, then own), whether it is wrong.
-    """
+    """One generated description."""
 
     report: int
     reference: int
@@ -51,13 +42,7 @@ def draw_descriptions(
     lengths: tuple[int, int] = REFERENCE_LENGTH,
     own: tuple[int, int] = OWN_LENGTH,
 ) -> list[Description]:
-    """One description a report and model.
-
-    Parameters
-    ----------
-    overlaps : each model's probability of copying a statement; what is copied begins the reference.
-    lengths, own : least and most statements of a reference, and of what a description adds.
-    """
+    """One description a report and model."""
     drawn = []
     for report in range(reports):
         length = int(rng.integers(*lengths, endpoint=True))

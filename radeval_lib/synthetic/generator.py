@@ -68,17 +68,6 @@ def generate(
 
     Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
     alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
-
-    Parameters
-    ----------
-    style : "hospital" (terse), "encyclopaedic" (descriptive, with rarer diseases); None mixes them 60 to 40.
-    modality_anatomy : one pair such as ("CT", "HEAD"), or several; None draws from all by their weights.
-    min_findings : at least so many findings, devices not counted, where the examination has as many.
-    prior : whether an earlier study is at hand; None: in 40 % of the reports.
-
-    Raises
-    ------
-    SyntheticError : unknown style or pair.
     """
     if n < 0 or start < 0:
         raise SyntheticError(f"n={n}, start={start}: must not be negative", "generate")

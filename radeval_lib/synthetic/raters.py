@@ -25,19 +25,7 @@ _WEIGHT = {True: 1.0, False: 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """How a rater departs from the truth.
-
-    Parameters
-    ----------
-    sensitivity : chance of noticing a significant error, 0 to 1.
-    minor_sensitivity : chance of noticing an insignificant one.
-    significance_noise : chance of calling a noticed error's significance wrongly.
-    category_noise : chance of filing a noticed error under another category.
-    false_alarms : mean number of errors noted that are none (Poisson), insignificant ones.
-    granularity : step of the grades; 1 for whole grades, 0.5, 0.25.
-    noise : standard deviation of a grade before rounding, in grades.
-    leniency : added to every grade.
-    """
+    """How a rater departs from the truth."""
 
     name: str = "rater"
     sensitivity: float = 0.9

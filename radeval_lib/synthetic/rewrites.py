@@ -41,10 +41,6 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
 
     "synonym" words every statement anew, "order" puts the sentences in another order, "style" says the same
     in the other style.
-
-    Raises
-    ------
-    SyntheticError : unknown kind; or no other version exists (a single sentence has one order only).
     """
     turn = _TURNS.get(kind)
     if turn is None:

@@ -36,13 +36,7 @@ _TITLE = re.compile(r"performed|radiograph|examination|exam\b|study|technique|hi
 
 
 def section_name(header: str, flaws: Collection[str] = ()) -> str:
-    """What a header stands for: ``findings``, ``impression``, or itself.
-
-    Parameters
-    ----------
-    header : in lower case.
-    flaws : keys of :data:`FLAWS` to reproduce.
-    """
+    """What a header stands for: ``findings``, ``impression``, or itself."""
     if header == "ndication":
         return "impression" if "ndication" in flaws else "indication"
     if _POOLED.fullmatch(header):
@@ -71,13 +65,7 @@ def sections(text: str, flaws: Collection[str] = ()) -> tuple[str, str]:
 
 
 def studies(folder: Path) -> Iterator[tuple[str, str]]:
-    """(study, text) of every report below ``files/p1x/p1xxxxxxx/`` of MIMIC-CXR, in order of name.
-
-    Raises
-    ------
-    FormatError
-        Where there is no report, or one is not UTF-8.
-    """
+    """(study, text) of every report below ``files/p1x/p1xxxxxxx/`` of MIMIC-CXR, in order of name."""
     paths = sorted(folder.glob("p[0-9][0-9]/p*/s*.txt"))
     if not paths:
         raise FormatError("no report s<study>.txt", folder.name, "Give the folder that holds p10 to p19.")
@@ -108,11 +96,6 @@ def write(found: Iterable[Study], path: Path) -> None:
     """Write ``mimic_cxr_sectioned.csv``, which :func:`radeval_lib.data.mimic_cxr.load_sections` reads.
 
     The file holds restricted text: it belongs under the data root.
-
-    Raises
-    ------
-    FormatError
-        Where ``path`` lies in the repository, outside the folder of data that git ignores.
     """
     place = path.resolve()
     if place.is_relative_to(ROOT) and not place.is_relative_to(DATA):

@@ -59,13 +59,7 @@ def _cut(text: str, end: int, flaws: Collection[str]) -> str:
 
 
 def indication(text: str, flaws: Collection[str] = ()) -> str:
-    """The reason for the examination; empty where none is given.
-
-    Parameters
-    ----------
-    text : a CT report.
-    flaws : keys of :data:`FLAWS` to reproduce.
-    """
+    """The reason for the examination; empty where none is given."""
     begin = text.find(_REASON)
     if begin >= 0:
         after = text[begin + len(_REASON) :]
@@ -110,14 +104,7 @@ def titles(text: str, flaws: Collection[str] = ()) -> frozenset[str]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and ``LOINC_NUM``.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, titles that are no list of text, cut short, wrong encoding, the
-        same titles twice.
-    """
+    """Codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and ``LOINC_NUM``."""
     return dict(reading.unique(_mappings(path), lambda entry: entry[0], "procedure_titles"))
 
 
@@ -173,13 +160,7 @@ def differences(notes: Iterable[Note]) -> dict[str, int]:
 
 
 def report_split(documents: Sequence[Document], seed: int = SEED) -> list[Document]:
-    """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits.
-
-    Raises
-    ------
-    FormatError
-        Where a code has too few documents to stand in every split.
-    """
+    """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits."""
     from sklearn.model_selection import train_test_split
 
     if not documents:

@@ -111,13 +111,7 @@ class ListRules:
 
 
 def load_rules(path: Path) -> ListRules:
-    """Exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}.
-
-    Raises
-    ------
-    FormatError
-        Naming file and pair: unknown pair, missing key, wrong type, an examination in two pairs.
-    """
+    """Exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
     descriptions: dict[str, str] = {}
     headers: dict[str, tuple[str, ...]] = {}
     for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):

@@ -29,13 +29,7 @@ _SMALLEST = np.nextafter(0.0, 1.0)
 
 
 class FrozenEncoder:
-    """Features of texts and of words, from an encoder that is not trained; each distinct text is read once.
-
-    Parameters
-    ----------
-    model : folder or hub name.
-    device : ``auto``, ``cpu`` or ``cuda``.
-    """
+    """Features of texts and of words from a frozen encoder; each distinct text is read once."""
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
         from transformers import AutoModel, AutoTokenizer
@@ -86,13 +80,7 @@ class FrozenEncoder:
 
 @dataclass(frozen=True)
 class Probe:
-    """A logistic regression on standardised features.
-
-    Attributes
-    ----------
-    labels : the classes, in the order of the columns of :meth:`logits`.
-    pipeline : scikit-learn's; it may know fewer classes than ``labels``, those of the training data.
-    """
+    """A logistic regression on standardised features."""
 
     labels: tuple[str, ...]
     pipeline: Any
@@ -110,20 +98,7 @@ class Probe:
 
 
 def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
-    """Solve a logistic regression.
-
-    Parameters
-    ----------
-    features : shape (n, h).
-    targets : the class of each row.
-    labels : every class that the data can have.
-    penalty : strength of the squared penalty on the weights, above 0; 1 / C of scikit-learn.
-
-    Raises
-    ------
-    ModelError
-        If there is no row, a target is none of the labels, or all targets are the same.
-    """
+    """Solve a logistic regression."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

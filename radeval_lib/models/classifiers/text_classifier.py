@@ -31,16 +31,6 @@ class TextClassifier:
     """A sequence classifier over any encoder, as a :class:`~radeval_lib.models.training.Task`.
 
     The measure that chooses the epoch is ``accuracy``.
-
-    Parameters
-    ----------
-    init_model : folder or hub name of the encoder; the new layer is drawn from torch's seed.
-    labels : the classes, whose order is that of the columns of :meth:`logits`.
-
-    Raises
-    ------
-    ModelError
-        If there are fewer than two classes, a class is named twice, or the model cannot be loaded.
     """
 
     new_layers = ("classifier.", "score.")
@@ -67,13 +57,7 @@ class TextClassifier:
         )
 
     def index_of(self, document: Document) -> int:
-        """Place of a document's class among the labels.
-
-        Raises
-        ------
-        ModelError
-            If its label is none of the task's.
-        """
+        """Place of a document's class among the labels."""
         if document.label not in self._index:
             raise ModelError(
                 f"the label {document.label!r} is none of the {len(self.labels)} classes",

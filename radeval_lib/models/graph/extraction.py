@@ -31,19 +31,7 @@ class Extractor(Protocol):
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """What finds graphs, by name.
-
-    Parameters
-    ----------
-    name : a folder that :class:`~radeval_lib.models.graph.span_pairs.GraphModel` saved; a model of the
-        ``radgraph`` package after ``radgraph:``; or a JSON file of annotations in RadGraph's form.
-    device : ``auto``, ``cpu`` or ``cuda``.
-
-    Raises
-    ------
-    ModelError, FormatError
-        If it cannot be opened.
-    """
+    """What finds graphs, by name."""
     text = str(name)
     if text.startswith(RADGRAPH):
         return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
@@ -95,11 +83,6 @@ class PackageExtractor:
 
     The package reads the weights as a pickle; torch loads it without running code (``weights_only``, its
     default since 2.6).
-
-    Raises
-    ------
-    ModelError
-        If the package has no model of that name, is not installed, or cannot load it.
     """
 
     def __init__(self, model: str, *, device: str = "auto") -> None:

@@ -34,20 +34,7 @@ _DISTANCES = 12
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """Labels that are told apart, and the shape of the head.
-
-    Attributes
-    ----------
-    entity_types, relation_types : the labels; class 0 of either is none.
-    unit : what the model reads at a time: a sentence, or the whole text. Relations across units are not seen.
-    max_width : the widest span, in words.
-    hidden : size of the vectors of spans and pairs.
-    width_size : numbers in the embedding of a width.
-    dropout : within the head.
-    spans_per_word : spans that training pairs up, gold ones first; DyGIE++ takes half as many as words.
-    entity_weight : of the loss of entities against that of relations, which counts once.
-    frozen_layers : of the encoder, from below, that stay as they are, its embeddings with them.
-    """
+    """Labels that are told apart, and the shape of the head."""
 
     entity_types: tuple[str, ...]
     relation_types: tuple[str, ...]
@@ -192,13 +179,7 @@ def _freeze(encoder: Any, layers: int) -> None:
 
 
 class GraphModel:
-    """The joint model over any encoder.
-
-    Parameters
-    ----------
-    init_model : folder or hub name of the encoder that initializes it; the head is drawn from torch's seed.
-    settings : labels and shape of the head.
-    """
+    """The joint model over any encoder."""
 
     def __init__(self, init_model: str | Path, settings: GraphSettings) -> None:
         from transformers import AutoModel, AutoTokenizer

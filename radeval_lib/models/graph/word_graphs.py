@@ -18,13 +18,7 @@ _ENDS = (".", "!", "?")
 
 
 class WordGraph(NamedTuple):
-    """Entities and relations of a text.
-
-    Attributes
-    ----------
-    entities : (first word, one past the last, type).
-    relations : (head, tail, type), the ends as positions in ``entities``; directed.
-    """
+    """Entities and relations of a text."""
 
     entities: tuple[WordSpan, ...] = ()
     relations: tuple[tuple[int, int, str], ...] = ()

@@ -15,11 +15,6 @@ class CachedJudge:
 
     An answer is found by the hash of both reports and of the judge's signature, and is stored such that only
     who has the two reports can read it.
-
-    Parameters
-    ----------
-    judge : who answers what is not kept yet.
-    folder : where ``cache.sqlite`` lies; made if need be.
     """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:

@@ -17,16 +17,6 @@ class CausalJudge:
 
     Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
-
-    Parameters
-    ----------
-    model : folder or hub name of a causal language model in safetensors; no code of the model's repository
-        runs.
-    batch_size : prompts generated together.
-    max_new_tokens : of an answer.
-    length : tokens that prompt and answer may have together; None takes what the model was built for.
-    device : ``auto``, ``cpu`` or ``cuda``; bfloat16 on a GPU.
-    ask : how the prompt is made of two reports and the number of words to keep of each.
     """
 
     def __init__(

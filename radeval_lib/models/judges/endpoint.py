@@ -29,21 +29,7 @@ class _PassingError(Exception):
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """Asks ``POST <url>/chat/completions``, greedily.
-
-    Attributes
-    ----------
-    url : base address, as ``http://127.0.0.1:8000/v1``.
-    model : the name under which the server has the model.
-    send_to : host that reports may be sent to although it is not this machine; an empty text allows none.
-        Reports of patients must not leave the machine by oversight, so it must be named.
-    concurrency : requests under way at once.
-    timeout : seconds that one request may take, from connecting to the last byte.
-    tries : how often a request is sent before the run fails.
-    pause : seconds before the second try; doubled for each further one, at most a minute.
-    max_tokens : of an answer.
-    ask : how the prompt is made of the two reports.
-    """
+    """Asks ``POST <url>/chat/completions``, greedily."""
 
     url: str
     model: str

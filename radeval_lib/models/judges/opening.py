@@ -10,21 +10,7 @@ from radeval_lib.models.loading import ADDRESSES, RULES
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
-    """The judge of that name.
-
-    Parameters
-    ----------
-    name : ``rules``; an address ``http://...`` of an OpenAI-compatible endpoint on this machine, which may
-        end in ``#`` and the name under which it has the model; or a folder or hub name of a causal language
-        model.
-    cache : folder where the answers of language models are kept, or None.
-    model : of an endpoint, the name under which it has the model, where the address does not say it.
-
-    Raises
-    ------
-    JudgeError, ModelError
-        If the endpoint is on another machine, or there is no such model.
-    """
+    """The judge of that name."""
     if name == RULES:
         from radeval_lib.models.judges.rules import RulesJudge
 

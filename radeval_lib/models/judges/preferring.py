@@ -17,13 +17,7 @@ _CONFIDENCE = re.compile(r"^\W*confidence\W*\s(10|[1-9])\W*(?:/\s*10\W*)?$", re.
 
 @dataclass(frozen=True)
 class Answer:
-    """What a model prefers.
-
-    Attributes
-    ----------
-    choice : 0 for the first candidate, 1 for the second; None where the answer names none, or both.
-    confidence : 1 to 10, or None where it is not told.
-    """
+    """What a model prefers."""
 
     choice: int | None
     confidence: int | None

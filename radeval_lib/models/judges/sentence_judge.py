@@ -65,16 +65,6 @@ class LearnedJudge:
     each kind of error a logistic regression learns from a sentence's words and from those that the likest
     sentence of the other report has more or less; how many findings match, a classifier with a class for each
     number. An error is named by its sentence.
-
-    Parameters
-    ----------
-    pairs, analyses : what it learns from, equally many.
-    name : in its signature; two judges that learned from other texts need other names.
-
-    Raises
-    ------
-    JudgeError
-        If there is nothing to learn from, or the lengths differ.
     """
 
     def __init__(self, pairs: Sequence[Pair], analyses: Sequence[str], name: str = "learned") -> None:

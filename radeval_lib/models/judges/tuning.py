@@ -18,16 +18,7 @@ IGNORED = -100
 
 
 class JudgeTuning:
-    """Teaches a causal language model the analyses of judged pairs.
-
-    Parameters
-    ----------
-    module, tokenizer : the model, as transformers loads it, and its tokenizer.
-    longest : tokens of prompt and analysis; of a longer example the beginning of the prompt is left out, so
-        that no analysis is cut.
-    lora : rank of low-rank adapters (Hu et al. 2021) by PEFT, trained instead of the model's own weights; 0
-        trains all weights.
-    """
+    """Teaches a causal language model the analyses of judged pairs."""
 
     new_layers: tuple[str, ...] = ()
 
@@ -95,13 +86,7 @@ class JudgeTuning:
 def small_model(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
-    """A causal language model small enough for a laptop, with weights drawn at random, and its tokenizer.
-
-    Parameters
-    ----------
-    texts : what the byte-pair vocabulary is learned from.
-    width, layers : of a Llama-like network with four heads and 2,048 positions.
-    """
+    """A causal language model small enough for a laptop, with weights drawn at random, and its tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -132,13 +117,7 @@ def small_model(
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:
-    """A causal language model in safetensors and its tokenizer, to be fine-tuned.
-
-    Raises
-    ------
-    ModelError
-        If there is none of that name, or it is unsound.
-    """
+    """A causal language model in safetensors and its tokenizer, to be fine-tuned."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = loading.pretrained(AutoTokenizer, name)

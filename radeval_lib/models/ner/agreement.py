@@ -39,14 +39,7 @@ WordSpan = tuple[int, int, str]
 
 @dataclass
 class Agreement:
-    """Strict agreement over a corpus.
-
-    Attributes
-    ----------
-    overall : micro counts; an entity counts only with both borders and the type right.
-    by_type : the same, apart.
-    correct_words, words : for token accuracy: words with the right IOB label, and all.
-    """
+    """Strict agreement over a corpus."""
 
     overall: Counts = field(default_factory=Counts)
     by_type: dict[str, Counts] = field(default_factory=dict)

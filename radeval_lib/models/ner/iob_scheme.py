@@ -25,11 +25,6 @@ class IobScheme:
 
     Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
     decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
-
-    Parameters
-    ----------
-    init_model : folder or hub name of the encoder that initializes it.
-    types : the entity types.
     """
 
     def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
@@ -113,13 +108,7 @@ class IobScheme:
 
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """The model's tokenizer, which must be one that can say which word a piece is from.
-
-    Raises
-    ------
-    ModelError
-        If it is not.
-    """
+    """The model's tokenizer, which must be one that can say which word a piece is from."""
     tokenizer = pretrained(factory, model)
     if not tokenizer.is_fast:
         raise ModelError(

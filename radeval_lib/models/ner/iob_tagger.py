@@ -26,19 +26,6 @@ class IobTagger:
     """Tags sentences with a token-classification model whose labels are O, B-TYPE and I-TYPE.
 
     Sentences that the tokenizer makes the same tokens of are tagged once.
-
-    Parameters
-    ----------
-    model : a transformers folder or hub name (the paper's: ``Angelakeke/RaTE-NER-Deberta``).
-    decoding : how labels become entities, see :func:`~radeval_lib.models.ner.tagging.decode`.
-    device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
-    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no
-        more, and 32,768 on a GPU.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, is not a token classifier, or has labels that are not IOB.
     """
 
     def __init__(
@@ -121,13 +108,7 @@ class IobTagger:
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """The labels by index, types in upper case.
-
-    Raises
-    ------
-    ModelError
-        If the indices have gaps, or a label is none of O, B-TYPE, I-TYPE.
-    """
+    """The labels by index, types in upper case."""
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
     wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]

@@ -12,11 +12,6 @@ from radeval_lib.models.ner.span_scheme import SpanTagger
 def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
     """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token
     classifier.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be loaded.
     """
     if (Path(model) / "span_ner.json").is_file():
         return SpanTagger(model, device=device)

@@ -100,14 +100,7 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 
 
 class SpanScheme:
-    """The span scheme over any encoder.
-
-    Parameters
-    ----------
-    init_model : folder or hub name of the encoder; or the encoder itself with its tokenizer (see
-        :meth:`load`).
-    settings : shape of the head.
-    """
+    """The span scheme over any encoder."""
 
     def __init__(self, init_model: str | Path, settings: SpanSettings | None = None) -> None:
         from transformers import AutoModel, AutoTokenizer
@@ -216,13 +209,7 @@ def _words_of_candidates(count: int, width: int) -> int:
 
 
 class SpanTagger:
-    """Tags sentences with a span model that was saved; overlapping entities are all kept.
-
-    Parameters
-    ----------
-    model : folder that :meth:`SpanScheme.save` wrote.
-    device : ``auto``, ``cpu`` or ``cuda``.
-    """
+    """Tags sentences with a span model that was saved; overlapping entities are all kept."""
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
         self.name = str(model)

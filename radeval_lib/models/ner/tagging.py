@@ -25,16 +25,7 @@ class Tagger(Protocol):
 
 
 def decode(labels: Sequence[str], skipped: Sequence[bool], how: Decoding = "released") -> list[Span]:
-    """Spans of a sequence of ``B-TYPE``, ``I-TYPE`` and ``O``.
-
-    Parameters
-    ----------
-    labels : one a token, special tokens included.
-    skipped : whether a token is special and cannot be in an entity.
-    how : ``standard``: an entity begins at B-, or at an I- that continues none of its type, and goes on
-        while I- of its type follow. ``released``: the rules of the RaTEScore package 0.6.0, see
-        :func:`decode_released`.
-    """
+    """Spans of a sequence of ``B-TYPE``, ``I-TYPE`` and ``O``."""
     return decode_released(labels, skipped) if how == "released" else decode_standard(labels, skipped)
 
 

@@ -39,13 +39,7 @@ class Summarizer(Protocol):
 
 
 def checked(findings: Sequence[str], name: str) -> list[str]:
-    """The texts as a list.
-
-    Raises
-    ------
-    ModelError
-        If a single text is given instead of a sequence, or one is empty.
-    """
+    """The texts as a list."""
     if isinstance(findings, str):
         raise ModelError("a text where a list of texts is wanted", name, "Put it in brackets: [text].")
     for position, text in enumerate(findings):

@@ -19,15 +19,7 @@ texts in the same order."""
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How a summary is decoded.
-
-    Attributes
-    ----------
-    beams : hypotheses kept a text; 1 is greedy decoding.
-    longest : the most tokens of a summary.
-    length_penalty : a hypothesis is ranked by its log-probability over its length to this power.
-    no_repeat : no group of so many tokens occurs twice in a summary; 0 allows it.
-    """
+    """How a summary is decoded."""
 
     beams: int = 3
     longest: int = 80
@@ -38,14 +30,7 @@ class BeamSettings:
 def search(
     step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
 ) -> list[list[int]]:
-    """The best token sequence for each text, without ``begin`` and ``end``.
-
-    Parameters
-    ----------
-    step, reorder : the decoder.
-    state : its state for ``texts`` rows.
-    begin, end : tokens that start and finish a summary.
-    """
+    """The best token sequence for each text, without ``begin`` and ``end``."""
     import torch
 
     width = settings.beams

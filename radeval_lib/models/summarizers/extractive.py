@@ -39,16 +39,7 @@ class Lead:
 
 
 class ClusterExtractor:
-    """The sentence nearest to the centre of each of ``count`` clusters of sentence vectors, in report order.
-
-    Parameters
-    ----------
-    encode : sentences to vectors.
-    count : clusters, that is sentences of a summary.
-    seed : of k-means.
-
-    Source: Miller 2019, "Leveraging BERT for Extractive Text Summarization on Lectures" (Bert-Ext).
-    """
+    """The sentence nearest the centre of each of ``count`` clusters of sentence vectors, in report order."""
 
     name = "Bert-Ext"
 

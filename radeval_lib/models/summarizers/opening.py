@@ -15,20 +15,7 @@ LEAD, CLUSTERS = "lead-3", "bert-ext"
 def open_summarizer(
     name: str | Path, *, encode: Encode | None = None, encoder_name: str = "", device: str = "auto"
 ) -> Summarizer:
-    """The summarizer of that name.
-
-    Parameters
-    ----------
-    name : ``lead-3``, ``bert-ext``, a folder that a summarizer of this library saved, or a folder or hub
-        name of a transformers sequence-to-sequence model.
-    encode, encoder_name : sentences to vectors, for those that need them.
-    device : ``auto``, ``cpu`` or ``cuda``.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be loaded, or needs vectors and ``encode`` is not given.
-    """
+    """The summarizer of that name."""
     if str(name) == LEAD:
         return Lead(3)
     needs_vectors = str(name) == CLUSTERS or (Path(name) / selector.SETTINGS).is_file()

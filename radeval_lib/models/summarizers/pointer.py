@@ -23,16 +23,7 @@ State = tuple[torch.Tensor, torch.Tensor]
 
 @dataclass(frozen=True)
 class PointerSettings:
-    """Sizes of the model.
-
-    Attributes
-    ----------
-    vocabulary : the most word pieces, learned from the training texts.
-    embedding, hidden : numbers a piece and a state.
-    dropout : share of them dropped in training.
-    longest_source, longest_target : pieces; longer texts are cut.
-    copying : whether it may point into the findings; without it, it is a plain encoder-decoder.
-    """
+    """Sizes of the model."""
 
     vocabulary: int = 2500
     embedding: int = 96
@@ -56,13 +47,7 @@ class Memory:
 
 
 class PointerGenerator(nn.Module):
-    """The network; see the module's docstring.
-
-    Parameters
-    ----------
-    vocabulary : number of word pieces, the special ones included.
-    settings : sizes.
-    """
+    """The network; see the module's docstring."""
 
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
         super().__init__()

@@ -34,11 +34,6 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
 
     A word that is no piece is spelled out, so that it can be copied all the same. Unlike a trained
     word-piece vocabulary, whose ties fall by chance, this one is the same for the same texts.
-
-    Parameters
-    ----------
-    texts : to learn from.
-    vocabulary : the most pieces; the rarest words are left out.
     """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -63,19 +58,7 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
 
 
 class PointerSummarizer:
-    """A pointer-generator with its tokenizer: a summarizer, and a task of the trainer.
-
-    Parameters
-    ----------
-    pieces : tokenizer of :func:`learn_pieces`.
-    settings : sizes.
-    decoding : how summaries are searched for.
-    seed : of the first weights.
-
-    Attributes
-    ----------
-    module, new_layers : what the trainer needs; all layers are new.
-    """
+    """A pointer-generator with its tokenizer: a summarizer, and a task of the trainer."""
 
     name = "Pointer-generator"
 

@@ -29,12 +29,6 @@ class SentenceSelector:
 
     A sentence is described by its vector, its similarity to the mean vector of the report, its place from
     either end, and its length.
-
-    Parameters
-    ----------
-    encode : sentences to vectors; the same for training and use.
-    encoder_name : what the vectors are from, kept with the weights so that no other is used by mistake.
-    most : the most sentences of a summary.
     """
 
     name = "Sentence selector"
@@ -47,17 +41,7 @@ class SentenceSelector:
     def fit(
         self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair], *, strength: float = 1.0
     ) -> SentenceSelector:
-        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L.
-
-        Parameters
-        ----------
-        strength : of the L2 penalty; larger values hold the coefficients nearer to zero.
-
-        Raises
-        ------
-        ModelError
-            If there are no pairs, or every sentence or none of them is kept.
-        """
+        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 

@@ -28,15 +28,7 @@ _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 @dataclass(frozen=True)
 class Seq2SeqSettings:
-    """How a sequence-to-sequence model reads and writes.
-
-    Attributes
-    ----------
-    prefix : put before the findings; T5 wants ``summarize: ``.
-    longest_source, longest_target : tokens; longer texts are cut.
-    beams : hypotheses kept; 1 is greedy decoding.
-    length_penalty, no_repeat : as transformers' ``length_penalty`` and ``no_repeat_ngram_size``.
-    """
+    """How a sequence-to-sequence model reads and writes."""
 
     prefix: str = ""
     longest_source: int = 512
@@ -57,19 +49,6 @@ def encoder_decoder(
 
     The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
     else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
-
-    Parameters
-    ----------
-    checkpoint : transformers folder, hub name or ``packaged-minilm``.
-    layers : keep the first layers only, on either side; None keeps all.
-    keep : texts whose word pieces alone are kept, which makes it fast on a CPU
-        (:func:`~radeval_lib.models.summarizers.vocabulary.trimmed`); None keeps all.
-    seed : of the new weights.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, or has no such decoder.
     """
     import torch
     from transformers import (
@@ -116,21 +95,7 @@ def encoder_decoder(
 
 
 class Seq2SeqSummarizer:
-    """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer.
-
-    Parameters
-    ----------
-    module : a transformers model with ``generate``.
-    tokenizer : its tokenizer.
-    settings : how it reads and writes.
-    name : what results call it.
-    device : ``auto``, ``cpu`` or ``cuda``.
-
-    Attributes
-    ----------
-    new_layers : names of the cross-attention, and of an output layer that no checkpoint gave, where the
-        module is an encoder-decoder.
-    """
+    """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer."""
 
     def __init__(
         self,

@@ -16,15 +16,6 @@ def trimmed(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
 
     Single letters stay, so that every word can still be spelled; ``texts`` are cut into the same pieces as
     before.
-
-    Parameters
-    ----------
-    tokenizer : a fast transformers tokenizer of word pieces (BERT's kind).
-
-    Raises
-    ------
-    ModelError
-        If the tokenizer is of another kind.
     """
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast

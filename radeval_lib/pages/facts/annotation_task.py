@@ -41,17 +41,7 @@ _INSTRUCTIONS = (
 
 @dataclass(frozen=True)
 class Answer:
-    """One rater's answers about one generated description.
-
-    Attributes
-    ----------
-    case, system : what was judged.
-    rater : who judged, as Label Studio numbers them.
-    counts : the four raw counts.
-    coherence : one of the three ratings of :data:`radeval_lib.stats.fact_counts.COHERENCE`.
-    comment : may be empty.
-    marked : the texts that were marked as facts of the description.
-    """
+    """One rater's answers about one generated description."""
 
     case: str
     system: str
@@ -63,13 +53,7 @@ class Answer:
 
 
 def layout(descriptions: int) -> str:
-    """The labelling configuration for tasks of so many generated descriptions, as XML.
-
-    Raises
-    ------
-    ParameterError
-        Where ``descriptions`` is less than 1.
-    """
+    """The labelling configuration for tasks of so many generated descriptions, as XML."""
     if descriptions < 1:
         raise ParameterError(f"a task needs a description, not {descriptions}", "descriptions")
     view = ElementTree.Element("View")
@@ -119,19 +103,7 @@ def _number(view: ElementTree.Element, name: str, text: str, words: str) -> None
 def project(
     records: Sequence[FactRating], rng: np.random.Generator
 ) -> tuple[str, list[dict[str, Any]], dict[str, list[str]]]:
-    """A project on the texts of rated summaries: one task a case, its descriptions in random order.
-
-    Returns
-    -------
-    layout : see :func:`layout`.
-    tasks : to import into Label Studio; no task says which system wrote what.
-    key : case -> the systems in the order of its descriptions, which :func:`answers` needs.
-
-    Raises
-    ------
-    ParameterError
-        Where there is no record, the cases have unequal numbers of summaries, or a case has two references.
-    """
+    """A project on the texts of rated summaries: one task a case, its descriptions in random order."""
     cases: dict[str, list[FactRating]] = {}
     for record in records:
         cases.setdefault(record.case, []).append(record)

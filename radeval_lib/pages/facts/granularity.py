@@ -56,16 +56,7 @@ def ratio_count_gap(agreement: Mapping[str, float]) -> float:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One departure from the mechanism, in steps.
-
-    Attributes
-    ----------
-    name : what departs.
-    unit : what the steps count.
-    steps : values, from no departure on.
-    texts : makes the descriptions of one repetition for a step.
-    alike, slips : of :func:`~radeval_lib.synthetic.fact_raters.count_facts`, for a step.
-    """
+    """One departure from the mechanism, in steps."""
 
     name: str
     unit: str

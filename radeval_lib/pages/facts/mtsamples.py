@@ -56,14 +56,7 @@ def in_one_run(source: str, summary: str) -> bool:
 
 @dataclass(frozen=True)
 class Copied:
-    """Copying of one summary.
-
-    Attributes
-    ----------
-    coverage : share of its words that are in copied runs, 0 to 1.
-    density : mean length of the run that a word is in, in words; 0 for words in none.
-    phrases : share of its words in copied runs of at least three words.
-    """
+    """Copying of one summary."""
 
     coverage: float
     density: float
@@ -106,14 +99,7 @@ _SHARES = (0.8, 0.1, 0.1)
 
 @dataclass(frozen=True)
 class Found:
-    """The documents of this build.
-
-    Attributes
-    ----------
-    documents : with descriptions as summaries.
-    real : whether they are MTSamples'; otherwise the generator's.
-    whole : whether they are all of MTSamples.
-    """
+    """The documents of this build."""
 
     documents: list[Document]
     real: bool

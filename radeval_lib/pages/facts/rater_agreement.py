@@ -24,11 +24,6 @@ def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series
     """Ratings as a table, one row a pair and one column a rater, and the case of each pair.
 
     Pairs that some rater left out are left out.
-
-    Raises
-    ------
-    DataError
-        Where there are no records, or no pair that all raters rated.
     """
     if not records:
         raise DataError("no rated pairs")

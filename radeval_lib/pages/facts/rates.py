@@ -105,15 +105,7 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class Shared:
-    """Whether one number of facts of a reference fits all judgements of its summaries.
-
-    Attributes
-    ----------
-    cases : references.
-    fit : of them, those where one number fits.
-    told : those where only one number fits.
-    by_chance : share that would fit if each system's judgements were dealt to the references at random.
-    """
+    """Whether one number of facts of a reference fits all judgements of its summaries."""
 
     cases: int
     fit: int

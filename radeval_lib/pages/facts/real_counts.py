@@ -62,19 +62,7 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
 
 
 def length_prediction(frame: pd.DataFrame, target: str, folds: int = 5) -> pd.Series:
-    """What the two texts' lengths predict of a rate, by linear regression from other cases.
-
-    Parameters
-    ----------
-    frame : of :func:`table`, without missing values in ``target``.
-    folds : parts of the cases; each is predicted from the others.
-
-    Returns
-    -------
-    Series
-        float64, index of ``frame``. The regression sees the logarithms of both numbers of words and the
-        candidate's share of the reference's words, at most 1, and nothing of what the texts say.
-    """
+    """What the two texts' lengths predict of a rate, by linear regression from other cases."""
     reference, candidate = (
         frame[name].to_numpy(dtype=float) for name in ("reference_words", "candidate_words")
     )

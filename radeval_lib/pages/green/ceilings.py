@@ -34,15 +34,7 @@ SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 
 @dataclass(frozen=True)
 class Marks:
-    """One radiologist's marks on one candidate, counted.
-
-    Attributes
-    ----------
-    weighted : errors by :data:`WEIGHTS`.
-    errors, significant : all errors, and those in :data:`SIGNIFICANT`.
-    stated : findings of the candidate; ``clean`` those without a mark, ``right`` those not marked as false,
-        ``passable`` those without a significant mark.
-    """
+    """One radiologist's marks on one candidate, counted."""
 
     weighted: float
     errors: int

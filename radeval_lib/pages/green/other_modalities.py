@@ -38,14 +38,7 @@ _TRIES = 40
 
 @dataclass(frozen=True)
 class Modified:
-    """A report, a candidate made from it, and how.
-
-    Attributes
-    ----------
-    method : one of :data:`METHODS`.
-    categories : the error categories that were drawn, by letter; of the fourth method alone.
-    comparison : the exact differences.
-    """
+    """A report, a candidate made from it, and how."""
 
     reference: SyntheticReport
     candidate: SyntheticReport

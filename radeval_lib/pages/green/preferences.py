@@ -46,16 +46,7 @@ Chooses = Callable[[Comparison, Comparison, Rater, int, str], Preference]
 
 @dataclass(frozen=True)
 class Choice:
-    """One reference with two candidates.
-
-    Attributes
-    ----------
-    case : its name.
-    reference, first, second : texts.
-    votes : of each radiologist 0 (the first candidate) or 1; None where the radiologist prefers neither.
-    confidence : mean of the radiologists; 1 to 10, or in steps of a grade where grades were given.
-    truth : of either candidate the exact differences from the reference, where a generator knows them.
-    """
+    """One reference with two candidates."""
 
     case: str
     reference: str
@@ -151,15 +142,6 @@ def agreed(choices: Sequence[Choice]) -> list[Choice]:
 def is_correct(choices: Sequence[Choice], first: Sequence[float], second: Sequence[float]) -> pd.Series:
     """Of each case with a preference, what a score's choice is worth: 1 where the preferred candidate scores
     higher, 0 where the other does, one half where both score alike.
-
-    Parameters
-    ----------
-    first, second : scores of the candidates, higher is better, one for each of ``choices``.
-
-    Raises
-    ------
-    ValueError
-        Where a case has no preference, or the lengths differ.
     """
     if any(one.preferred is None for one in choices):
         raise ValueError("a case has no preference; leave it out with agreed()")
@@ -229,18 +211,7 @@ def high_confidence(choices: Sequence[Choice]) -> pd.Series:
 def group_difference(
     part: pd.Series, known: pd.Series, *, resamples: int, rng: np.random.Generator
 ) -> Estimate:
-    """By how much values are higher in cases that are sure, as a mean difference with its 95% interval.
-
-    Parameters
-    ----------
-    part : a number of each case, as 1 for right.
-    known : bool, whether the radiologists were sure of the case.
-
-    Raises
-    ------
-    ValueError
-        Where no case is sure, or every one.
-    """
+    """By how much values are higher in cases that are sure, as a mean difference with its 95% interval."""
     is_sure = known.to_numpy(bool)
     if is_sure.all() or not is_sure.any():
         raise ValueError("every case, or none, is sure: there is nothing to compare")

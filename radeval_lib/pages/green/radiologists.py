@@ -28,13 +28,7 @@ KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
 
 @dataclass(frozen=True)
 class Counted:
-    """Pairs of reports with what several radiologists counted.
-
-    Attributes
-    ----------
-    pairs : reference and candidate.
-    counts : for each of :data:`KINDS` an array of shape (pairs, 6 categories, radiologists).
-    """
+    """Pairs of reports with what several radiologists counted."""
 
     pairs: list[Pair]
     counts: dict[str, FloatArray]

@@ -11,25 +11,7 @@ from radeval_lib.study.profiles import Profile, Size
 
 
 class Settings(BaseModel):
-    """The section ``green`` of a profile's ``experiments``.
-
-    Attributes
-    ----------
-    start : the causal language model that fine-tuning starts from, a folder or hub name in safetensors; empty
-        for a small one with weights drawn at random.
-    small : vocabulary, width and layers of that one.
-    ranks : of low-rank adapters, one training for each; 0 trains all weights.
-    examples, held : how many judged pairs it learns from, and how many are held out, once to choose the epoch
-        and once to say what was learned; 0 examples: all others.
-    longest : tokens of prompt and analysis.
-    answer : tokens of an answer.
-    training : what differs from the defaults of :class:`~radeval_lib.models.training.TrainingSettings`.
-    teaching, judging : generated pairs of each of the five heuristics that small judges learn from, and are
-        tried on.
-    worded : pairs on which the wording of analyses is compared, because that takes an encoder.
-    summarized : pairs whose analyses become one summary.
-    permuted : pairs of the comparison of heuristics.
-    """
+    """The section ``green`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

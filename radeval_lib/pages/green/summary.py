@@ -32,19 +32,7 @@ _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Clusters:
-    """The error sentences of one category.
-
-    Attributes
-    ----------
-    letter, name : of the category.
-    sentences : all of them, in the order of the analyses.
-    labels : the cluster of each, shape (sentences,).
-    silhouette : mean silhouette of the clustering, from -1 to 1; NaN where there is one cluster.
-    most : the largest number of clusters that was tried: one less than there are distinct sentences.
-    largest : number of the largest cluster.
-    nearest : its members nearest its centre, nearest first; the same words may come more than once.
-    vectors : float32 unit vectors, shape (sentences, width).
-    """
+    """The error sentences of one category."""
 
     letter: str
     name: str

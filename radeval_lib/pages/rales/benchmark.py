@@ -114,13 +114,7 @@ def optimism_by_trials(
 
 
 def _unseen(inside: FloatArray, others: FloatArray) -> float:
-    """F1 of all folds together, each scored with the trial that is best on the others.
-
-    Parameters
-    ----------
-    inside : counts, shape (trials, folds, 3).
-    others : F1 outside of each fold, shape (trials, folds).
-    """
+    """F1 of all folds together, each scored with the trial that is best on the others."""
     best = others.argmax(axis=0)
     return float(micro_f1(inside[best, np.arange(len(best))].sum(axis=0)))
 

@@ -19,16 +19,7 @@ from radeval_lib.stats.calibration_intervals import Draws, draw
 
 @dataclass(frozen=True)
 class Scaled:
-    """A classifier on the test part, before and after temperature scaling.
-
-    Attributes
-    ----------
-    temperature : fitted on validation.
-    logits, labels : of the test documents, shapes (documents, classes) and (documents,).
-    before, after : measures on them, resampled.
-    left_out, validation : validation documents of classes that training had none of, which say nothing of the
-        temperature, and all.
-    """
+    """A classifier on the test part, before and after temperature scaling."""
 
     temperature: float
     logits: NDArray[np.float64]

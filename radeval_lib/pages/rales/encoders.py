@@ -46,20 +46,7 @@ def stand_in(encoder: str, papers: str, data: str) -> str:
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path, in_domain: str = "") -> str:
-    """Folder or hub name of an encoder.
-
-    Parameters
-    ----------
-    layers : of a shallow cut.
-    seed : of random weights.
-    folder : where models that have to be made are written.
-    in_domain : folder of the in-domain encoder.
-
-    Raises
-    ------
-    ModelError
-        Where it cannot be made.
-    """
+    """Folder or hub name of an encoder."""
     if name == IN_DOMAIN:
         if not in_domain:
             raise ModelError("the in-domain encoder was not made", name, "Run the cell rales/pretraining.")

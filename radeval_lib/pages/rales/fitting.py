@@ -42,19 +42,7 @@ _KNOWN = {field.name for field in fields(TrainingSettings)}
 
 @dataclass(frozen=True)
 class Plan:
-    """One regime of one task, ready to be fitted.
-
-    Attributes
-    ----------
-    task : what is fitted.
-    parts : its records.
-    settings : of the profile.
-    regime : a key of :data:`~radeval_lib.pages.rales.settings.SHARES`.
-    seed : of the run; draw d has the seed ``seed + d``.
-    device : ``auto``, ``cpu`` or ``cuda``.
-    rng : gives a generator for a name; the same for every model, so that all learn from the same records.
-    start : gives the folder of the encoder for a draw.
-    """
+    """One regime of one task, ready to be fitted."""
 
     task: BenchmarkTask
     parts: Parts
@@ -100,14 +88,7 @@ class Plan:
 
 
 def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]:
-    """Fit one draw with some settings.
-
-    Returns
-    -------
-    tuple
-        The measure on validation, and tables: ``counts`` on the test part; ``fits``, one row; for the
-        classifier also ``outputs``, the scores of each validation and test document.
-    """
+    """Fit one draw with some settings."""
     began = time.process_time()
     parts = plan.drawn(draw)
     settings = {**plan.defaults, **given}
@@ -162,18 +143,7 @@ def outputs(
     scores: Mapping[str, NDArray[Any]],
     splits: Mapping[str, Sequence[Any]],
 ) -> pd.DataFrame:
-    """Scores of documents as a table.
-
-    Parameters
-    ----------
-    scores, splits : of each split the classifier's outputs, shape (documents, classes), and the documents.
-
-    Returns
-    -------
-    DataFrame
-        ``split``, ``case``, ``label`` (place among the classes), ``new_patient`` (whether training and
-        validation have none of that patient's), and one column ``c<class>`` a class.
-    """
+    """Scores of documents as a table."""
     labels = task.labels(parts)
     before = {row.patient for row in [*parts.train, *parts.dev]} - {""}
     frames = []
@@ -190,20 +160,7 @@ def outputs(
 
 
 def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
-    """Search on the first draw, then fit the others with the settings that were best on validation.
-
-    Parameters
-    ----------
-    folder : of the search, which goes on from there.
-    what : describes it.
-
-    Returns
-    -------
-    dict
-        ``counts``, ``fits`` and perhaps ``outputs`` with the columns ``task``, ``regime`` and ``draw``;
-        ``trials``, with ``trial``, ``value`` (on validation), ``test`` (the mean of the task's columns),
-        ``seconds`` and ``settings``.
-    """
+    """Search on the first draw, then fit the others with the settings that were best on validation."""
     number = plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0)
     found: list[Tables] = []
     given: dict[str, Any] = {}
@@ -288,11 +245,6 @@ def fit_work(
 def ready_encoder(run: Run, settings: Settings, encoder: str, parts: Parts, seed: int, folder: Path) -> str:
     """Folder or hub name of an encoder as it is fitted to a task: made where it has to be, and trimmed to the
     texts of the task where the profile says so.
-
-    Parameters
-    ----------
-    seed : of random weights.
-    folder : where models that have to be made are written.
     """
     in_domain = run.model("in_domain_encoder") if encoder == IN_DOMAIN else ""
     where = resolve(encoder, layers=settings.shallow_layers, seed=seed, folder=folder, in_domain=in_domain)

@@ -27,14 +27,7 @@ _STATISTICS = ["matched", "predicted", "gold"]
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores in percent.
-
-    Attributes
-    ----------
-    encoders : in the order of the arrays' first axis.
-    observed : encoders by columns, the last of which is the NLU score.
-    resampled : by column; each of shape (encoders, resamples).
-    """
+    """Scores in percent."""
 
     encoders: tuple[str, ...]
     observed: pd.DataFrame

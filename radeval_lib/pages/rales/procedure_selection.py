@@ -179,15 +179,6 @@ def shrunken(hits: ArrayLike, totals: ArrayLike) -> NDArray[np.float64]:
 
     The shares are taken as drawn from one beta distribution, fitted by maximum likelihood to the counts
     (empirical Bayes; Efron and Morris 1975 for the idea); each is replaced by its posterior mean.
-
-    Parameters
-    ----------
-    hits, totals : whole numbers, shape (k,); totals above 0.
-
-    Raises
-    ------
-    ValueError
-        Where there are more hits than cases, or no cases.
     """
     k, n = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
     if (n < 1).any() or (k < 0).any() or (k > n).any():

@@ -41,16 +41,7 @@ Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial.
-
-    Attributes
-    ----------
-    number : from 0, in the order of finishing.
-    parameters : what it tried.
-    value : what the search maximises.
-    seconds : that it took.
-    tables : what the objective gave besides.
-    """
+    """A finished trial."""
 
     number: int
     parameters: dict[str, Any]
@@ -74,23 +65,7 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Try settings until so many trials are finished, those of an earlier call included.
-
-    Parameters
-    ----------
-    objective : takes settings, gives a value to maximise and tables to keep.
-    space : what may be tried.
-    trials : finished trials to end with.
-    folder : of the study.
-    what : describes the search; a study of another description in the same folder is begun anew.
-    seed : of the sampler.
-    startup : trials at random before TPE uses what it has seen.
-
-    Raises
-    ------
-    SearchError
-        Where the space is empty, or the study's files are damaged.
-    """
+    """Try settings until so many trials are finished, those of an earlier call included."""
     if not space:
         raise SearchError(
             "nothing to search", display_path(folder), "Name at least one setting and its range."

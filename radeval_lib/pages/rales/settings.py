@@ -19,15 +19,7 @@ class _Strict(BaseModel):
 
 
 class Dimension(_Strict):
-    """A setting that is searched: between two ends, or among choices.
-
-    Attributes
-    ----------
-    low, high : ends of a range.
-    log : whether orders of magnitude are equally likely.
-    whole : whether only whole numbers are tried.
-    choices : instead of a range.
-    """
+    """A setting that is searched: between two ends, or among choices."""
 
     low: float | None = None
     high: float | None = None
@@ -45,15 +37,7 @@ class Dimension(_Strict):
 
 
 class Selection(_Strict):
-    """The experiment on selecting by the test set.
-
-    Attributes
-    ----------
-    encoder, task : what is searched.
-    documents : training documents; validation has half as many.
-    trials : of each search.
-    searches : searches, each on documents of its own.
-    """
+    """The experiment on selecting by the test set."""
 
     encoder: str
     task: str
@@ -63,15 +47,7 @@ class Selection(_Strict):
 
 
 class Pretraining(_Strict):
-    """Continued pretraining of the in-domain encoder.
-
-    Attributes
-    ----------
-    init_model : what it starts from.
-    role : of the reports that it reads.
-    reports : how many.
-    epochs, batch_size, learning_rate : of the training.
-    """
+    """Continued pretraining of the in-domain encoder."""
 
     init_model: str
     role: str
@@ -82,26 +58,7 @@ class Pretraining(_Strict):
 
 
 class Settings(_Strict):
-    """The section.
-
-    Attributes
-    ----------
-    encoders : the models of the benchmark; ``in_domain`` is what the cell of the pretraining keeps.
-    regimes : in which each is fitted.
-    shallow_layers : layers of a model after ``shallow:``.
-    trim : whether pieces that the data do not have are left out of vocabularies.
-    split_cells : whether each task and regime is a cell of its own, as on a cluster.
-    documents : training records that a draw takes, by task; 0: all.
-    test_documents : test records that are scored, by task; 0: all.
-    rare_class : procedures with fewer training documents are merged.
-    draws : how often each regime is repeated, with other documents and other first weights.
-    trials : of the search, by ``task/regime``; where none is named the defaults are taken as they are.
-    startup : trials at random before TPE uses what it has seen (Optuna's own default is 10).
-    defaults : settings of each task that the search does not vary.
-    space : what it varies, by task.
-    tagger_of_graphs : encoders for which RadGraph's entities are also found by the token classifier.
-    pretraining, selection : of those experiments.
-    """
+    """The section."""
 
     encoders: tuple[str, ...] = Field(min_length=1)
     regimes: tuple[RegimeName, ...] = Field(min_length=1)

@@ -13,11 +13,6 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
     The members of a stratum are shuffled and spaced evenly over the order, from a random start. So the
     first k hold, of a stratum with a share p, less than two more or fewer than p k; and because a smaller
     subset is a shorter beginning, subsets are nested.
-
-    Parameters
-    ----------
-    strata : of each record.
-    rng : source of the order.
     """
     places: dict[Hashable, list[int]] = {}
     for position, stratum in enumerate(strata):
@@ -30,13 +25,7 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
 
 
 def first_share(order: Sequence[int], share: float) -> list[int]:
-    """The beginning of an order that holds ``share`` of it, rounded up; sorted.
-
-    Raises
-    ------
-    ValueError
-        Where the share is not above 0 and at most 1.
-    """
+    """The beginning of an order that holds ``share`` of it, rounded up; sorted."""
     if not 0 < share <= 1:
         raise ValueError(f"share is {share}; it must be above 0 and at most 1")
     # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.

@@ -38,14 +38,7 @@ OTHER = "Other"
 
 @dataclass(frozen=True)
 class Column:
-    """A column of Tables 3 and 9 to 11.
-
-    Attributes
-    ----------
-    name : the tables' name of it.
-    part : what is counted: ``entity``, ``relation`` or ``document``.
-    domain : the institution of the test documents; empty: all.
-    """
+    """A column of Tables 3 and 9 to 11."""
 
     name: str
     part: str
@@ -204,13 +197,7 @@ class GraphTaggingBenchmark(TaggingBenchmark):
 
 
 class ProcedureBenchmark(BenchmarkTask):
-    """CT procedure selection: the procedure of a reason for examination; accuracy.
-
-    Parameters
-    ----------
-    rare : classes with fewer training documents are merged into :data:`OTHER` (RaLEs: 100 of all documents;
-        the released set is merged already).
-    """
+    """CT procedure selection: the procedure of a reason for examination; accuracy."""
 
     name, role, measure = "procedures", "procedures", "accuracy"
     columns = (Column("Procedure", "document"),)

@@ -104,16 +104,7 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True)
 class Curated:
-    """What the pipeline kept, and what each step took.
-
-    Attributes
-    ----------
-    sentences : the kept sentences with their entities.
-    proposed : entities that the annotator proposed.
-    outside_library : entities dropped because nothing in the library is like them.
-    thin : sentences dropped because too few of their words are annotated.
-    flipped : entities whose polarity the cue words changed.
-    """
+    """What the pipeline kept, and what each step took."""
 
     sentences: list[AnnotatedSentence]
     proposed: int
@@ -134,16 +125,7 @@ def curate(
     negation: bool = True,
     restore: bool = True,
 ) -> Curated:
-    """Annotate sentences and filter what comes back; their own entities, if they have any, are not looked at.
-
-    Parameters
-    ----------
-    library : names of medical entities (the paper: UMLS, SNOMED CT, ICD-10 and others).
-    cosine : an entity is kept if its name is at least so similar to one of the library; None keeps all.
-    density : a sentence is kept if at least this share of its content words is in an entity; None keeps all.
-    negation : whether cue words decide between a finding and its negation.
-    restore : see :func:`with_polarity`.
-    """
+    """Annotate sentences and filter what comes back; their own entities are not looked at."""
     words = [[reveal(token) for token in sentence.tokens] for sentence in sentences]
     proposed = annotator.annotate(words, examples)
     kept = proposed if cosine is None else in_library(words, proposed, library, encoder, cosine)
@@ -200,12 +182,6 @@ def with_polarity(words: Sequence[str], entities: Sequence[Entity], restore: boo
 
     A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
     ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
-
-    Parameters
-    ----------
-    restore : whether an entity without a cue is turned to what is present, as the paper's words ask
-        ("determine the positive or negative polarity of each word"). Otherwise cues only negate, and denials
-        that the annotator saw without one stand.
     """
     lowered = [word.lower() for word in words]
     return [

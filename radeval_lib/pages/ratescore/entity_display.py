@@ -29,10 +29,6 @@ def html(explanation: Explanation, reference: str, candidate: str, title: str = 
     Each entity carries its number and the short name of its type, and each type has a border of its own, so
     that nothing is said by colour alone. An entity whose words the text does not have in this form is
     listed below it.
-
-    Parameters
-    ----------
-    reference, candidate : the texts that were scored.
     """
     sides = (
         ("Reference", "R", reference, explanation.reference),

@@ -113,14 +113,7 @@ class PairTable:
 
 @dataclass
 class Learned:
-    """What the search found.
-
-    Attributes
-    ----------
-    weights : W and p of the best trial on the training part.
-    train, test : the objective there and on the held-out part.
-    history : objective of each trial; ``best`` is the running maximum, to plot.
-    """
+    """What the search found."""
 
     weights: Weights
     train: float

@@ -14,27 +14,7 @@ Scheme = Literal["iob", "span"]
 
 
 class Settings(BaseModel):
-    """The section ``ratescore`` of a profile's ``experiments``.
-
-    Attributes
-    ----------
-    recogniser_sentences : training sentences of each source for the recogniser that the study uses; 0: all.
-    training_sentences : likewise, for the comparisons of Tables 6 and 7.
-    training_seeds : how often each comparison is repeated, with other sentences and other first weights.
-    starting_graphs : annotated reports that a tagger of graphs learns from where a training starts from one;
-        0: all.
-    initial_models : for each scheme the models that a training can start from, the study's own choice first
-        (``radeval_lib/models/initial.py``).
-    trim : whether comparisons start from vocabularies without the pieces that their data do not have, which
-        changes no result.
-    training : for each scheme what differs from the defaults of
-        :class:`~radeval_lib.models.training.TrainingSettings`.
-    trials, folds : tries of the search for weights, and into how many folds the pairs are divided for it.
-    single_error_references : references of which every kind of single error is made.
-    probed : references that are changed in one respect, pairs whose words are counted, and couples of names.
-    matched_rewrites : reports whose entities are matched with those of a rewrite.
-    scored_rewrites : rewrites that every metric scores in every situation; 0: all.
-    """
+    """The section ``ratescore`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

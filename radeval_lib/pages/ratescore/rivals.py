@@ -88,12 +88,7 @@ class Size:
 
 
 def encoding_operations(size: Size, lengths: Sequence[int]) -> int:
-    """Operations to encode texts with a bidirectional transformer.
-
-    Parameters
-    ----------
-    lengths : tokens of each text; texts are read apart, and no padding is counted.
-    """
+    """Operations to encode texts with a bidirectional transformer."""
     return sum(2 * size.weights * n + 4 * size.layers * size.hidden * n * n for n in lengths)
 
 

@@ -82,16 +82,6 @@ def divided(
     A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
     records where their source hides patients) is drawn for dev and another for test. Where only some have
     one, the others are a source apart, and are for test.
-
-    Parameters
-    ----------
-    rng : source of that draw.
-    by_pair : whether ``group`` is a pair of modality and anatomy, to be named as the paper names it.
-
-    Raises
-    ------
-    ParameterError
-        Where a split has an unknown name.
     """
     if by_pair:
         records = named(records)

@@ -13,17 +13,7 @@ NOTEBOOK = "summarization/graph_training"
 
 
 class Settings(BaseModel):
-    """The section ``radgraph`` of a profile's ``experiments``.
-
-    Attributes
-    ----------
-    training_reports : reports that a training learns from, drawn anew with each seed; 0: all that there are.
-    training_seeds : how often a training is repeated, with other reports and other first weights.
-    initial_models : encoders that a training starts from, the study's own choice first.
-    training : what differs from the defaults of :class:`~radeval_lib.models.training.TrainingSettings` and of
-        :class:`~radeval_lib.models.graph.span_pairs.GraphSettings`.
-    scored_pairs : pairs of reports by which the page compares the conventions of F1-RadGraph.
-    """
+    """The section ``radgraph`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

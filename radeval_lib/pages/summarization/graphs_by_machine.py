@@ -183,11 +183,6 @@ def allowed_relations(graphs: Sequence[Graph]) -> pd.DataFrame:
 
     Source: Jain et al. 2021, Section 3: *located at* leads from an observation to an anatomy, *modify* joins
     two observations or two anatomies, *suggestive of* two observations.
-
-    Returns
-    -------
-    DataFrame
-        One row a relation: ``graph`` (its place among ``graphs``) and ``allowed``.
     """
     rows = [
         (place, (_concept(entity.label), _concept(graph[tail].label)) in _ALLOWED.get(kind, ()))
@@ -356,13 +351,7 @@ _GRAPHS = Path(__file__).with_name("open_sentences.yml")
 
 @dataclass(frozen=True)
 class OpenSentence:
-    """A sentence and its graph by hand.
-
-    Attributes
-    ----------
-    uid : the report's number in Open-i.
-    gold : the sentence and its graph, in RadGraph's form.
-    """
+    """A sentence and its graph by hand."""
 
     uid: str
     gold: Annotation

@@ -24,21 +24,7 @@ EACH = "each"
 
 
 class Settings(BaseModel):
-    """The section ``summarization`` of a profile's ``experiments``.
-
-    Attributes
-    ----------
-    systems : what is trained and compared on pairs of modality and anatomy, by the name that tables give it.
-    rales_systems : likewise, on RaLEs' corpus.
-    shown : the system whose results across pairs are drawn.
-    smaller, larger : two systems that differ in size, to try the claim that size matters.
-    reports_a_pair : training reports of each pair, drawn anew with each seed; 0: all.
-    dev_a_pair : reports of each pair that choose the epoch; 0: all.
-    rales_reports, rales_dev : likewise, of RaLEs' corpus.
-    limit_reports : references for which metrics choose between what means the same and an error.
-    seeds : how often training is repeated, with other reports and other first weights.
-    grouped : whether one cell trains every system on every pair, which saves starts; else each is a cell.
-    """
+    """The section ``summarization`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -21,18 +21,7 @@ Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_de
 
 
 class System(BaseModel):
-    """One system of a profile.
-
-    Attributes
-    ----------
-    kind : ``lead`` (first sentences), ``clusters`` (Bert-Ext), ``selector`` (learned extraction), ``pointer``
-        (pointer-generator from random weights), ``seq2seq`` (a pretrained sequence-to-sequence model),
-        ``encoder_decoder`` (one pretrained encoder on both sides).
-    start : the pretrained model of the last two: a folder, a hub name or ``packaged-minilm``.
-    settings : of the system, where they differ from its defaults.
-    training : of its training, where they differ from the defaults of
-        :class:`~radeval_lib.models.training.TrainingSettings`.
-    """
+    """One system of a profile."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,14 +43,7 @@ class System(BaseModel):
 
 @dataclass(frozen=True)
 class Made:
-    """A system ready for use.
-
-    Attributes
-    ----------
-    summarizer : what writes.
-    history : one row an epoch of its training; empty where it has none.
-    save : saves it into a folder; None where there is nothing to save.
-    """
+    """A system ready for use."""
 
     summarizer: Summarizer
     history: list[dict[str, float]]
@@ -77,20 +59,7 @@ def make(
     encoder: Encoder | None = None,
     device: str = "auto",
 ) -> Made:
-    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L.
-
-    Parameters
-    ----------
-    encoder : for systems that need vectors.
-    seed : of new weights, of the order of examples, and of clusters.
-
-    Raises
-    ------
-    ParameterError
-        Where a setting of the system or its training does not exist, or what it starts from is not named.
-    ModelError
-        Where its model cannot be loaded, or there is nothing to learn from.
-    """
+    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L."""
     if system.needs_vectors and encoder is None:
         raise ParameterError(f"a system of kind {system.kind!r} needs an encoder", "systems")
     try:

@@ -39,13 +39,7 @@ def scored(
 
 
 def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Cases, sorted, and values of shape (seeds, cases).
-
-    Raises
-    ------
-    ValueError
-        Where there is no row, or a seed lacks a case or has it twice.
-    """
+    """Cases, sorted, and values of shape (seeds, cases)."""
     if scores.empty:
         raise ValueError("no summary to average over")
     if scores.duplicated(["seed", "case"]).any():
@@ -113,14 +107,7 @@ def _draws(tables: Sequence[FloatArray], resamples: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A lead on groups that were in training, and what is left of it on others.
-
-    Attributes
-    ----------
-    seen, unseen : the leads, with 95 % intervals.
-    share : ``unseen`` by ``seen``; None where no lead is established on the groups that were in training, so
-        that there is nothing to keep or to lose.
-    """
+    """A lead on groups that were in training, and what is left of it on others."""
 
     seen: Estimate
     unseen: Estimate

@@ -29,20 +29,7 @@ _KEYS = ["seed", "system", "train_set"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What trainings gave.
-
-    Attributes
-    ----------
-    scores : one row a summary: ``seed``, ``system``, ``train_set`` (empty where nothing is learned),
-        ``case``, ``group``, ``words``, and each metric; one over graphs is missing but with the first seed
-        and where ``train_set`` is the test's own pair, all pairs or nothing.
-    history : one row an epoch of every training: ``seed``, ``system``, ``train_set``, ``epoch``, ``loss`` and
-        ``rouge_l`` on dev.
-    summaries : the summaries of the first seed: ``system``, ``train_set``, ``case``, ``group``, ``findings``,
-        ``impression``, ``summary``.
-    sizes : reports by part.
-    save : saves the last system that learned with the first seed, on the first training set.
-    """
+    """What trainings gave."""
 
     scores: pd.DataFrame
     history: pd.DataFrame
