@@ -165,7 +165,7 @@ def check_vocabulary(folder: Path) -> None:
 
 
 def check_spelling(tokenizer: Any, folder: Path) -> None:
-    """Check that the list of tokens beside a tokenizer is its own; one is easily changed without the other."""
+    """Check that a token list beside a tokenizer is its own: one is easily changed without the other."""
     for name, read in (("vocab.txt", _lines), ("vocab.json", json.loads)):
         if (folder / name).is_file():
             told = read((folder / name).read_text(encoding="utf-8"))
