@@ -12,6 +12,7 @@ from radeval_lib.data import (
     green_training,
     mediqa,
     mimic_cxr,
+    mslr,
     mts_dialog,
     mtsamples,
     openi,
@@ -147,6 +148,15 @@ def _mts_dialog(root: Path) -> Records:
     return list(mts_dialog.load(scores, summaries)) if scores and summaries else []
 
 
+def _mslr(root: Path) -> Records:
+    """Ratings by facet, then preferences."""
+    rated = _each(
+        "mslr", root, lambda path, _: mslr.load_ratings(path), *(f"{one}.tsv" for one in mslr.RATERS)
+    )
+    preferred = [f"{one}.tsv" for one in mslr.JUDGES]
+    return rated + _each("mslr", root, lambda path, _: mslr.load_preferences(path), *preferred)
+
+
 def _radpref(root: Path) -> Records:
     cases = _each("radpref", root, lambda path, _: radpref.load_cases(path), "preference_data.json")
     users = [f"user_{number}.json" for number in (1, 2, 3)]
@@ -219,6 +229,7 @@ READERS = {
         },
     ),
     "mimic_cxr_rrs": Reader(_mimic_cxr, lambda records: {"reports": len(records)}),
+    "mslr": Reader(_mslr, lambda records: {}),
     "mtsamples": Reader(_mtsamples, mtsamples.counts),
     "mts_dialog": Reader(_mts_dialog, lambda records: {}),
     "openi": Reader(

@@ -1,0 +1,103 @@
+"""MSLR: Cochrane summaries by six systems, rated by facet and preferred in pairs (Wang et al. 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.records import RatedPair
+
+RATERS = ("A1", "A2")
+JUDGES = ("A3", "A4", "A5", "A6", "A7")
+FACETS = ("population", "intervention", "outcome")
+_QUESTION = "Is the *{0}* in the generated summary the same as the {0} in the target summary?"
+_CHOICE = (
+    "Which of A or B more accurately reflects the content of the target summary? (Choices: A, B, Neither)"
+)
+_POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
+_SUFFIX = 6  # letters of a submission's key by which the preferences name it
+
+
+@dataclass(frozen=True)
+class Preference:
+    """Which of two summaries of one review a judge found closer to the target: ``A``, ``B``, ``neither``."""
+
+    review: str
+    reference: str
+    first: str
+    second: str
+    systems: tuple[str, str]
+    judge: str
+    choice: str
+
+
+def load_ratings(path: Path) -> list[RatedPair]:
+    """Ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over :data:`FACETS` of 2 (the same), 1 (in part)
+    and 0 (not the same, or not there).
+
+    Rows in which a facet has no answer, or "other / uncertain", are left out.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line: a missing column, an unknown answer, a summary rated twice.
+    """
+    return reading.unique(_ratings(path), lambda pair: pair.id, "summary")
+
+
+def _ratings(path: Path) -> Iterator[tuple[str, RatedPair]]:
+    columns = {facet: _QUESTION.format(facet) for facet in FACETS}
+    wanted = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *columns.values())
+    for line, row in reading.read_csv(path, wanted, delimiter="\t"):
+        where = f"{path.name}, line {line}"
+        points = [_points(row[column], facet, where) for facet, column in columns.items()]
+        if None not in points:
+            system = row["ExpID"][-_SUFFIX:]
+            yield (
+                where,
+                RatedPair(
+                    id=f"{row['ReviewID']}/{system}",
+                    reference=row["Target Summary"],
+                    candidate=row["Generated Summary"],
+                    rating=float(sum(one for one in points if one is not None)),
+                    rater=path.stem,
+                    group=system,
+                    scale="facets",
+                ),
+            )
+
+
+def _points(answer: str, facet: str, where: str) -> int | None:
+    key = answer.partition(":")[0].strip()
+    if key in _POINTS:
+        return _POINTS[key]
+    if not key or key.startswith("Other"):
+        return None
+    raise FormatError(f"unknown answer on the {facet}", where, f"Known: {', '.join(_POINTS)}, Other.")
+
+
+def load_preferences(path: Path) -> list[Preference]:
+    """Preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out.
+
+    Raises
+    ------
+    FormatError
+        Naming file and line: a missing column, an unknown answer.
+    """
+    wanted = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
+    found = []
+    for line, row in reading.read_csv(path, wanted, delimiter="\t"):
+        answer = row[_CHOICE].strip()
+        if not answer:
+            continue
+        choice = "neither" if answer.startswith("Neither") else answer
+        if choice not in ("A", "B", "neither"):
+            raise FormatError("unknown preference", f"{path.name}, line {line}", "Known: A, B, Neither.")
+        systems = (row["sys_a"], row["sys_b"])
+        found.append(
+            Preference(row["review_id"], row["target"], row["A"], row["B"], systems, path.stem, choice)
+        )
+    return found

@@ -1,0 +1,338 @@
+"""Every metric against people's ratings, beside what one person reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from radeval_lib import plots, tables
+from radeval_lib.data import mslr
+from radeval_lib.data.records import FactRating, RatedPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.base import Metric
+from radeval_lib.roles import SYNTHETIC
+from radeval_lib.stats import meta_evaluation
+from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.study.runs import Run
+
+FloatArray = NDArray[np.float64]
+
+PERSON = "one grader"
+COMPOSITE = "composite"
+PARTS = ("observations", "green_rules_errors", "rouge_l")
+"""Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
+RANDOM = "random numbers"
+WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
+"""Metrics that know nothing of radiology, for texts that are none."""
+
+
+def role(run: Run) -> str:
+    """People's grades, or generated counts of errors, of which each case has several candidates."""
+    return "rated_errors" if run.evidence("rated_pairs") == SYNTHETIC else "rated_pairs"
+
+
+def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Texts and case of each candidate, and its grades (or errors, negative), one column a rater; candidates
+    not graded by all are left out.
+
+    Returns
+    -------
+    tuple of DataFrame
+        Index: the pair's id. ``reference``, ``candidate``, ``case``; and the grades.
+    """
+    sign = {"errors": -1}.get(records[0].scale, 1)
+    grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
+    wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
+    texts = {one.id: (reveal(one.reference), reveal(one.candidate)) for one in records}
+    pairs = pd.DataFrame.from_dict(texts, orient="index", columns=["reference", "candidate"]).loc[wide.index]
+    return pairs.assign(case=pd.factorize(pairs["reference"])[0]), wide
+
+
+def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+    """Scores of every pair by every metric, and the composite's; high is good in every column."""
+    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
+    found = {
+        title: metric.score(references, candidates).values * (1 if metric.higher_is_better else -1)
+        for title, metric in metrics.items()
+    }
+    frame = pd.DataFrame(found, index=pairs.index)
+    parts = [title for title, metric in metrics.items() if metric.name in PARTS]
+    return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
+
+
+def differences(frame: pd.DataFrame, cases: Sequence[object]) -> pd.DataFrame:
+    """Every column's first candidate minus the second, of every two candidates of a case."""
+    places = meta_evaluation.pairs_within(cases)
+    values = frame.to_numpy(dtype=np.float64)
+    return pd.DataFrame(values[places[:, 0]] - values[places[:, 1]], columns=frame.columns)
+
+
+def cases_of_pairs(cases: Sequence[object]) -> list[object]:
+    """The case of every two candidates, in the order of :func:`differences`."""
+    listed = list(cases)
+    return [listed[place] for place in meta_evaluation.pairs_within(listed)[:, 0]]
+
+
+def show(table: pd.DataFrame, caption: str) -> HTML:
+    """A table of :func:`agreement` as the page shows it."""
+    shown = table[["value", "low", "high", "below", "below_low", "below_high", "all"]].copy()
+    shown.loc[PERSON, ["below", "below_low", "below_high"]] = np.nan
+    names = ["τ_b", "low", "high", "short of one grader", "low ", "high ", "with the mean of all"]
+    return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
+
+
+def agreement(
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+) -> pd.DataFrame:
+    """Correlation of every metric, and of one rater, with the mean grade of the other raters.
+
+    Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
+    cases, so that differences are too.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
+        ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
+    """
+    draws, values = [], []
+    for rater in grades:
+        columns = {**{str(key): frame[key].to_numpy() for key in frame}, PERSON: grades[rater].to_numpy()}
+        others = grades.drop(columns=rater).mean(axis=1).to_numpy()
+        drawn = resample(
+            columns,
+            others,
+            groups=np.asarray(cases),
+            kind=kind,
+            resamples=run.profile.resamples,
+            rng=run.rng(name),
+        )
+        draws.append(drawn.draws)
+        values.append(drawn.intervals().set_index("metric")["value"])
+    mean, value = np.mean(draws, axis=0), pd.concat(values, axis=1).mean(axis=1)
+    gaps = mean[-1] - mean
+    ends, below = (np.nanquantile(one, (0.025, 0.975), axis=1) for one in (mean, gaps))
+    everyone = grades.mean(axis=1).to_numpy()
+    whole = [meta_evaluation.coefficient(frame[key], everyone, kind) for key in frame]
+    return pd.DataFrame(
+        {
+            "value": value,
+            "low": ends[0],
+            "high": ends[1],
+            "below": value[PERSON] - value,
+            "below_low": below[0],
+            "below_high": below[1],
+            "all": [*whole, np.nan],
+        },
+        index=value.index,
+    ).sort_values("value", ascending=False)
+
+
+def accuracy(
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
+) -> pd.DataFrame:
+    """How often a metric says which of two candidates of a case people prefer, or that neither is better.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics, :data:`PERSON` (against the others' mean) and :data:`RANDOM`, highest first;
+        ``value``, ``low``, ``high``, ``n`` (pairs).
+    """
+    places = meta_evaluation.pairs_within(cases)
+    names = np.asarray(cases)[places[:, 0]].astype(str).tolist()
+    wanted = np.sign(differences(grades.mean(axis=1).to_frame(), cases).to_numpy()[:, 0])
+    gaps = differences(frame, cases).assign(**{RANDOM: run.rng(f"{name} random").normal(size=len(places))})
+    hits = {
+        str(key): meta_evaluation.agrees(gaps[key], wanted, names, rng=run.rng(f"{name} folds"))
+        for key in gaps
+    }
+    one = []
+    for rater in grades:
+        others = np.sign(
+            differences(grades.drop(columns=rater).mean(axis=1).to_frame(), cases).to_numpy()[:, 0]
+        )
+        one.append(np.sign(differences(grades[[rater]], cases).to_numpy()[:, 0]) == others)
+    hits[PERSON] = np.mean(one, axis=0)
+    rows = {
+        key: share_interval(hit, names, resamples=run.profile.resamples, rng=run.rng(name))
+        for key, hit in hits.items()
+    }
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
+    return table.assign(n=len(places)).sort_values("value", ascending=False)
+
+
+def leads(
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, first: str, *, run: Run
+) -> pd.DataFrame:
+    """By how much one metric agrees better than every other, with two tests.
+
+    Returns
+    -------
+    DataFrame
+        Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
+        from exchanging the two metrics' scores case by case, corrected likewise.
+    """
+    from statsmodels.stats.multitest import multipletests
+
+    everyone, n = grades.mean(axis=1).to_numpy(), run.profile.resamples
+    columns = {str(key): frame[key].to_numpy() for key in frame}
+    drawn = resample(
+        columns, everyone, groups=np.asarray(cases), kind=kind, resamples=n, rng=run.rng(f"lead {kind}")
+    )
+    table = drawn.compare(first).set_index("rival")[["difference", "low", "high", "p_holm"]]
+    p = [
+        meta_evaluation.permutation_p(
+            columns[first],
+            columns[rival],
+            everyone,
+            list(cases),
+            kind,
+            resamples=n,
+            rng=run.rng(f"swap {rival}"),
+        )
+        for rival in table.index
+    ]
+    return table.assign(p_permuted=multipletests(p, method="holm")[1])
+
+
+def preferences(run: Run) -> list[mslr.Preference]:
+    """The decided preferences of MSLR; none where the data root does not hold them."""
+    paths = [run.find("mslr", f"{judge}.tsv") for judge in mslr.JUDGES]
+    found = [one for path in paths if path is not None for one in mslr.load_preferences(path)]
+    return [one for one in found if one.choice != "neither"]
+
+
+def facet_ratings(run: Run) -> list[RatedPair]:
+    """The facet ratings of MSLR; none where the data root does not hold them."""
+    paths = [run.find("mslr", f"{rater}.tsv") for rater in mslr.RATERS]
+    return [one for path in paths if path is not None for one in mslr.load_ratings(path)]
+
+
+def on_reviews(
+    metrics: Mapping[str, Metric],
+    ratings: Sequence[RatedPair],
+    chosen: Sequence[mslr.Preference],
+    *,
+    run: Run,
+) -> pd.DataFrame:
+    """Agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
+        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
+        pairwise accuracy.
+    """
+    texts = pd.DataFrame(
+        {"id": r.id, "reference": reveal(r.reference), "candidate": reveal(r.candidate), "system": r.group,
+         "review": r.id.partition("/")[0], "rating": r.rating}
+        for r in ratings
+    ).groupby("id", sort=False).agg(
+        {"reference": "first", "candidate": "first", "system": "first", "review": "first", "rating": "mean"}
+    )  # fmt: skip
+    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
+    frame = scores(words, texts).drop(columns=COMPOSITE)
+    n = run.profile.resamples
+    drawn = resample(
+        {str(key): frame[key].to_numpy() for key in frame}, texts["rating"].to_numpy(),
+        groups=texts["review"].to_numpy(), kind="kendall", resamples=n, rng=run.rng("facets"),
+    )  # fmt: skip
+    table = (
+        drawn.intervals()
+        .set_index("metric")[["value", "low", "high"]]
+        .set_axis(["tau", "low", "high"], axis=1)
+    )
+    wins = _wins(words, chosen)
+    reviews = [one.review for one in chosen]
+    shares = {key: share_interval(wins[key], reviews, resamples=n, rng=run.rng("preferred")) for key in wins}
+    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
+    people = _system_p(texts["rating"], texts["system"], run)
+    table["systems"] = [
+        meta_evaluation.soft_pairwise_accuracy(_system_p(frame[key], texts["system"], run), people)
+        for key in table.index
+    ]
+    return table
+
+
+def _wins(metrics: Mapping[str, Metric], chosen: Sequence[mslr.Preference]) -> pd.DataFrame:
+    """1 where the preferred summary scores higher, 0 where lower, a half for a tie."""
+    references = [one.reference for one in chosen]
+    first, second = [one.first for one in chosen], [one.second for one in chosen]
+    turn = np.array([1 if one.choice == "A" else -1 for one in chosen])
+    found = {}
+    for title, metric in metrics.items():
+        gap = metric.score(references, first).values - metric.score(references, second).values
+        found[title] = (np.sign(gap * turn * (1 if metric.higher_is_better else -1)) + 1) / 2
+    return pd.DataFrame(found)
+
+
+def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
+    """One-sided p of every two systems that the first is no better."""
+    return [
+        meta_evaluation.superiority_p(
+            values[systems == one],
+            values[systems == other],
+            resamples=run.profile.resamples,
+            rng=run.rng("systems"),
+        )
+        for one, other in combinations(sorted(systems.unique()), 2)
+    ]
+
+
+def forest(axes: Axes, table: pd.DataFrame) -> None:
+    """The metrics with their intervals, and what one person reaches as a band behind them."""
+    rows = table.drop(index=PERSON)
+    axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
+    axes.axvline(table.loc[PERSON, "value"], color=plots.PALETTE[6], linewidth=1)
+    places = range(len(rows))
+    axes.hlines(places, rows["low"], rows["high"], color=plots.PALETTE[0])
+    axes.scatter(rows["value"], places, color=plots.PALETTE[0], zorder=3, s=28)
+    axes.set_yticks(places, rows.index)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("agreement with the mean grade of the other raters (τ_b)")
+
+
+def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
+    """Correlation of every metric, and of overlap with the source, with the rate of invented facts.
+
+    The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
+
+    Returns
+    -------
+    DataFrame
+        One row a measure: ``value`` (Spearman), ``low``, ``high``; below 0 where more of it means fewer
+        invented facts.
+    """
+    texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
+    pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
+    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
+    frame = scores(words, pairs).drop(columns=COMPOSITE)
+    frame["words found in the source"] = [
+        _found(source, candidate)
+        for source, candidate in zip(pairs["source"], pairs["candidate"], strict=True)
+    ]
+    drawn = resample(
+        {str(key): frame[key].to_numpy() for key in frame},
+        np.array([one.hallucination for one in records]),
+        groups=np.array([one.case for one in records]), kind="spearman",
+        resamples=run.profile.resamples, rng=run.rng("hallucinations"),
+    )  # fmt: skip
+    return drawn.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
+
+
+def _found(source: str, summary: str) -> float:
+    known = set(re.findall(r"\w+", source.lower()))
+    words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]
+    return sum(word in known for word in words) / len(words) if words else 1.0

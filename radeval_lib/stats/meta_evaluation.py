@@ -1,0 +1,141 @@
+"""How metrics are judged against people: pairs with ties, permutations within cases, systems.
+
+mt-metrics-eval has the same measures for translation; a test compares with its code's numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from radeval_lib.stats.correlations import coefficient
+from radeval_lib.stats.printed_correlation import Kind
+
+FloatArray = NDArray[np.float64]
+
+
+def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
+    """Every two items of one case, as places; shape (pairs, 2)."""
+    members: dict[object, list[int]] = {}
+    for place, case in enumerate(cases):
+        members.setdefault(case, []).append(place)
+    found = [pair for places in members.values() for pair in combinations(places, 2)]
+    return np.array(found, dtype=np.intp).reshape(-1, 2)
+
+
+def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
+    """The threshold up to which a gap of two scores is best called a tie (Deutsch et al. 2023, section 5).
+
+    Parameters
+    ----------
+    gaps : score of the first item minus that of the second, shape (pairs,).
+    wanted : 1, 0 or -1: which item people put higher, 0 for a tie.
+
+    Returns
+    -------
+    float
+        One of the gaps' sizes, or 0; of several that agree as often, the smallest.
+    """
+    sizes, signs, want = np.abs(gaps), np.sign(gaps), np.asarray(wanted)
+    tried = np.unique(np.concatenate([[0.0], sizes]))
+    agree = [(np.where(sizes > threshold, signs, 0) == want).mean() for threshold in tried]
+    return float(tried[int(np.argmax(agree))])
+
+
+def agrees(
+    gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object], *, rng: np.random.Generator, folds: int = 5
+) -> NDArray[np.bool_]:
+    """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq).
+
+    What counts as a tie is decided on the other folds, so that no pair's own rating helps it.
+
+    Parameters
+    ----------
+    gaps, wanted : see :func:`tie_threshold`.
+    cases : of each pair; a case is in one fold.
+    rng : assigns cases to folds.
+
+    Returns
+    -------
+    ndarray
+        Shape (pairs,); its mean is the accuracy.
+
+    Raises
+    ------
+    ValueError
+        Where there are fewer cases than folds.
+    """
+    names = list(dict.fromkeys(cases))
+    if len(names) < folds:
+        raise ValueError(f"{len(names)} cases do not fill {folds} folds")
+    fold_of = dict(zip(names, rng.permutation(np.arange(len(names)) % folds), strict=True))
+    fold = np.array([fold_of[case] for case in cases])
+    gap, want = np.asarray(gaps, dtype=np.float64), np.asarray(wanted)
+    found = np.zeros(len(gap), dtype=bool)
+    for number in range(folds):
+        mine = fold == number
+        threshold = tie_threshold(gap[~mine], want[~mine])
+        found[mine] = np.where(np.abs(gap[mine]) > threshold, np.sign(gap[mine]), 0) == want[mine]
+    return found
+
+
+def permutation_p(
+    first: ArrayLike,
+    second: ArrayLike,
+    ratings: ArrayLike,
+    cases: Sequence[object],
+    kind: Kind,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> float:
+    """Two-sided p that two metrics correlate alike with ratings: their scores change places, case by case.
+
+    Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
+    Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0.
+
+    Parameters
+    ----------
+    first, second, ratings : finite, shape (items,).
+    cases : of each item; items of one case change places together.
+    """
+    from scipy.stats import rankdata
+
+    mine, theirs, rated = rankdata(first), rankdata(second), np.asarray(ratings, dtype=np.float64)
+    place = np.unique(np.asarray(cases), return_inverse=True)[1]
+
+    def gap(swapped: NDArray[np.bool_]) -> float:
+        one, other = np.where(swapped, theirs, mine), np.where(swapped, mine, theirs)
+        return coefficient(one, rated, kind) - coefficient(other, rated, kind)
+
+    seen = abs(gap(np.zeros(len(mine), dtype=bool)))
+    drawn = (rng.random((resamples, place.max() + 1)) < 0.5)[:, place]
+    as_large = sum(abs(gap(swapped)) >= seen - 1e-12 for swapped in drawn)
+    return (as_large + 1) / (resamples + 1)
+
+
+def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
+    """One-sided p that the mean of one group of items is not above that of another, by permuting labels."""
+    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    pooled, n = np.concatenate([one, other]), len(one)
+    drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
+    gaps = drawn[:, :n].mean(axis=1) - drawn[:, n:].mean(axis=1)
+    return float((1 + (gaps >= one.mean() - other.mean() - 1e-12).sum()) / (resamples + 1))
+
+
+def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
+    """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2).
+
+    Parameters
+    ----------
+    ours, theirs : p values of :func:`superiority_p` of the same pairs of systems, shape (pairs,).
+
+    Returns
+    -------
+    float
+        0 to 1; 1 minus the mean absolute difference of the p values.
+    """
+    return float(1 - np.abs(np.asarray(ours) - np.asarray(theirs)).mean())

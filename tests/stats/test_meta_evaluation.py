@@ -1,0 +1,100 @@
+"""Judging metrics against people: by hand, against mt-metrics-eval's code, under a null."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from radeval_lib.stats import meta_evaluation
+
+# mt_metrics_eval.tau_optimization (commit 68a481a) with TauSufficientStats.acc_23 on the same draws.
+THEIRS = [(0, 1.01, 0.541667), (1, 0.93, 0.638889), (2, 0.12, 0.472222), (3, 0.16, 0.5)]
+
+
+def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Gaps of scores, what people prefer, and cases, of twelve cases with four items each."""
+    rng = np.random.default_rng(seed)
+    people = rng.integers(0, 4, (12, 4)).astype(float)
+    scores = np.round(people + rng.normal(0, 1.5, (12, 4)), 2)
+    cases = [case for case in range(12) for _ in range(4)]
+    places = meta_evaluation.pairs_within(cases)
+    one, other = people.ravel()[places].T
+    first, second = scores.ravel()[places].T
+    return first - second, np.sign(one - other), [cases[place] for place in places[:, 0]]
+
+
+def test_pairs_are_of_one_case() -> None:
+    assert meta_evaluation.pairs_within(["a", "b", "a", "a"]).tolist() == [[0, 2], [0, 3], [2, 3]]
+    assert meta_evaluation.pairs_within([1, 2]).shape == (0, 2)
+
+
+def test_threshold_by_hand() -> None:
+    # Gaps 0.7, 0.4, -0.02, 0.3; people: first, first, tie, tie. Calling all up to 0.3 a tie gets all four.
+    assert meta_evaluation.tie_threshold([0.7, 0.4, -0.02, 0.3], [1, 1, 0, 0]) == 0.3
+    assert meta_evaluation.tie_threshold([0.7, -0.4], [1, -1]) == 0.0  # no ties, so none is called
+
+
+@pytest.mark.parametrize(("seed", "threshold", "accuracy"), THEIRS)
+def test_threshold_is_that_of_mt_metrics_eval(seed: int, threshold: float, accuracy: float) -> None:
+    gaps, wanted, _ = drawn(seed)
+    found = meta_evaluation.tie_threshold(gaps, wanted)
+    right = np.where(np.abs(gaps) > found, np.sign(gaps), 0) == wanted
+    assert right.mean() == pytest.approx(accuracy, abs=1e-6)
+    assert found == pytest.approx(threshold, abs=1e-6)
+
+
+def test_no_pair_chooses_its_own_threshold() -> None:
+    gaps, wanted, cases = drawn(0)
+    hits = meta_evaluation.agrees(gaps, wanted, cases, rng=np.random.default_rng(1))
+    fitted = np.where(np.abs(gaps) > meta_evaluation.tie_threshold(gaps, wanted), np.sign(gaps), 0) == wanted
+    assert hits.shape == gaps.shape
+    assert hits.mean() <= fitted.mean()
+    # Turning round what people say of one case changes no other case of its own fold.
+    turned = np.where(np.array(cases) == 3, -wanted, wanted)
+    again = meta_evaluation.agrees(gaps, turned, cases, rng=np.random.default_rng(1))
+    fold = np.random.default_rng(1).permutation(np.arange(12) % 5)
+    mates = [case != 3 and fold[case] == fold[3] for case in cases]
+    assert (hits[mates] == again[mates]).all()
+
+
+def test_few_cases_do_not_fill_the_folds() -> None:
+    with pytest.raises(ValueError, match="2 cases do not fill 5 folds"):
+        meta_evaluation.agrees([1.0, 2.0], [1, 1], ["a", "b"], rng=np.random.default_rng(0))
+
+
+def test_permutation_p_is_uniform_where_two_metrics_are_alike() -> None:
+    found = []
+    for seed in range(120):
+        rng = np.random.default_rng(seed)
+        truth = np.repeat(rng.normal(size=20), 2)
+        first, second = (truth + rng.normal(size=40) for _ in range(2))
+        cases = np.repeat(np.arange(20), 2).tolist()
+        ratings = truth + rng.normal(size=40)
+        found.append(
+            meta_evaluation.permutation_p(first, second, ratings, cases, "pearson", resamples=99, rng=rng)
+        )
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+    assert min(found) >= 0.01  # (b + 1) / (n + 1)
+
+
+def test_permutation_p_sees_a_real_lead() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=60)
+    noise, cases = rng.normal(size=60), list(range(60))
+    p = meta_evaluation.permutation_p(truth, noise, truth, cases, "kendall", resamples=199, rng=rng)
+    assert p == pytest.approx(1 / 200)
+
+
+def test_superiority_p_is_the_exact_permutation_test() -> None:
+    first, second = [3.0, 4.0, 5.0], [1.0, 2.0, 3.5]
+    exact = stats.permutation_test(
+        (first, second), lambda x, y: np.mean(x) - np.mean(y), alternative="greater", n_resamples=np.inf
+    ).pvalue
+    found = meta_evaluation.superiority_p(first, second, resamples=20_000, rng=np.random.default_rng(0))
+    assert found == pytest.approx(exact, abs=0.01)
+
+
+def test_soft_pairwise_accuracy_by_hand() -> None:
+    assert meta_evaluation.soft_pairwise_accuracy([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1
+    assert meta_evaluation.soft_pairwise_accuracy([0.0, 1.0], [0.5, 0.25]) == pytest.approx(1 - 1.25 / 2)
