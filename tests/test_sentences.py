@@ -22,7 +22,7 @@ from radeval_lib.pages.green.other_modalities import modification_prompt
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import conclusions, display, pages
+from radeval_lib.study import display
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
 from radeval_lib.study.verdicts import kind, outcome, verdict
@@ -77,70 +77,6 @@ def _verdict_sentences() -> dict[str, str]:
         "leads of two comparisons, one": _result(
             "print", "holds", "holds", "fails", "cannot tell", aspect="order lead"
         ),
-    }
-
-
-def _card(*rows: tuple[str, str, str, str, bool]) -> pd.DataFrame:
-    """Exhibits of GREEN: label, kind, evidence, outcome, whether stand-ins."""
-    return pd.DataFrame(
-        [
-            ("GREEN", label, f"what {label} says", what, "green/x", label, evidence, came, shape)
-            for label, what, evidence, came, shape in rows
-        ],
-        columns=["paper", "label", "title", "kind", "notebook", "anchor", "evidence", "outcome", "shape"],
-    )
-
-
-def _audit(*rows: tuple[str, str, str, str]) -> pd.DataFrame:
-    """Checks of GREEN: exhibit, outcome, cause, explanation."""
-    frame = pd.DataFrame(rows, columns=["exhibit", "outcome", "cause", "explanation"])
-    constant = {"paper": "GREEN", "notebook": "green/x", "evidence": "print", "shape": False, "check": "c"}
-    return frame.assign(label=frame["exhibit"], anchor=frame["exhibit"], printed="1", follows="2", **constant)
-
-
-def _paper(card: pd.DataFrame, checks: pd.DataFrame) -> str:
-    return re.sub(r"<[^>]+>", "", conclusions.paper_conclusion(card, checks, "GREEN"))
-
-
-def _paper_conclusions() -> dict[str, str]:
-    holding = _card(("A", "claim", "print", "holds", False), ("B", "table", "synthetic", "fails", True))
-    lost = [(f"Section {n}", "claim", "print", "fails", False) for n in range(1, 6)]
-    why = _audit(("Section 1", "fails", "paper", "The sentence holds of one table only."))
-    return {
-        "nothing rebuilt": _paper(_card(("A", "table", "", "not attempted", False)), _audit()),
-        "no claim fails": _paper(holding, _audit()),
-        "no claim was checked": _paper(_card(("A", "table", "print", "holds in part", False)), _audit()),
-        "one claim fails": _paper(_card(lost[0]), why),
-        "five claims fail": _paper(_card(*lost), why),
-        "stand-ins alone": _paper(_card(("A", "claim", "synthetic", "cannot tell", True)), _audit()),
-    }
-
-
-def _comparisons() -> dict[str, str]:
-    held, lost = ("a", "holds", "", ""), ("b", "fails", "paper", "Why.")
-    others = [("c", "fails", "definition", "How."), ("d", "fails", "text", "Us."), ("e", "fails", "", "")]
-    return {
-        "none": conclusions.comparisons(_audit()),
-        "one": conclusions.comparisons(_audit(held)),
-        "one fails": conclusions.comparisons(_audit(held, held, lost)),
-        "many causes": conclusions.comparisons(
-            _audit(held, lost, *others, ("f", "fails", "rounding", "Digit."), ("g", "cannot tell", "", ""))
-        ),
-    }
-
-
-def _evidence() -> dict[str, str]:
-    found = ("holds", "holds in part", "fails", "cannot tell")
-    kinds = ("credentialed", "open", "released", "print", "synthetic")
-    every = [("A", "table", one, came, one == "synthetic") for one in kinds for came in found]
-    shapes = [
-        ("A", "table", one, came, True) for one in ("open", "print") for came in found for _ in range(2)
-    ]
-    missing = ("A", "table", "", "not attempted", False)
-    return {
-        "one of each": pages.evidence_sentences(_card(*every, missing)),
-        "two of each": pages.evidence_sentences(_card(*every, *every, missing, missing)),
-        "other data": pages.evidence_sentences(_card(*shapes)),
     }
 
 
@@ -279,9 +215,6 @@ def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     return {
         "study.display.verdict_sentence": _verdict_sentences(),
-        "study.pages.evidence_sentences": _evidence(),
-        "study.conclusions.paper_conclusion": _paper_conclusions(),
-        "study.conclusions.comparisons": _comparisons(),
         "papers.demonstrations.Contrast._repr_markdown_": {
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),

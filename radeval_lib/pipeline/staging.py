@@ -18,14 +18,15 @@ from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path
 from radeval_lib.pipeline.glossary import Linker
-from radeval_lib.study import conclusions, results
-from radeval_lib.study.scorecards import audit, scorecard
+from radeval_lib.study import results
+from radeval_lib.study.pages import claims_table, page_conclusion
+from radeval_lib.study.scorecards import scorecard
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
-_SUMMARY = re.compile(r"^<!-- conclusion: (\w+) -->$", re.MULTILINE)
-"""Where a prose page wants what the build says of a paper: a comment with the paper's key in the ledger."""
+_CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
+"""Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
 
 
 def for_readers(executed: Path, card: pd.DataFrame) -> str:
@@ -51,7 +52,7 @@ def for_readers(executed: Path, card: pd.DataFrame) -> str:
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        verdicts = conclusions.page_conclusion(card, page)
+        verdicts = page_conclusion(card, page)
         first.source = with_papers(_below_title(first.source, verdicts), page)
     return str(nbformat.writes(notebook))
 
@@ -98,19 +99,18 @@ def last_commit() -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def with_conclusions(source: str, card: pd.DataFrame, checks: pd.DataFrame) -> str:
-    """A prose page with each ``<!-- conclusion: PAPER -->`` replaced by what the build says of that paper."""
+def with_claims(source: str, card: pd.DataFrame) -> str:
+    """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims."""
 
     def told(wanted: re.Match[str]) -> str:
         if wanted.group(1) not in PAPERS:
             raise NotebookError(
-                f"a page asks for the conclusion of no paper {wanted.group(1)!r}",
+                f"a page asks for the claims of no paper {wanted.group(1)!r}",
                 remedy=f"Papers: {', '.join(PAPERS)}.",
             )
-        said = conclusions.paper_conclusion(card, checks, PAPERS[wanted.group(1)], up="../notebooks/")
-        return f'<div class="verdict-box"><strong>What this build says.</strong> {said}</div>'
+        return claims_table(card, PAPERS[wanted.group(1)], up="../notebooks/")
 
-    return _SUMMARY.sub(told, source)
+    return _CLAIMS.sub(told, source)
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
@@ -182,15 +182,15 @@ def not_built(source: str) -> str:
 def stage(executed_dir: Path, target: Path) -> list[str]:
     """Bring ``target`` to what the book needs, touching only files that changed."""
     found = results.read_all(executed_dir.parent)
-    card, checks = scorecard(found), audit(found)
+    card = scorecard(found)
     wanted: dict[str, bytes] = {"_config.yml": settings().encode()}
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
     for path in sorted(BOOK.rglob("*.md")):
         if path.stem != "glossary":
-            prose = Linker().linked(path.read_text(encoding="utf-8"))  # conclusions are HTML, without roles
-            wanted[path.relative_to(BOOK).as_posix()] = with_conclusions(prose, card, checks).encode()
+            prose = Linker().linked(path.read_text(encoding="utf-8"))  # the table is HTML, without roles
+            wanted[path.relative_to(BOOK).as_posix()] = with_claims(prose, card).encode()
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")

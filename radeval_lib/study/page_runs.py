@@ -15,7 +15,7 @@ from IPython.display import HTML, display
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import checks, results, runs, superiority
+from radeval_lib.study import checks, headlines, results, runs, superiority
 from radeval_lib.study.cells import Value
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import exhibit_html
@@ -54,6 +54,10 @@ class PageRun(runs.Run):
             Where the ledger has no such exhibit, or gives it to another page.
         """
         return OpenExhibit(self, exhibit_id, evidence, stand_in, caption, remaining)
+
+    def headline(self, name: str, *, evidence: str, holds: bool | None, **texts: str) -> None:
+        """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
+        headlines.hand_over(self, name, evidence=evidence, holds=holds, texts=texts)
 
 
 class OpenExhibit:

@@ -1,7 +1,13 @@
-"""Parts of the pages that show every exhibit at once: the tile figure, index, audit and findings."""
+"""What pages show of recorded results: tiles, index, audit, findings ranked by what they change, claims.
+
+What a finding changes (a conclusion of the paper, a result that others rely on, a number, a wording) stands
+with it in the paper's ``paper.yml``; that is a judgement, and the only one here.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -9,31 +15,107 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
-from radeval_lib.study.conclusions import CHANGES_WORDS, Finding, ranked_findings
+from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.display import css_class, marked, unbroken, verdict_badge
 from radeval_lib.study.verdicts import (
-    CANNOT_TELL,
     EVIDENCE,
     FAILS,
-    HOLDS,
-    IN_PART,
     MARKS,
-    NOT_ATTEMPTED,
     OUTCOMES,
     RESTS_ON,
-    STRENGTH,
     VERDICTS,
     outcome_of,
 )
 from radeval_lib.tables import show, table_html
-from radeval_lib.wording import in_words, joined
+from radeval_lib.wording import joined
 
-# As verdicts.RESTS_ON has it of one paper, of several.
-_RESTS_ON = RESTS_ON | {
-    "print": "from the numbers that the papers print",
-    "released": "from numbers in the authors' repositories",
-}
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
+CHANGES = ("conclusion", "result", "number", "wording")
+"""What a finding can change, the most consequential first."""
+CHANGES_WORDS = {
+    "conclusion": "a conclusion of the paper",
+    "result": "a result",
+    "number": "a number",
+    "wording": "a wording",
+}
+_NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One explanation of failing checks, wherever in a paper it strikes."""
+
+    paper: str
+    explanation: str
+    cause: str
+    changes: str
+    checks: pd.DataFrame
+
+
+def _changes() -> dict[tuple[str, str], str]:
+    """What each known discrepancy changes, by paper and explanation."""
+    return {
+        (PAPERS[key], " ".join(entry["explanation"].split())): entry["changes"]
+        for key in PAPERS
+        for entry in described(key).get("discrepancies") or []
+    }
+
+
+def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
+    """The findings of an audit, each once, the most consequential first."""
+    failing = checks[(checks["outcome"] == FAILS) & ~checks["shape"]]
+    known = _changes()
+    keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
+    found = []
+    for (paper, _), rows in failing.groupby(["paper", keys], sort=False):
+        first = rows.iloc[0]
+        changes = known.get((str(paper), first["explanation"]), "number")
+        found.append(Finding(str(paper), first["explanation"], first["cause"], changes, rows))
+    return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
+
+
+def _place(row: Any, up: str) -> str:
+    label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
+    return f'<a href="{up}{row.notebook}.html#{row.anchor}">{escape(label)}</a>'
+
+
+def page_conclusion(card: pd.DataFrame, notebook: str) -> str:
+    """The verdicts of a page's exhibits, each with a link to its place on the page, as an HTML list."""
+    rows = card[card["notebook"] == notebook]
+    items = []
+    for verdict in VERDICTS:
+        chosen = rows[rows["verdict"] == verdict]
+        if len(chosen):
+            links = "; ".join(
+                f'<a href="#{row.anchor}" title="{escape(row.title)}">{_short(row.label, row.title)}</a>'
+                for row in chosen.itertuples()
+            )
+            items.append(f"<li>{verdict_badge(verdict, chosen['outcome'].iloc[0])} {links}</li>")
+    if not items:
+        return ""
+    return (
+        '<nav class="page-verdicts" aria-label="Verdicts on this page">'
+        f"<strong>What holds up on this page</strong><ul>{''.join(items)}</ul></nav>"
+    )
+
+
+def _short(label: str, title: str) -> str:
+    """What an exhibit is called in a list: its number, or the beginning of its title where it has none."""
+    return escape(label if _NUMBERED.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
+
+
+def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
+    """A paper's claims with their verdicts, each linked to its place, as an HTML table."""
+    rows = list(card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples())
+    frame = pd.DataFrame(
+        {
+            "claim": [f"{escape(str(row.title))} ({_place(row, up)})" for row in rows],
+            "what came out": [verdict_badge(str(row.verdict), str(row.outcome)) for row in rows],
+        }
+    )
+    return table_html(
+        frame, f"{paper}: its claims in this build", index=False, raw=("claim", "what came out")
+    )
 
 
 def link(notebook: str, anchor: str, words: str) -> str:
@@ -74,45 +156,6 @@ def tiles(card: pd.DataFrame) -> HTML:
     ]
     label = "Every exhibit by paper and verdict"
     return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
-
-
-def _counted_verdicts(outcomes: pd.Series, *, shape: bool, numbers: bool) -> str:
-    """``two are consistent and one cannot be told``, ``the shape holds for two and fails for one``."""
-    counts = outcomes.value_counts()
-    if shape:
-        verbs = {HOLDS: "holds", IN_PART: "holds in part", FAILS: "fails", CANNOT_TELL: "cannot be told"}
-        found = [f"{verbs[one]} for {in_words(counts[one])}" for one in verbs if one in counts]
-        return f"the shape {joined(found)}"
-    words = {
-        HOLDS: ("{be} consistent" if numbers else "{be} reproduced"),
-        IN_PART: ("{be} consistent in part" if numbers else "{be} reproduced in part"),
-        FAILS: ("{be} inconsistent" if numbers else "differ{s}"),
-        CANNOT_TELL: "cannot be told",
-    }
-    found = []
-    for one, verb in words.items():
-        if one in counts:
-            single = counts[one] == 1
-            told = verb.format(be="is" if single else "are", s="s" if single else "")
-            found.append(f"{in_words(counts[one])} {told}")
-    return joined(found)
-
-
-def evidence_sentences(card: pd.DataFrame) -> str:
-    """How many exhibits hold, by what they rest on: one sentence a kind of evidence, the strongest first."""
-    sentences = []
-    for shape, evidence in [(shape, level) for shape in (False, True) for level in STRENGTH]:
-        chosen = card[(card["evidence"] == evidence) & (card["shape"] == shape)]
-        if chosen.empty:
-            continue
-        others = " with other data or models than the paper's" if shape and evidence != "synthetic" else ""
-        counted = _counted_verdicts(chosen["outcome"], shape=shape, numbers=evidence in ("print", "released"))
-        sentences.append(f"{_RESTS_ON[evidence].capitalize()}{others}, {counted}.")
-    if missing := int((card["outcome"] == NOT_ATTEMPTED).sum()):
-        sentences.append(
-            f"{in_words(missing).capitalize()} {'was' if missing == 1 else 'were'} not attempted."
-        )
-    return " ".join(sentences)
 
 
 def by_evidence(card: pd.DataFrame) -> pd.DataFrame:

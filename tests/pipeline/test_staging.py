@@ -14,9 +14,9 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
 from radeval_lib.pipeline import staging
-from radeval_lib.study import audit, scorecard
+from radeval_lib.study import scorecard
 
-NOTHING = scorecard([]), audit([])
+NOTHING = scorecard([])
 
 
 def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
@@ -28,7 +28,7 @@ def test_a_page_tells_its_verdicts_below_its_papers(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
     (tmp_path / "green").mkdir()
     nbformat.write(page, tmp_path / "green" / "rules_judge.ipynb")
-    told = nbformat.reads(staging.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING[0]), 4)
+    told = nbformat.reads(staging.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING), 4)
     title, papers, verdicts, text = told.cells[0].source.split("\n\n")
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
@@ -58,25 +58,26 @@ def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch
     assert "Last commit" not in staging.settings()
 
 
-def test_a_conclusion_is_written_where_a_page_asks_for_it() -> None:
-    told = staging.with_conclusions("Before.\n\n<!-- conclusion: green -->\n\nAfter.\n", *NOTHING)
+def test_a_papers_claims_are_written_where_a_page_asks_for_them() -> None:
+    told = staging.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
     assert told.startswith("Before.\n\n<div")
-    assert "None of its exhibits was rebuilt" in told
+    claims = [one for one in ledger().values() if one.kind == "claim" and one.paper == "green"]
+    assert told.count("not attempted") == len(claims)
     assert told.endswith("</div>\n\nAfter.\n")
 
 
-def test_a_conclusion_of_an_unknown_paper_is_an_error() -> None:
-    with pytest.raises(RadevalError, match="conclusion of no paper"):
-        staging.with_conclusions("<!-- conclusion: grean -->", *NOTHING)
+def test_claims_of_an_unknown_paper_are_an_error() -> None:
+    with pytest.raises(RadevalError, match="claims of no paper"):
+        staging.with_claims("<!-- claims: grean -->", NOTHING)
 
 
-def test_every_conclusion_that_the_book_asks_for_is_of_a_known_paper() -> None:
+def test_all_claims_that_the_book_asks_for_are_of_known_papers() -> None:
     for path in BOOK.rglob("*.md"):
-        told = staging.with_conclusions(path.read_text(encoding="utf-8"), *NOTHING)
-        assert not re.search(r"<!-- conclusion", told), path
+        told = staging.with_claims(path.read_text(encoding="utf-8"), NOTHING)
+        assert not re.search(r"<!-- claims", told), path
 
 
-def test_every_papers_first_page_gives_its_conclusion_its_sources_and_its_main_figure() -> None:
+def test_every_papers_first_page_gives_its_claims_its_sources_and_its_main_figure() -> None:
     figures = {
         label
         for path in NOTEBOOKS.rglob("*.md")
@@ -85,7 +86,7 @@ def test_every_papers_first_page_gives_its_conclusion_its_sources_and_its_main_f
     asked = []
     for path in sorted(BOOK.glob("papers/*.md")):
         page = path.read_text(encoding="utf-8")
-        asked += re.findall(r"^<!-- conclusion: (\w+) -->$", page, re.MULTILINE)
+        asked += re.findall(r"^<!-- claims: (\w+) -->$", page, re.MULTILINE)
         told = " ".join(page.partition("**Where to find it.**")[2].partition("\n\n")[0].split())
         assert re.search(r"Paper: \{cite\}`\w+`, .*\]\(https://", told), path
         assert re.search(r"Code: (the repository \[.* read at commit `\w{7}`|none )", told), path

@@ -6,7 +6,7 @@ import pytest
 
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.study import PAPERS, ledger
-from radeval_lib.study.conclusions import CHANGES
+from radeval_lib.study.pages import CHANGES
 from radeval_lib.study.results import CAUSES
 
 ENTRIES = [

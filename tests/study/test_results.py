@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
 from radeval_lib.study import (
     audit,
@@ -189,16 +190,13 @@ def test_released_numbers_do_not_hide_what_print_contradicts(run: Run) -> None:
     assert (row["verdict"], row["evidence"], row["released"]) == ("inconsistent", "print", "consistent")
 
 
-def test_the_front_page_says_what_the_verdicts_rest_on(run: Run) -> None:
+def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
     first, second = of_notebook(NOTEBOOK)[:2]
     record(run, first.id, evidence="print", checks=[NO])
     record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
     card = scorecard(read_all(run.output_dir))
-    missing = len(ledger()) - 2
-    assert pages.evidence_sentences(card) == (
-        "From the numbers that the papers print, one is inconsistent. On public data with other data or "
-        f"models than the paper's, the shape holds for one. {missing} were not attempted."
-    )
+    counted = {"rebuilt": 2, "arithmetic": 1, "data": 1, "simulation": 0}
+    assert at_a_glance.counts(card) == {"exhibits": len(ledger()), **counted}
     counts = pages.by_evidence(card)
     assert counts.loc[("Fact counting", "open"), "holds"] == 1
     assert counts.to_numpy().sum() == 2

@@ -31,6 +31,7 @@ COMPOSITE = "composite"
 PARTS = ("observations", "green_rules_errors", "rouge_l")
 """Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
 RANDOM = "random numbers"
+SOURCE = "words found in the source"
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts that are none."""
 
@@ -319,7 +320,7 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
     words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
     frame = scores(words, pairs).drop(columns=COMPOSITE)
-    frame["words found in the source"] = [
+    frame[SOURCE] = [
         _found(source, candidate)
         for source, candidate in zip(pairs["source"], pairs["candidate"], strict=True)
     ]

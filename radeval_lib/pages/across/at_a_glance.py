@@ -1,0 +1,69 @@
+"""The front page: findings, the papers' main claims, and what the study rests on."""
+
+from __future__ import annotations
+
+import pandas as pd
+from IPython.display import HTML, Markdown
+
+from radeval_lib.study import headlines
+from radeval_lib.study.display import verdict_badge
+from radeval_lib.study.pages import link
+from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import NOT_ATTEMPTED, RESTS_ON
+from radeval_lib.tables import table_html
+
+CLAIMS = (
+    "ratescore.claim_alignment",
+    "ratescore.claim_rexval",
+    "rales.claim_objective",
+    "rales.claim_calibration",
+    "green.claim_headline",
+    "green.claim_interexpert",
+    "rrs.claim_bart",
+    "rrs.claim_radgraph",
+    "facts.claim_agreement",
+    "facts.claim_objective",
+)
+"""What each paper is cited for."""
+
+
+def findings(run: Run) -> Markdown:
+    """The headlines that this build bears out, numbered, each with a link to its page."""
+    shown, _ = headlines.told(run)
+    return Markdown("\n".join(f"1. {text} {{ref}}`→ <{entry.anchor}>`" for entry, text in shown))
+
+
+def waiting(run: Run) -> int:
+    """How many headlines need data that this build does not have."""
+    return len(headlines.told(run)[1])
+
+
+def counts(card: pd.DataFrame) -> dict[str, int]:
+    """How many exhibits were rebuilt, in all, by arithmetic, on data, and with generated reports."""
+    done = card[card["evidence"] != ""]
+    return {
+        "exhibits": len(card),
+        "rebuilt": len(done),
+        "arithmetic": int(done["evidence"].isin(["print", "released"]).sum()),
+        "data": int(done["evidence"].isin(["open", "credentialed"]).sum()),
+        "simulation": int((done["evidence"] == "synthetic").sum()),
+    }
+
+
+def claims(card: pd.DataFrame) -> HTML:
+    """What each paper claims, and what came out, on what evidence."""
+    rows = card.set_index("exhibit").loc[list(CLAIMS)].reset_index()
+    frame = pd.DataFrame(
+        {
+            "paper": rows["paper"],
+            "it says": [link(row.notebook, row.anchor, row.title) for row in rows.itertuples()],
+            "what came out": [verdict_badge(row.verdict, row.outcome) for row in rows.itertuples()],
+            "rests on": [
+                "–" if row.verdict == NOT_ATTEMPTED else RESTS_ON[str(row.evidence)]
+                for row in rows.itertuples()
+            ],
+        }
+    )
+    return HTML(
+        table_html(frame, "What each paper is cited for", index=False, raw=("it says", "what came out"))
+    )

@@ -1,0 +1,114 @@
+"""Headlines: findings that the front page tells, in sentences of ``data_manifests/headlines.yml``.
+
+A person writes the sentence; the page that finds a thing out hands over its numbers, and says whether they
+still bear the sentence out. One whose numbers do not is not shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib import atomic, own_yaml
+from radeval_lib.errors import ResultError
+from radeval_lib.paths import MANIFESTS
+from radeval_lib.study.declarations import ALL
+from radeval_lib.study.runs import Run
+
+_FILE = MANIFESTS / "headlines.yml"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A finding in a sentence or two, with ``{names}`` for what its page hands over.
+
+    Attributes
+    ----------
+    id : as the page names it.
+    notebook : the page.
+    anchor : the place on it.
+    text : Markdown.
+    needs : kinds of evidence on which it may be told.
+    """
+
+    id: str
+    notebook: str
+    anchor: str
+    text: str
+    needs: tuple[str, ...]
+
+
+@lru_cache(maxsize=1)
+def headlines() -> dict[str, Headline]:
+    """All of them by their id, in the order of the front page."""
+    return {
+        key: Headline(key, one["notebook"], one["anchor"], " ".join(one["text"].split()), tuple(one["needs"]))
+        for key, one in own_yaml.read(_FILE).items()
+    }
+
+
+def hand_over(
+    run: Run, headline: str, *, evidence: str, holds: bool | None, texts: Mapping[str, str]
+) -> None:
+    """Hand over the numbers of a headline.
+
+    Parameters
+    ----------
+    evidence : what they rest on.
+    holds : whether they bear the sentence out; None where they cannot tell.
+    texts : one for each name that the sentence asks for.
+
+    Raises
+    ------
+    ResultError
+        Where there is no such headline, it belongs to another page, or a name is missing.
+    """
+    entry = headlines().get(headline)
+    if entry is None or entry.notebook != run.notebook:
+        raise ResultError(f"headline {headline!r} is none of {run.notebook!r}", _FILE.name)
+    try:
+        entry.text.format(**texts)
+    except KeyError as error:
+        raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
+    content = {"evidence": evidence, "holds": holds, "texts": dict(texts)}
+    _write(run, f"headline_{headline}", content)
+
+
+def told(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
+    """The headlines that this build bears out, each with its sentence, and those whose evidence it lacks."""
+    shown, waiting = [], []
+    for entry in headlines().values():
+        found = _read(run, entry.notebook, f"headline_{entry.id}")
+        if found is None or found["evidence"] not in entry.needs:
+            waiting.append(entry)
+        elif found["holds"]:
+            shown.append((entry, entry.text.format(**found["texts"])))
+    return shown, waiting
+
+
+def hand_over_table(run: Run, name: str, frame: pd.DataFrame) -> None:
+    """Leave a table for pages that read every result."""
+    _write(run, name, json.loads(frame.to_json(orient="split")))
+
+
+def table(run: Run, notebook: str, name: str) -> pd.DataFrame | None:
+    """A table that :func:`hand_over_table` left; None where that page was not built."""
+    content = _read(run, notebook, name)
+    return None if content is None else pd.DataFrame(**content)
+
+
+def _write(run: Run, name: str, content: Any) -> None:
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
+    atomic.write_text(run.results_dir / f"{name}.json", text + "\n")
+
+
+def _read(run: Run, notebook: str, name: str) -> Any:
+    run.require_declared("results", ALL)
+    path: Path = run.output_dir / "results" / notebook / f"{name}.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None

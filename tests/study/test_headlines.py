@@ -1,0 +1,68 @@
+"""Headlines: handed over by their page, told only where their numbers and their evidence bear them out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from radeval_lib.errors import ResultError
+from radeval_lib.paths import NOTEBOOKS
+from radeval_lib.study import headlines
+from radeval_lib.study.headlines import Headline
+from radeval_lib.study.verdicts import EVIDENCE
+
+FIRST = Headline("first", "a/page", "a-place", "**It leads** by {lead}.", ("open",))
+SECOND = replace(FIRST, id="second", text="It is {word}.", needs=("print",))
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    monkeypatch.setattr(headlines, "headlines", lambda: {"first": FIRST, "second": SECOND})
+    return SimpleNamespace(
+        notebook="a/page",
+        output_dir=tmp_path,
+        results_dir=tmp_path / "results" / "a" / "page",
+        require_declared=lambda *_: None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("evidence", "holds", "shown", "waiting"),
+    [
+        ("open", True, ["**It leads** by 2."], ["second"]),
+        ("open", False, [], ["second"]),
+        ("open", None, [], ["second"]),
+        ("synthetic", True, [], ["first", "second"]),  # nothing is told of a paper on generated reports
+    ],
+)
+def test_a_headline_is_told_where_its_numbers_bear_it_out(
+    run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str], waiting: list[str]
+) -> None:
+    run.results_dir.mkdir(parents=True)
+    headlines.hand_over(run, "first", evidence=evidence, holds=holds, texts={"lead": "2"})
+    told, missing = headlines.told(run)
+    assert [text for _, text in told] == shown
+    assert [entry.id for entry in missing] == waiting
+
+
+def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace) -> None:
+    with pytest.raises(ResultError, match="asks for 'lead'"):
+        headlines.hand_over(run, "first", evidence="open", holds=True, texts={})
+    with pytest.raises(ResultError, match="is none of 'a/page'"):
+        headlines.hand_over(run, "third", evidence="open", holds=True, texts={})
+    run.notebook = "b/page"
+    with pytest.raises(ResultError, match="is none of 'b/page'"):
+        headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+
+
+def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
+    for entry in headlines.headlines().values():
+        source = (NOTEBOOKS / f"{entry.notebook}.md").read_text(encoding="utf-8")
+        assert re.search(rf'run\.headline\(\s*"{entry.id}"', source), entry.id
+        assert f"({entry.anchor})=" in source, entry.id
+        assert set(entry.needs) <= set(EVIDENCE) - {"synthetic"}, entry.id
+        assert not re.search(r"\d", re.sub(r"\{\w+\}", "", entry.text).replace("F1", "")), entry.id

@@ -1,0 +1,110 @@
+"""What pages show of results: findings merged and ranked, verdicts of a page, claims of a paper."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from radeval_lib.study import pages
+from radeval_lib.study.pages import ranked_findings
+
+COLUMNS = [
+    "paper",
+    "exhibit",
+    "label",
+    "notebook",
+    "anchor",
+    "evidence",
+    "shape",
+    "check",
+    "printed",
+    "follows",
+]
+
+
+def _audit(*rows: tuple[str, str, str, bool]) -> pd.DataFrame:
+    """Checks of RaTEScore: exhibit, explanation, outcome, shape."""
+    return pd.DataFrame(
+        [
+            (
+                *(
+                    "RaTEScore",
+                    exhibit,
+                    exhibit,
+                    "ratescore/x",
+                    exhibit,
+                    "print",
+                    shape,
+                    f"c{n}",
+                    "1",
+                    "2",
+                    outcome,
+                ),
+                "paper" if why else "",
+                why,
+            )
+            for n, (exhibit, why, outcome, shape) in enumerate(rows)
+        ],
+        columns=[*COLUMNS, "outcome", "cause", "explanation"],
+    )
+
+
+def test_findings_are_merged_by_their_explanation_and_ranked_by_what_they_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    levels = {("RaTEScore", "typo"): "wording", ("RaTEScore", "order"): "conclusion"}
+    monkeypatch.setattr(pages, "_changes", lambda: levels)
+    checks = _audit(
+        ("table8", "typo", "fails", False),
+        ("eq3", "sum", "fails", False),
+        ("example_a1", "sum", "fails", False),
+        ("claim", "order", "fails", False),
+        ("fig1", "", "fails", False),
+        ("fig2", "", "fails", False),
+        ("table1", "", "holds", False),
+        ("table9", "", "fails", True),
+    )
+    found = ranked_findings(checks)
+    assert [one.explanation for one in found] == ["order", "sum", "", "", "typo"]
+    assert [one.changes for one in found] == ["conclusion", "number", "number", "number", "wording"]
+    assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
+
+
+def test_a_page_lists_its_verdicts_with_links_and_short_names() -> None:
+    card = pd.DataFrame(
+        [
+            ("a/b", "Table 4", "Taus <of> five", "t4", "inconsistent", "fails"),
+            ("a/b", "unnumbered, Sec 3", "Sentence rating: errors over words", "s3", "consistent", "holds"),
+            ("a/b", "Appendix A", "A worked score (in two steps)", "a1", "consistent", "holds"),
+            ("a/b", "unnumbered, Sec 4", "8:2 split by pairs; tuned on train", "s4", "consistent", "holds"),
+            ("a/c", "Table 5", "Elsewhere", "t5", "consistent", "holds"),
+        ],
+        columns=["notebook", "label", "title", "anchor", "verdict", "outcome"],
+    )
+    told = pages.page_conclusion(card, "a/b")
+    words = re.sub(r"<[^>]+>", " ", told).split()
+    assert " ".join(words) == (
+        "What holds up on this page ✓ consistent Sentence rating ; A worked score ; 8:2 split by pairs "
+        "✗ inconsistent Table 4"
+    )
+    assert '<a href="#t4" title="Taus &lt;of&gt; five">Table 4</a>' in told
+    assert pages.page_conclusion(card, "across/audit") == ""
+
+
+def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
+    card = pd.DataFrame(
+        [
+            ("GREEN", "claim", "a/b", "Abstract", "It <leads>", "c1", "inconsistent", "fails"),
+            ("GREEN", "table", "a/b", "Table 4", "Taus", "t4", "consistent", "holds"),
+            ("RaLEs", "claim", "a/c", "Sec 2", "Another paper", "c2", "consistent", "holds"),
+        ],
+        columns=["paper", "kind", "notebook", "label", "title", "anchor", "verdict", "outcome"],
+    )
+    told = pages.claims_table(card, "GREEN", up="../n/")
+    assert '<a href="../n/a/b.html#c1">Abstract</a>' in told
+    assert "It &lt;leads&gt;" in told
+    assert "inconsistent" in told
+    assert "Taus" not in told
+    assert "Another paper" not in told
