@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from html import escape
+
 import pandas as pd
-from IPython.display import HTML, Markdown
+from IPython.display import HTML
 
 from radeval_lib.study import headlines
 from radeval_lib.study.display import verdict_badge
@@ -25,12 +28,16 @@ CLAIMS = (
     "facts.claim_objective",
 )
 """What each paper is cited for."""
+_BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
-def findings(run: Run) -> Markdown:
+def findings(run: Run) -> HTML:
     """The headlines that this build bears out, numbered, each with a link to its page."""
-    shown, _ = headlines.told(run)
-    return Markdown("\n".join(f"1. {text} {{ref}}`→ <{entry.anchor}>`" for entry, text in shown))
+    items = []
+    for entry, text in headlines.told(run)[0]:
+        told = _BOLD.sub(r"<strong>\1</strong>", escape(text))
+        items.append(f"<li>{told} {link(entry.notebook, entry.anchor, 'More →')}</li>")
+    return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 
 def waiting(run: Run) -> int:
