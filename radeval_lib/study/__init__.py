@@ -4,102 +4,23 @@ Names are looked up when first used: a cell, which needs only runs, does not dep
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
-    from radeval_lib.papers.printed_numbers import Printed, by_name, cell, parse, printed, quoted, wide
-    from radeval_lib.papers.rounding import f1, rounding_range
-    from radeval_lib.stats.estimates import Estimate
-    from radeval_lib.study.checks import (
-        Check,
-        above,
-        check_bounds,
-        check_groups,
-        check_statement,
-        check_value,
-    )
-    from radeval_lib.study.display import not_attempted, provenance, quote, show_checks
-    from radeval_lib.study.page_runs import OpenExhibit, PageRun, begin
-    from radeval_lib.study.phrases import glue, phrase
-    from radeval_lib.study.results import Result, read_all, record, recorded
-    from radeval_lib.study.runs import Run
-    from radeval_lib.study.scorecards import audit, scorecard, totals
-    from radeval_lib.study.superiority import Lead, check_no_deficit, check_superiority, unknown_lead
+from typing import Any
 
 _HOMES = {
-    "radeval_lib.papers.exhibits": ("PAPERS", "exhibit", "ledger"),
-    "radeval_lib.papers.printed_numbers": (
-        "Printed",
-        "by_name",
-        "cell",
-        "parse",
-        "printed",
-        "quoted",
-        "wide",
-    ),
-    "radeval_lib.papers.rounding": ("f1", "rounding_range"),
-    "radeval_lib.stats.estimates": ("Estimate",),
-    "radeval_lib.study.checks": (
-        "Check",
-        "above",
-        "check_bounds",
-        "check_groups",
-        "check_statement",
-        "check_value",
-    ),
-    "radeval_lib.study.display": ("not_attempted", "provenance", "quote", "show_checks"),
-    "radeval_lib.study.results": ("Result", "read_all", "record", "recorded"),
-    "radeval_lib.study.page_runs": ("OpenExhibit", "PageRun", "begin"),
-    "radeval_lib.study.phrases": ("glue", "phrase"),
-    "radeval_lib.study.runs": ("Run",),
-    "radeval_lib.study.scorecards": ("audit", "scorecard", "totals"),
-    "radeval_lib.study.superiority": ("Lead", "check_no_deficit", "check_superiority", "unknown_lead"),
+    "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
+    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quoted wide",
+    "radeval_lib.papers.rounding": "f1 rounding_range",
+    "radeval_lib.stats.estimates": "Estimate",
+    "radeval_lib.study.checks": "Check above check_bounds check_groups check_statement check_value",
+    "radeval_lib.study.display": "not_attempted provenance quote show_checks",
+    "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
+    "radeval_lib.study.phrases": "glue phrase",
+    "radeval_lib.study.results": "Result read_all record recorded",
+    "radeval_lib.study.runs": "Run",
+    "radeval_lib.study.scorecards": "audit scorecard totals",
+    "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = [
-    "PAPERS",
-    "Check",
-    "Estimate",
-    "Lead",
-    "OpenExhibit",
-    "PageRun",
-    "Printed",
-    "Result",
-    "Run",
-    "above",
-    "audit",
-    "begin",
-    "by_name",
-    "cell",
-    "check_bounds",
-    "check_groups",
-    "check_no_deficit",
-    "check_statement",
-    "check_superiority",
-    "check_value",
-    "exhibit",
-    "f1",
-    "glue",
-    "ledger",
-    "not_attempted",
-    "parse",
-    "phrase",
-    "printed",
-    "provenance",
-    "quote",
-    "quoted",
-    "read_all",
-    "record",
-    "recorded",
-    "rounding_range",
-    "scorecard",
-    "show_checks",
-    "totals",
-    "unknown_lead",
-    "wide",
-]
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -42,20 +42,22 @@ def role(run: Run) -> str:
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Texts and case of each candidate, and its grades (or errors, negative), one column a rater; candidates
-    not graded by all are left out.
+    """Texts of each candidate, and its grades (or negative errors), one column a rater; candidates not graded
+    by all are left out.
 
     Returns
     -------
     tuple of DataFrame
-        Index: the pair's id. ``reference``, ``candidate``, ``case``; and the grades.
+        Index: the pair's id. ``reference``, ``candidate``; ``case``: the same where the reference is, drawn
+        together; ``set``: the candidates that were graded side by side; and the grades.
     """
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
     texts = {one.id: (reveal(one.reference), reveal(one.candidate)) for one in records}
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=["reference", "candidate"]).loc[wide.index]
-    return pairs.assign(case=pd.factorize(pairs["reference"])[0]), wide
+    sets = [str(key).rpartition("/")[0] for key in pairs.index]
+    return pairs.assign(case=pd.factorize(pairs["reference"])[0], set=sets), wide
 
 
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
@@ -70,17 +72,17 @@ def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
 
 
-def differences(frame: pd.DataFrame, cases: Sequence[object]) -> pd.DataFrame:
-    """Every column's first candidate minus the second, of every two candidates of a case."""
-    places = meta_evaluation.pairs_within(cases)
+def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Every column's first candidate minus the second, of every two candidates of a set."""
+    places = meta_evaluation.pairs_within(pairs["set"].tolist())
     values = frame.to_numpy(dtype=np.float64)
     return pd.DataFrame(values[places[:, 0]] - values[places[:, 1]], columns=frame.columns)
 
 
-def cases_of_pairs(cases: Sequence[object]) -> list[object]:
+def cases_of_differences(pairs: pd.DataFrame) -> list[int]:
     """The case of every two candidates, in the order of :func:`differences`."""
-    listed = list(cases)
-    return [listed[place] for place in meta_evaluation.pairs_within(listed)[:, 0]]
+    places = meta_evaluation.pairs_within(pairs["set"].tolist())
+    return pairs["case"].iloc[places[:, 0]].tolist()
 
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
@@ -139,9 +141,9 @@ def agreement(
 
 
 def accuracy(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
+    frame: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> pd.DataFrame:
-    """How often a metric says which of two candidates of a case people prefer, or that neither is better.
+    """How often a metric says which of two candidates people prefer, or that neither is better.
 
     Returns
     -------
@@ -149,27 +151,24 @@ def accuracy(
         Index: the metrics, :data:`PERSON` (against the others' mean) and :data:`RANDOM`, highest first;
         ``value``, ``low``, ``high``, ``n`` (pairs).
     """
-    places = meta_evaluation.pairs_within(cases)
-    names = np.asarray(cases)[places[:, 0]].astype(str).tolist()
-    wanted = np.sign(differences(grades.mean(axis=1).to_frame(), cases).to_numpy()[:, 0])
-    gaps = differences(frame, cases).assign(**{RANDOM: run.rng(f"{name} random").normal(size=len(places))})
+
+    def preferred(given: pd.DataFrame) -> FloatArray:
+        return np.sign(differences(given.mean(axis=1).to_frame(), pairs).to_numpy()[:, 0])
+
+    wanted, cases = preferred(grades), [str(case) for case in cases_of_differences(pairs)]
+    gaps = differences(frame, pairs).assign(**{RANDOM: run.rng(f"{name} random").normal(size=len(cases))})
     hits = {
-        str(key): meta_evaluation.agrees(gaps[key], wanted, names, rng=run.rng(f"{name} folds"))
+        str(key): meta_evaluation.agrees(gaps[key], wanted, cases, rng=run.rng(f"{name} folds"))
         for key in gaps
     }
-    one = []
-    for rater in grades:
-        others = np.sign(
-            differences(grades.drop(columns=rater).mean(axis=1).to_frame(), cases).to_numpy()[:, 0]
-        )
-        one.append(np.sign(differences(grades[[rater]], cases).to_numpy()[:, 0]) == others)
-    hits[PERSON] = np.mean(one, axis=0)
+    each = [preferred(grades[[rater]]) == preferred(grades.drop(columns=rater)) for rater in grades]
+    hits[PERSON] = np.mean(each, axis=0)
     rows = {
-        key: share_interval(hit, names, resamples=run.profile.resamples, rng=run.rng(name))
+        key: share_interval(hit, cases, resamples=run.profile.resamples, rng=run.rng(name))
         for key, hit in hits.items()
     }
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
-    return table.assign(n=len(places)).sort_values("value", ascending=False)
+    return table.assign(n=len(cases)).sort_values("value", ascending=False)
 
 
 def leads(
