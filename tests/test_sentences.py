@@ -18,7 +18,7 @@ from radeval_lib.pages.facts import consultation_notes, granularity, mtsamples
 from radeval_lib.pages.facts import real_counts as facts
 from radeval_lib.pages.facts.rates import Shared
 from radeval_lib.pages.facts.real_counts import LENGTH
-from radeval_lib.pages.green.other_modalities import modification_prompt
+from radeval_lib.pages.green.method import modification_prompt
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -295,7 +295,7 @@ def made() -> dict[str, dict[str, str]]:
         },
         **dict(_reports()),
         **dict(_fact_sentences()),
-        "pages.green.other_modalities.modification_prompt": {
+        "pages.green.method.modification_prompt": {
             "errors": modification_prompt("The liver is normal.", "ad"),
             "none": modification_prompt("The liver is normal.", ""),
         },

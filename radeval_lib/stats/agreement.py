@@ -164,3 +164,36 @@ def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.Da
             mean = mean + inner
         found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
     return pd.DataFrame({"low": np.min(found, axis=0), "high": np.max(found, axis=0)})
+
+
+def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
+    """Krippendorff's alpha at the interval level, for many complete rating tables at once.
+
+    Parameters
+    ----------
+    ratings : float, shape (..., raters, units), at least two raters, no missing rating.
+
+    Returns
+    -------
+    ndarray
+        float64 of shape (...): 1 - observed over expected disagreement; NaN where all ratings are equal.
+
+    Notes
+    -----
+    Hayes and Krippendorff 2007. For one table, or with missing ratings, use the package ``krippendorff``,
+    against which this is tested.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim < 2 or table.shape[-2] < 2:
+        raise ValueError(
+            f"ratings has shape {table.shape}; give (..., raters, units) with at least two raters"
+        )
+    if np.isnan(table).any():
+        raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
+    raters, units = table.shape[-2:]
+    values = table.reshape(*table.shape[:-2], raters * units)
+    # Mean squared difference of two ratings is twice their variance: within units, and over all.
+    observed = 2 * table.var(axis=-2, ddof=1).mean(axis=-1)
+    expected = 2 * values.var(axis=-1, ddof=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1 - observed / expected)

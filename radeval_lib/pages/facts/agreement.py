@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from radeval_lib import plots
 from radeval_lib.pages.facts import granularity
 from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.reconstruction import interval_alpha, tables_with
+from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.synthetic.fact_raters import count_facts, draw_descriptions
 

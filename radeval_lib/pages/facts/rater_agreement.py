@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.reconstruction import interval_alpha
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.agreement import interval_alpha
+from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
@@ -160,7 +159,6 @@ def alphas(
     *,
     resamples: int,
     rng: np.random.Generator,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole cases.
 
@@ -179,8 +177,7 @@ def alphas(
     for name, matrix in matrices.items():
         values = matrix.to_numpy(dtype=np.float64).T
         place = pd.factorize(cases.loc[matrix.index])[0]
-        draws = _draws(values, place, resamples, rng)
-        low, high = np.nanquantile(draws, [0.5 - level / 2, 0.5 + level / 2])
+        low, high = ends(_draws(values, place, resamples, rng))
         rows[name] = {
             "alpha": float(interval_alpha(values)),
             "low": float(low),
@@ -197,22 +194,22 @@ def _draws(
 ) -> NDArray[np.float64]:
     """Alpha of each resample of cases, shape (resamples,); NaN where all ratings are equal.
 
-    As :func:`~radeval_lib.stats.reconstruction.interval_alpha` of the units repeated as often as their case
+    As :func:`~radeval_lib.stats.agreement.interval_alpha` of the units repeated as often as their case
     was drawn, from sums over units.
     """
     raters = len(values)
     centred = values - values.mean()
-    within, sums, squares = centred.var(axis=0, ddof=1), centred.sum(axis=0), (centred**2).sum(axis=0)
-    found = []
-    for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, values.shape[1]):
-        weights = drawn[:, place]
-        units = weights.sum(axis=1)
-        mean = (weights @ sums) / (units * raters)
-        spread = (weights @ squares - units * raters * mean**2) / (units * raters - 1)
-        observed = (weights @ within) / units
+    within, squares = centred.var(axis=0, ddof=1), (centred**2).sum(axis=0)
+    by_unit = np.column_stack([np.ones(len(place)), within, centred.sum(axis=0), squares])
+    by_case = pd.DataFrame(by_unit).groupby(place).sum().to_numpy()
+
+    def alpha(drawn: FloatArray) -> FloatArray:
+        units, within, sums, squares = drawn.T
+        spread = (squares - sums**2 / (units * raters)) / (units * raters - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(np.where(spread > 1e-12, 1 - observed / spread, np.nan))
-    return np.concatenate(found)
+            return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
+
+    return sum_draws(by_case, alpha, resamples=resamples, rng=rng)
 
 
 Ratings = tuple[pd.DataFrame, pd.Series]
@@ -240,7 +237,5 @@ def check_agreed_better(
         table = matrix.to_numpy(dtype=np.float64).T
         values[what] = float(interval_alpha(table))
         draws.append(_draws(table, pd.factorize(cases.loc[matrix.index])[0], resamples, rng()))
-    gaps = draws[0] - draws[1]
-    low, high = np.nanquantile(gaps, [0.025, 0.975])
-    gap = Estimate(values[first[0]] - values[second[0]], float(low), float(high))
+    gap = estimate(values[first[0]] - values[second[0]], draws[0] - draws[1])
     return check_superiority(name, claim, values, first=first[0], leads=Lead.by_interval(gap, 2), decimals=2)

@@ -14,7 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.facts.granularity import DERIVED, RAW
 from radeval_lib.pages.facts.rates import Shared
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.stats.printed import Kind
 from radeval_lib.wording import in_words, joined, percent
 
 TARGETS = {

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data import rexval
 from radeval_lib.data.radpref import CANDIDATES, Case, Rating
-from radeval_lib.data.records import ErrorCount
 from radeval_lib.stats.correlations import Resampled, resample
 
 WEIGHTS: Mapping[str, float] = {
@@ -193,7 +194,7 @@ def texts(cases: Sequence[Case]) -> pd.DataFrame:
     return frame.set_index(["case", "candidate"])
 
 
-def counted(counts: Sequence[ErrorCount], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def counted(path: Path, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
 
     Returns
@@ -202,7 +203,7 @@ def counted(counts: Sequence[ErrorCount], *, resamples: int, rng: np.random.Gene
         One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
         ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
-    rows = pd.DataFrame([vars(one) for one in counts])
+    rows = pd.DataFrame([vars(one) for one in rexval.load(path)])
     keys = ["study", "origin", "rater"]
     total = rows.groupby(keys)["count"].sum().unstack("rater")
     grave = rows[rows["significant"]].groupby(keys)["count"].sum().unstack("rater")

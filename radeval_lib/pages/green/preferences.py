@@ -17,10 +17,11 @@ from scipy import stats
 from radeval_lib.data import radpref
 from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.preferring import preference_prompt as preference_prompt
 from radeval_lib.models.judges.preferring import read_preference
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
@@ -162,15 +163,14 @@ def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random
         it; ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
     """
     values = np.array([part.to_numpy() for part in table.values()])
-    draws = np.concatenate(
-        [w @ (values == 1).T for w in drawn_counts(values.shape[1], resamples, rng, len(values))]
-    )
-    low, high = np.quantile(draws / values.shape[1], (0.025, 0.975), axis=0)
+    cases = values.shape[1]
+    right = (values == 1).T.astype(float)
+    found = sum_estimates(right, lambda sums: sums / cases, resamples=resamples, rng=rng)
     return pd.DataFrame(
         {
-            "accuracy": (values == 1).mean(axis=1),
-            "low": low,
-            "high": high,
+            "accuracy": [one.value for one in found],
+            "low": [one.low for one in found],
+            "high": [one.high for one in found],
             "ties": (values == 0.5).mean(axis=1),
             "ties by a coin": values.mean(axis=1),
         },
@@ -178,22 +178,12 @@ def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random
     )
 
 
-def paired_difference(
-    first: pd.Series, second: pd.Series, *, resamples: int, rng: np.random.Generator
-) -> Estimate:
-    """Mean of one number minus that of another on the same cases; 95% interval from drawing cases."""
-    gaps = first.to_numpy(float) - second.to_numpy(float)
-    draws = np.concatenate([w @ gaps for w in drawn_counts(len(gaps), resamples, rng, len(gaps))]) / len(gaps)
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Estimate(float(gaps.mean()), float(low), float(high))
-
-
 def lead(
     table: Mapping[str, pd.Series], first: str, second: str, run: Run, stream: str, tie: float = 0.0
 ) -> Estimate:
     """By how much one score chooses better than another, a tie counting as ``tie``."""
     one, other = (table[name].where(table[name] != 0.5, tie) for name in (first, second))
-    return paired_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
+    return mean_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
 
 
 def levels(choices: Sequence[Choice], number: int = 4) -> pd.Series:
@@ -216,19 +206,14 @@ def group_difference(
     if is_sure.all() or not is_sure.any():
         raise ValueError("every case, or none, is sure: there is nothing to compare")
     values = part.to_numpy(float)
+    sums = np.column_stack([is_sure * values, is_sure, ~is_sure * values, ~is_sure])
 
-    def difference(weights: np.ndarray) -> np.ndarray:
-        high = (weights[:, is_sure] @ values[is_sure]) / weights[:, is_sure].sum(axis=1)
-        low = (weights[:, ~is_sure] @ values[~is_sure]) / weights[:, ~is_sure].sum(axis=1)
-        return np.asarray(high - low)
+    def difference(drawn: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return drawn[..., :1] / drawn[..., 1:2] - drawn[..., 2:3] / drawn[..., 3:]
 
-    with np.errstate(invalid="ignore"):
-        draws = np.concatenate(
-            [difference(w) for w in drawn_counts(len(values), resamples, rng, len(values))]
-        )
-    ends = np.nanquantile(draws, (0.025, 0.975))
-    value = difference(np.ones((1, len(values))))[0]
-    return Estimate(float(value), float(ends[0]), float(ends[1]))
+    (found,) = sum_estimates(sums, difference, resamples=resamples, rng=rng)
+    return found
 
 
 IMPROVES = "GREEN’s preference alignment improves in conjunction with increased radiologist confidence"

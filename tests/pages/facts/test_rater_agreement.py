@@ -16,7 +16,7 @@ from radeval_lib.pages.facts.rater_agreement import (
     note_matrices,
     rating_matrix,
 )
-from radeval_lib.stats.reconstruction import interval_alpha
+from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
 
 
