@@ -73,7 +73,8 @@ def _binned_sums(
     """Per bin: how many values, sum of hits, sum of values."""
     place = bin_of(values, bins)
     counts, hit_sums, value_sums = (
-        np.bincount(place, weights=one, minlength=bins) for one in (np.ones_like(values), hits, values)
+        np.bincount(place, weights=one, minlength=bins).astype(np.float64)
+        for one in (np.ones_like(values), hits, values)
     )
     return counts, hit_sums, value_sums
 

@@ -23,7 +23,10 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
+from radeval_lib.pages.facts.rater_agreement import three_raters
+from radeval_lib.pages.facts.real_counts import counts_by_text
 from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
+from radeval_lib.synthetic.fact_raters import count_facts, from_counts
 
 LAYOUT, TASKS, KEY = "labelling.xml", "tasks.json", "key.json"
 _QUESTIONS = {
@@ -167,6 +170,35 @@ def completed(
             annotations.append({"completed_by": rater, "was_cancelled": False, "result": result})
         done.append({"id": number, **task, "annotations": annotations})
     return done
+
+
+def countable(
+    ratings: Sequence[FactRating], cases: int
+) -> tuple[list[FactRating], dict[tuple[str, str], tuple[int, int, int]]]:
+    """The ratings of the first ``cases`` cases of which every summary's facts can be counted from its rates,
+    and these counts by case and system."""
+    by_text = counts_by_text(ratings)
+    unknown = {one.case for one in ratings if (one.case, one.group) not in by_text}
+    known = [case for case in dict.fromkeys(one.case for one in ratings) if case not in unknown]
+    return [one for one in ratings if one.case in known[:cases]], by_text
+
+
+def simulated(
+    folder: Path, by_text: Mapping[tuple[str, str], tuple[int, int, int]], rng: np.random.Generator
+) -> tuple[list[list[FactCounts]], list[Answer]]:
+    """What three simulated raters count in a written project's texts, and their answers as read back."""
+    tasks, key = (json.loads((folder / name).read_text("utf-8")) for name in (TASKS, KEY))
+    order = [(case, place, system) for case in key for place, system in enumerate(key[case], start=1)]
+    numbers = list(key)
+    counts = [by_text[case, system] for case, _, system in order]
+    descriptions = from_counts(rng, counts, [numbers.index(case) for case, _, _ in order])
+    counted = count_facts(rng, descriptions, three_raters(0.15))
+    given = {
+        (case, place, f"rater {number}"): one
+        for number, rater in enumerate(counted, start=1)
+        for (case, place, _), one in zip(order, rater, strict=True)
+    }
+    return counted, answers(completed(tasks, given, "Coherent"), key, "the simulated export")
 
 
 def _answer(question: str, text: str, kind: str, value: Any) -> dict[str, Any]:

@@ -1,8 +1,15 @@
-"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals."""
+"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha, of real raters with
+intervals, and of simulated ones who count at different levels of detail.
+
+The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
+(Moramarco et al. 2021, Section 6.1). The divide is how far the least agreed ratio lies above the best agreed
+count; the claim holds where it is positive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -12,14 +19,93 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
+from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.synthetic import error_pairs, panel, rate
+from radeval_lib.synthetic.fact_raters import Description, count_facts
+
+RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
+DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
+FIELDS = {**RAW, **DERIVED}
+"""Rows of the paper's Table 2 and the counts behind them; accuracy, almost always 1, is left out."""
+
+OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated model copies
+MIDDLE = 0.65  # granularity about which raters spread
 
 
-def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series]:
+def three_raters(spread: float) -> tuple[float, float, float]:
+    """Granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
+    return MIDDLE + spread, MIDDLE + spread, MIDDLE - 2 * spread
+
+
+def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
+    """Krippendorff's alpha of each row of :data:`FIELDS` over raters; units where a rater has no value are
+    left out.
+
+    Parameters
+    ----------
+    counted : the raters' counts, one list a rater, in the same order of units.
+    """
+    found = {}
+    for name, field in FIELDS.items():
+        table = np.array([[getattr(one, field) for one in rater] for rater in counted], dtype=np.float64)
+        table = table[:, np.isfinite(table).all(axis=0)]
+        found[name] = float(interval_alpha(table)) if table.shape[1] else float("nan")
+    return found
+
+
+def ratio_count_gap(agreement: Mapping[str, float]) -> float:
+    """Lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
+    return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One departure from the mechanism, in steps."""
+
+    name: str
+    unit: str
+    steps: tuple[float, ...]
+    texts: Callable[[np.random.Generator, float], list[Description]]
+    alike: Callable[[float], float] = lambda step: 1.0
+    slips: Callable[[float], float] = lambda step: 0.0
+
+
+def sweep(rng: np.random.Generator, scenario: Scenario, spread: float, repeats: int) -> pd.DataFrame:
+    """Agreement in each repetition of each step of raters whose granularities lie ``spread`` apart.
+
+    Returns
+    -------
+    DataFrame
+        ``step``, an alpha for each row of :data:`FIELDS`, and ``divide``.
+    """
+    rows = []
+    for _ in range(repeats):
+        for step in scenario.steps:
+            texts, raters = scenario.texts(rng, step), three_raters(spread)
+            settings = {"alike": scenario.alike(step), "slips": scenario.slips(step)}
+            found = count_alphas(count_facts(rng, texts, raters, **settings))
+            rows.append({"step": step, **found, "divide": ratio_count_gap(found)})
+    return pd.DataFrame(rows)
+
+
+def holds_between(frame: pd.DataFrame) -> tuple[float | None, float | None]:
+    """The last step, in the order of the frame, up to which the mean divide is positive, and the next one;
+    None where it is not positive even at the first, or at every step."""
+    positive = frame.groupby("step", sort=False)["divide"].mean() > 0
+    steps = [float(step) for step in positive.index]
+    held = len(steps) if positive.all() else int(positive.to_numpy().argmin())
+    return (steps[held - 1] if held else None), (steps[held] if held < len(steps) else None)
+
+
+Ratings = tuple[pd.DataFrame, pd.Series]
+"""A matrix, one row a unit and one column a rater, and the case of each unit."""
+
+
+def rating_matrix(records: Sequence[RatedPair]) -> Ratings:
     """Ratings as a table, one row a pair and one column a rater, and the case of each pair.
 
     Pairs that some rater left out are left out.
@@ -42,7 +128,7 @@ def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series
     return table, pd.Series(pd.factorize(cases)[0], index=table.index)
 
 
-def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+def counted_and_graded(run: Run) -> dict[str, Ratings]:
     """The same raters' grades, counts of errors, and errors by what could be wrong, on the same texts.
 
     From the roles of rated pairs where one data set fills them, else from simulated raters.
@@ -63,7 +149,8 @@ def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
         "errors by findings": "rated_sentences",
     }
     if run.evidence("rated_pairs") == "synthetic":
-        return _simulated(run.profile.sizes["rated_errors"], run.seed)
+        seed = int(run.rng("simulated raters").integers(2**31))
+        return simulated(run.profile.sizes["rated_errors"], seed)
     found = {name: rating_matrix(run.load(role)) for name, role in filled.items()}
     texts = {tuple(matrix.index) for matrix, _ in found.values()}
     if len(texts) > 1:
@@ -71,7 +158,7 @@ def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
     return found
 
 
-def _simulated(n: int, seed: int) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+def simulated(n: int, seed: int) -> dict[str, Ratings]:
     """Three simulated raters on ``n`` candidates with errors."""
     raters, pairs = panel(3, seed), list(error_pairs(n, seed))
     ratings = [
@@ -210,10 +297,6 @@ def _draws(
             return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
 
     return sum_draws(by_case, alpha, resamples=resamples, rng=rng)
-
-
-Ratings = tuple[pd.DataFrame, pd.Series]
-"""A matrix, one row a unit and one column a rater, and the case of each unit."""
 
 
 def check_agreed_better(
