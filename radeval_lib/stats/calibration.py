@@ -118,14 +118,8 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) 
 
 
 def class_reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
-    """:func:`reliability` of each class's own probability, whatever class is predicted.
-
-    Returns
-    -------
-    DataFrame
-        One row a class and bin: ``class`` (0 to k - 1), then the columns of :func:`reliability`, where
-        ``accuracy`` is the share of the bin's samples that are of the class.
-    """
+    """:func:`reliability` of each class's own probability, whatever class is predicted: one row a ``class``
+    and bin, where ``accuracy`` is the share of the bin's samples that are of the class."""
     array = _checked_probabilities(probabilities)
     truth = _checked_labels(labels, *array.shape)
     frames = [

@@ -25,13 +25,7 @@ NAMES = list(calibration.MEASURES)
 
 @dataclass(frozen=True)
 class Draws:
-    """Measures in each resample.
-
-    Attributes
-    ----------
-    values : float64, by measure; each of shape (resamples,).
-    observed : the measures of the sample as it is.
-    """
+    """Measures in each resample, by name, and those ``observed`` in the sample as it is."""
 
     values: dict[str, FloatArray]
     observed: pd.Series

@@ -45,14 +45,7 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 class Resampled:
     """Metrics and ratings with their coefficients in each resample; made by :func:`resample`.
 
-    Attributes
-    ----------
-    names : of the metrics.
-    scores, ratings : float64, shapes (metrics, pairs) and (pairs,).
-    groups : number of cases.
-    kind, level : which coefficient, and the coverage of intervals.
-    draws : coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined.
-    """
+    ``scores`` and ``draws`` have shapes (metrics, pairs) and (metrics, resamples), NaN where undefined."""
 
     names: list[str]
     scores: FloatArray
@@ -63,16 +56,8 @@ class Resampled:
     draws: FloatArray
 
     def intervals(self) -> pd.DataFrame:
-        """Correlation of each metric with the ratings, with the percentile interval.
-
-        That interval stays within [-1, 1] and needs no acceleration, which BCa would have to estimate by
-        leaving out one case at a time, and which is unstable where cases are few.
-
-        Returns
-        -------
-        DataFrame
-            One row a metric: ``metric``, ``value``, ``low``, ``high``, ``n`` (pairs), ``groups`` (cases).
-        """
+        """Correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high`` (percentile),
+        ``n`` (pairs), ``groups`` (cases)."""
         rows = []
         for scores, draws, name in zip(self.scores, self.draws, self.names, strict=True):
             low, high = ends(draws, self.level)

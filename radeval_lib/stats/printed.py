@@ -37,29 +37,10 @@ def _standard_error(value: float, n: int, kind: Kind) -> float:
 def correlation_interval(
     value: float, n: int, kind: Kind = "pearson", level: float = 0.95
 ) -> tuple[float, float]:
-    """Confidence interval of a correlation from its value and the number of pairs.
+    """Confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
-    Parameters
-    ----------
-    value : the coefficient, strictly between -1 and 1.
-    n : pairs; at least 5.
-    kind : which coefficient; sets the variance on Fisher's z scale.
-    level : coverage, strictly between 0 and 1.
-
-    Returns
-    -------
-    tuple of float
-        Low and high end.
-
-    Raises
-    ------
-    ValueError
-        Where an argument is outside its range.
-
-    Notes
-    -----
-    Fisher's z: ``tanh(atanh(value) ± q se)``; se is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3))
-    for Spearman (Bonett and Wright 2000) and sqrt(0.437/(n - 4)) for Kendall (Fieller et al. 1957).
+    The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
+    Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
     """
     if not -1 < value < 1 or n < 5 or not 0 < level < 1:
         raise ValueError(f"needs |value| < 1, n >= 5 and 0 < level < 1, not {value}, {n} and {level}")
@@ -68,28 +49,9 @@ def correlation_interval(
 
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
-    """Williams's test of two Pearson correlations with the same third variable, on the same pairs.
-
-    Parameters
-    ----------
-    first, second : correlations of two metrics with the ratings.
-    between : correlation of the two metrics with each other.
-    n : pairs; at least 4.
-
-    Returns
-    -------
-    tuple of float
-        t (positive where ``first`` is larger) and the two-sided p from n - 3 degrees of freedom.
-
-    Raises
-    ------
-    ValueError
-        Where no three variables can correlate so.
-
-    Notes
-    -----
-    Steiger 1980, equation 7 (Williams's T2).
-    """
+    """Williams's test of two Pearson correlations with the same third variable on the same ``n`` pairs, where
+    the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
+    degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2)."""
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     if determinant < -1e-12 or n < 4:
         raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
@@ -101,14 +63,8 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 
 def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> float:
-    """How strongly two metrics must correlate with each other for their printed correlations to differ.
-
-    Returns
-    -------
-    float
-        The correlation between the metrics from which on :func:`williams_test` gives p <= ``alpha``; the
-        smallest possible one where any will do; NaN where none will.
-    """
+    """How strongly two metrics must correlate for their printed correlations to differ by
+    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -126,24 +82,7 @@ def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> 
 
 
 def standard_error(low: float, high: float, level: float = 0.95) -> float:
-    """Standard error on Fisher's z scale that a correlation's confidence interval implies.
-
-    Parameters
-    ----------
-    low, high : ends of the interval, strictly between -1 and 1.
-    level : its coverage.
-
-    Returns
-    -------
-    float
-        ``(atanh(high) - atanh(low)) / (2 q)`` with the normal quantile q: symmetric on this scale, as the
-        intervals of correlations are there, to good approximation.
-
-    Raises
-    ------
-    ValueError
-        Where the ends are out of order or out of range.
-    """
+    """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's interval implies."""
     if not -1 < low < high < 1:
         raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
     return (math.atanh(high) - math.atanh(low)) / (2 * float(stats.norm.ppf(0.5 + level / 2)))
@@ -152,10 +91,7 @@ def standard_error(low: float, high: float, level: float = 0.95) -> float:
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``.
-
-    ``Var(x - y) = se_x² + se_y² - 2 between se_x se_y``. Arguments are broadcast against each other.
-    """
+    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting."""
     x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     variance = x**2 + y**2 - 2 * np.asarray(between, dtype=np.float64) * x * y
     with np.errstate(divide="ignore"):
@@ -165,33 +101,19 @@ def two_sided_p(
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float, alpha: float = 0.05) -> float:
-    """How strongly the errors of two estimates must correlate for their difference to reach ``alpha``.
-
-    Returns
-    -------
-    float
-        The smallest correlation of [-1, 1] at which :func:`two_sided_p` is at most ``alpha``: at or below 0
-        where independent errors suffice; NaN where no correlation does.
-    """
+    """From which correlation of their errors on the difference of two estimates reaches ``alpha`` by
+    :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does."""
     reach = abs(difference) / float(stats.norm.ppf(1 - alpha / 2))
     needed = (first_se**2 + second_se**2 - reach**2) / (2 * first_se * second_se)
     return max(needed, -1.0) if needed <= 1 else math.nan
 
 
 def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
-    """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent, with
-    Holm's correction.
+    """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
-    Parameters
-    ----------
-    frame : one row an estimate: the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%).
-
-    Returns
-    -------
-    DataFrame
-        One row a pair, in the frame's order: ``first``, ``second``, ``difference`` (first minus second, on
-        the printed scale), ``p``, ``p_holm`` and ``needed``, the correlation of errors from which on the
-        pair alone reaches 0.05 (:func:`needed_correlation`).
+    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row an estimate; gives one
+    row a pair: ``first``, ``second``, ``difference``, ``p``, ``p_holm``, and ``needed``
+    (:func:`needed_correlation`).
     """
     errors = [standard_error(low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)]
     names, values = frame[name].tolist(), frame["estimate"].to_numpy(dtype=np.float64)
@@ -217,17 +139,8 @@ _DIGITS = 9
 
 
 def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Lowest and highest rank that each of n numbers can have, where 1 is the rank of the smallest.
-
-    Parameters
-    ----------
-    low, high : float, shape (n,): the interval in which each number lies; ends that touch count as apart.
-
-    Returns
-    -------
-    lowest, highest : int, shape (n,): the rank after all that are surely smaller, and before all that are
-        surely larger.
-    """
+    """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; ends that touch are
+    apart."""
     bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
     if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
         raise ValueError("low and high must be two lists of equal length with low <= high")
@@ -249,9 +162,7 @@ _EDGE = 1e-9
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
     """Whole numbers from 0 whose division by n rounds to a printed mean of whole numbers.
 
-    None are left where no n counts can have that mean: the GRIM test (Brown and Heathers 2017, Social
-    Psychological and Personality Science 8(4)).
-    """
+    None are left where no n counts can have that mean: the GRIM test (Brown and Heathers 2017)."""
     first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
@@ -263,18 +174,11 @@ def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
 
 @cache
 def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the share k / n.
+    """Confidence interval of the share k / n by one of :data:`METHODS`.
 
-    Parameters
-    ----------
-    method : one of :data:`METHODS`. ``bootstrap percentile`` are the quantiles of k / n over resampled cases,
-        in the limit of many resamples: those of a binomial distribution. ``bootstrap BCa`` are its quantiles
-        at levels corrected for bias and acceleration (Efron 1987), as :func:`scipy.stats.bootstrap` has them.
-
-    Raises
-    ------
-    ValueError
-        Where the method is unknown or not 0 <= k <= n with n > 0.
+    ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
+    ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
+    :func:`scipy.stats.bootstrap`.
     """
     if n < 1 or not 0 <= k <= n:
         raise ValueError(f"{k} of {n} is no share of cases")
@@ -311,20 +215,10 @@ def _bca_levels(k: int, n: int, tail: float) -> NDArray[np.float64]:
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Which numbers of cases fit printed shares and the ends of their intervals.
+    """Which numbers of cases fit printed (share, low, high), all over the same cases.
 
-    Parameters
-    ----------
-    shares : printed (share, low, high), all over the same cases.
-    half_width : half a unit of the last printed digit.
-    largest : the largest number of cases to try.
-
-    Returns
-    -------
-    DataFrame
-        One row a number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
-        and ``ends`` (how many of the 2 x shares printed ends the method gives, at the best fitting k).
-    """
+    One row a number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to) and
+    ``ends`` (how many printed ends the method gives, at the best fitting k)."""
     rows = []
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
@@ -343,26 +237,9 @@ def _ends_met(k: int, n: int, method: str, low: float, high: float, half_width: 
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Smallest and largest exact McNemar p that two methods' numbers of right cases allow.
+    """Smallest and largest exact McNemar p that two methods' right cases of the same ``n`` allow.
 
-    Parameters
-    ----------
-    first, second : right cases of each of two methods on the same ``n`` cases.
-
-    Returns
-    -------
-    tuple of float
-        p if every case that one method alone gets right is due to the better one, and if the methods overlap
-        as little as they can.
-
-    Raises
-    ------
-    ValueError
-        Where a number of right cases is not from 0 to n.
-
-    Notes
-    -----
-    The exact test is a sign test of the discordant cases. With gap d and u cases that only the worse method
+    The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
     """
     if not (0 <= first <= n and 0 <= second <= n):
@@ -378,19 +255,9 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
 def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
-    """Fewest and most predictions of a class that fit its printed precision and recall.
-
-    Parameters
-    ----------
-    precision, recall : printed fractions, 0 to 1.
-    n : number of true members of the class.
-    half_width : half a unit of the last printed digit, as a fraction.
-
-    Returns
-    -------
-    tuple or None
-        None where no whole numbers fit, or where recall is 0: without a hit, precision tells nothing.
-    """
+    """Fewest and most predictions of a class with ``n`` members that fit its printed precision and recall
+    (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision tells
+    nothing."""
     fitting = [
         predictions
         for hits in counts_that_print(recall, half_width, n)
@@ -407,13 +274,7 @@ Placement = tuple[Losses, ...]  # the units of a group on which some rater takes
 
 
 def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> list[Losses]:
-    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this mean.
-
-    Parameters
-    ----------
-    mean : mean rating, exact.
-    steps : what a rating can lose, ascending.
-    """
+    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean."""
     goal = round((1 - mean) * units, 6)
 
     def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
@@ -447,20 +308,9 @@ def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
 def tables_with(
     means: Sequence[Sequence[float]], units: int, shares: dict[float, int], touched: int
 ) -> list[NDArray[np.float64]]:
-    """Every table of ratings (1 minus a loss) with the given means, numbers of each loss, and units touched.
-
-    Parameters
-    ----------
-    means : mean rating by group (rows) and rater (columns), exact.
-    units : units in each group.
-    shares : loss -> how many ratings have it, over all groups and raters.
-    touched : units on which at least one rater takes points off.
-
-    Returns
-    -------
-    list of ndarray
-        float64, shape (raters, groups x units), distinct up to the order of units within the whole table.
-    """
+    """Every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of each
+    loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
+    units' order."""
     steps = sorted(shares)
     choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
     seen: dict[Placement, None] = {}

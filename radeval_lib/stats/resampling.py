@@ -23,25 +23,11 @@ _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """How often each of ``groups`` is drawn when so many are drawn with replacement.
+    """How often each of ``groups`` is drawn when so many are drawn with replacement; shape (resamples,
+    groups).
 
-    Parameters
-    ----------
-    groups : how many there are.
-    resamples : how often they are drawn, in all.
-    rng : source of the draws; they do not depend on ``width``.
-    width : numbers that the caller holds for each resample; fewer resamples are yielded at a time where it is
-        larger.
-
-    Yields
-    ------
-    ndarray
-        float64, shape (some resamples, groups).
-
-    Raises
-    ------
-    ValueError
-        Where ``resamples`` is less than 1.
+    The draws do not depend on ``width``, the numbers that the caller holds for each resample: where it is
+    larger, fewer resamples are yielded at a time.
     """
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
@@ -52,12 +38,7 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """Of each resample of whole ``groups`` the numbers of the rows, each as often as its group was drawn.
-
-    Parameters
-    ----------
-    groups : the group of each row, shape (rows,).
-    """
+    """The numbers of the rows in each resample, each as often as its group (shape (rows,)) was drawn."""
     place = pd.factorize(np.asarray(groups))[0]
     for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
         for times in counts[:, place].astype(np.intp):
@@ -65,12 +46,7 @@ def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> I
 
 
 def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Measures in each resample of groups, shape (resamples, measures).
-
-    Parameters
-    ----------
-    table : the statistics of each group, shape (groups, statistics).
-    """
+    """Measures in each resample of groups, shape (resamples, measures); ``table`` (groups, statistics)."""
     chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
     return np.concatenate([values(counts @ table) for counts in chunks])
 
@@ -78,14 +54,10 @@ def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.rand
 def draws(
     tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[FloatArray]:
-    """Of each table the measures in each resample, mean over its seeds; shape (resamples, measures).
+    """Of each table, shape (seeds, cases, statistics), the measures in each resample, mean over its seeds.
 
     Cases are drawn for all tables at once, seeds for each apart, since a seed of one has nothing to do with
     the same number in another.
-
-    Parameters
-    ----------
-    tables : statistics of the same cases, shape (seeds, cases, statistics); the seeds may differ in number.
     """
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
@@ -164,12 +136,7 @@ def inversion_p(drawn: ArrayLike) -> float:
     """Two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
 
     Twice the share of draws on the rarer side of 0, where a draw of 0 is on both sides; the observed data
-    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0, and at most 1.
-
-    Parameters
-    ----------
-    drawn : the quantity in each resample, finite, shape (resamples,). What is 0 but for rounding counts as 0.
-    """
+    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0."""
     array = np.asarray(drawn, dtype=np.float64)
     array = np.where(np.abs(array) < 1e-12, 0.0, array)
     rarer = min(int((array <= 0).sum()), int((array >= 0).sum()))
@@ -190,14 +157,9 @@ class Measure:
     """Measures that follow from sums of statistics over cases.
 
     ``counts``, which the functions below take, is a DataFrame with one row a seed and case: ``seed``,
-    ``case`` (a report, a document) and the statistics. Every seed has the same cases.
-
-    Attributes
-    ----------
-    statistics : the columns of ``counts`` that are summed, each finite and not negative.
-    names : what the measures are called, in the order in which ``of`` gives them.
-    of : takes the sums by name, float64 arrays of one shape, and gives each measure in that shape.
-    gold : those statistics that the test cases alone decide, so that they are the same for every model.
+    ``case`` (a report, a document) and the ``statistics``, which are finite and not negative. Every seed has
+    the same cases. ``of`` takes the sums by name and gives the measures ``names``; ``gold`` are those
+    statistics that the test cases alone decide, so that they are the same for every model.
     """
 
     statistics: tuple[str, ...]
@@ -218,12 +180,8 @@ def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
 
 
 def micro(prefix: str = "") -> Measure:
-    """Micro precision, recall and F1 of what was ``matched``, ``predicted`` and ``gold``.
-
-    Parameters
-    ----------
-    prefix : before the names of the statistics and of the measures.
-    """
+    """Micro precision, recall and F1 of what was ``matched``, ``predicted`` and ``gold``; all with
+    ``prefix``."""
     statistics = tuple(prefix + name for name in ("matched", "predicted", "gold"))
 
     def of(sums: Mapping[str, FloatArray]) -> list[FloatArray]:
@@ -244,19 +202,7 @@ TAGGING = Measure(
 
 
 def measures(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Measures of each seed, over all its cases.
-
-    Returns
-    -------
-    DataFrame
-        One row a seed (the index), one column a measure.
-
-    Raises
-    ------
-    ValueError
-        Where a column or a case of a seed is missing, a seed has a case twice, or a count is missing or
-        negative.
-    """
+    """Measures of each seed (rows), over all its cases."""
     seeds, _, table = _table(counts, measure)
     values = measure.values(table.sum(axis=1))
     return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
@@ -269,18 +215,8 @@ def intervals(
     seeds.
 
     With few seeds it understates what another seed could change: of three seeds, a resample holds two
-    different ones on average. With one seed it says nothing of seeds.
-
-    Returns
-    -------
-    DataFrame
-        Index ``measure`` (its names): ``value``, ``low``, ``high``, and ``least`` and ``most``, the smallest
-        and largest over the seeds.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`measures`.
+    different ones on average. Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most``
+    over the seeds.
     """
     by_seed = measures(counts, measure)
     (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
@@ -293,25 +229,10 @@ def intervals(
 def paired_difference(
     first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Mean measures of one model minus those of another, on the same test cases.
+    """Mean measures of one model minus those of another on the same test cases, by ``counts`` of the two.
 
-    Each resample draws the same cases for both, and seeds for each apart.
-
-    Parameters
-    ----------
-    first, second : counts of the two; the seeds may differ in number.
-
-    Returns
-    -------
-    DataFrame
-        Index ``measure``: ``value``, ``low``, ``high`` and two-sided ``p`` (:func:`inversion_p`).
-
-    Raises
-    ------
-    ValueError
-        As for :func:`measures`, and where the two have other cases, or a gold statistic of a case is not the
-        same with every seed of both.
-    """
+    Each resample draws the same cases for both, and seeds for each apart; these may differ in number. Index
+    ``measure``: ``value``, ``low``, ``high`` and ``p``."""
     (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
     if cases != others:
         odd = sorted(set(map(str, cases)) ^ set(map(str, others)))
