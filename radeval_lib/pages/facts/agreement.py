@@ -46,10 +46,7 @@ def simulated_agreement(
 ) -> pd.DataFrame:
     """Alpha of three raters who split facts differently, by how differently, in each repetition.
 
-    Returns
-    -------
-    DataFrame
-        ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
+    Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
     """
     rows = []
     for _ in range(repeats):
@@ -107,11 +104,8 @@ def scenarios() -> list[Scenario]:
 def limits(tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """How far the mean divide stays positive along each departure.
 
-    Returns
-    -------
-    DataFrame
-        ``departure``, ``counted in``, ``holds up to``, ``fails at``; missing where it never holds, or never
-        fails.
+    Returns ``departure``, ``counted in``, ``holds up to``, ``fails at``; missing where it never holds, or
+    never fails.
     """
     rows = [
         (scenario.name, scenario.unit, *holds_between(frame))
@@ -134,11 +128,8 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
 def share_checks(said: Mapping[str, Printed], number: Mapping[str, int], agreed: int) -> list[Check]:
     """Whether printed shares are whole numbers of ratings, and add up.
 
-    Parameters
-    ----------
-    said : the printed shares: of each class, and ``all_three_coherent``.
-    number : ratings of each class. Three ratings make a description.
-    agreed : descriptions that all three raters called coherent.
+    ``said``: the printed shares: of each class, and ``all_three_coherent``. ``number``: ratings of each
+    class. Three ratings make a description. ``agreed``: descriptions that all three raters called coherent.
     """
     ratings = 3 * round(agreed * 100 / said["all_three_coherent"].value)
     total = sum(number.values())
@@ -166,14 +157,8 @@ def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: i
 def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
     """Alpha of each possible table of ratings at each level of measurement, beside the printed ones.
 
-    Parameters
-    ----------
-    printed : the printed alphas of coherence, by the raters that :data:`RATERS` names.
-
-    Returns
-    -------
-    DataFrame
-        ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
+    ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names. Returns ``table``
+    (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
     """
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
@@ -265,11 +250,8 @@ def coverage(listed: Mapping[str, Sequence[str]], sentence: Sequence[str]) -> pd
 def falling(average: pd.DataFrame, kinds: Mapping[str, str], chosen: float) -> list[Check]:
     """What of the claim on granularity simulated raters show.
 
-    Parameters
-    ----------
-    average : mean alpha by spread (rows) and row of Table 2 (columns).
-    kinds : whether a row is a ``raw count`` or a ``derived metric``.
-    chosen : the spread at which a divide is looked for.
+    ``average``: mean alpha by spread (rows) and row of Table 2 (columns). ``kinds``: whether a row is a ``raw
+    count`` or a ``derived metric``. ``chosen``: the spread at which a divide is looked for.
     """
     raw, derived = (
         [name for name in average if kinds[name] == kind] for kind in ("raw count", "derived metric")

@@ -144,11 +144,8 @@ def completed(
 ) -> list[dict[str, Any]]:
     """Tasks as Label Studio exports them once raters gave these counts: for trying the analysis out.
 
-    Parameters
-    ----------
-    tasks : of :func:`project`.
-    counts : by case, number of the description (from 1) and rater; every rater answers every description.
-    coherence : the rating that every description gets.
+    ``tasks``: of :func:`project`. ``counts``: by case, number of the description (from 1) and rater; every
+    rater answers every description. ``coherence``: the rating that every description gets.
     """
     raters = sorted({rater for _, _, rater in counts})
     done = []
@@ -224,10 +221,7 @@ def table(found: Sequence[Answer]) -> pd.DataFrame:
 def read_export(export: Path, key: Path) -> list[Answer]:
     """The answers of a Label Studio export (its JSON format) and the key of the project.
 
-    Raises
-    ------
-    FormatError
-        As :func:`answers`; or where a file is no such file.
+    Raises FormatError: as :func:`answers`; or where a file is no such file.
     """
     tasks = [task for _, task in reading.read_objects(export)]
     return answers(tasks, reading.read_json(key, dict), export.name)
@@ -238,12 +232,9 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
 
     Cancelled annotations are left out, as Label Studio leaves them out of its statistics.
 
-    Raises
-    ------
-    FormatError
-        Naming task, annotation and description: an unknown case, a missing or repeated answer, counts that
-        no text can have (more common facts than either text has), an unknown rating; or where one rater
-        completed a task twice, or no task is completed.
+    Raises FormatError: naming task, annotation and description: an unknown case, a missing or repeated
+    answer, counts that no text can have (more common facts than either text has), an unknown rating; or where
+    one rater completed a task twice, or no task is completed.
     """
     found: list[Answer] = []
     for number, task in enumerate(tasks, start=1):

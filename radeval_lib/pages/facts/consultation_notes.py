@@ -59,10 +59,7 @@ def metric_correlations(
     A note's score is its mean over the clinicians' own notes, each taken as the reference; intervals draw
     whole consultations.
 
-    Returns
-    -------
-    DataFrame
-        Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
+    Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
     """
     frame = pd.DataFrame(
         {

@@ -80,10 +80,7 @@ def copied(source: str, summary: str) -> Copied:
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row a summary.
+    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row a summary.
     """
     found = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
     return pd.DataFrame({name: [one["precision"] for one in of.details] for name, of in found.items()})
@@ -151,9 +148,7 @@ def printed_report() -> PrintedReport:
 def size_checks(said: Mapping[str, float]) -> list[Check]:
     """What the printed sizes must fulfil, whatever the reports are.
 
-    Parameters
-    ----------
-    said : the printed numbers of ``facts.claim_dataset`` by name.
+    ``said``: the printed numbers of ``facts.claim_dataset`` by name.
     """
     parts = [said[name] for name in ("train", "development", "test")]
     kept, specialties = sum(parts), said["specialties"]
@@ -231,10 +226,7 @@ def copied_whole(found: Found) -> float:
 def copying(found: Found, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
-    Returns
-    -------
-    DataFrame
-        Index: the measure. ``mean``, ``low``, ``high``, ``median``.
+    Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
     kept = found.kept
     texts, summaries = [reveal(one.text) for one in kept], [reveal(one.summary) for one in kept]
@@ -280,10 +272,7 @@ def extractive_checks(found: Found, measured: pd.DataFrame, said: Mapping[str, P
 def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Share of words in copied runs of at least three words, of each system's summaries and the references.
 
-    Returns
-    -------
-    DataFrame
-        Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
+    Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
     """
     rows: dict[str, dict[str, float]] = {}
     seen: dict[str, tuple[str, str]] = {

@@ -45,9 +45,7 @@ def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     """Krippendorff's alpha of each row of :data:`FIELDS` over raters; units where a rater has no value are
     left out.
 
-    Parameters
-    ----------
-    counted : the raters' counts, one list a rater, in the same order of units.
+    ``counted``: the raters' counts, one list a rater, in the same order of units.
     """
     found = {}
     for name, field in FIELDS.items():
@@ -77,10 +75,7 @@ class Scenario:
 def sweep(rng: np.random.Generator, scenario: Scenario, spread: float, repeats: int) -> pd.DataFrame:
     """Agreement in each repetition of each step of raters whose granularities lie ``spread`` apart.
 
-    Returns
-    -------
-    DataFrame
-        ``step``, an alpha for each row of :data:`FIELDS`, and ``divide``.
+    Returns ``step``, an alpha for each row of :data:`FIELDS`, and ``divide``.
     """
     rows = []
     for _ in range(repeats):
@@ -133,15 +128,8 @@ def counted_and_graded(run: Run) -> dict[str, Ratings]:
 
     From the roles of rated pairs where one data set fills them, else from simulated raters.
 
-    Returns
-    -------
-    dict
-        ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
-
-    Raises
-    ------
-    DataError
-        Where the roles are filled by different texts.
+    Returns ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
+    Raises DataError: where the roles are filled by different texts.
     """
     filled = {
         "grade": "rated_pairs",
@@ -181,11 +169,9 @@ def simulated(n: int, seed: int) -> dict[str, Ratings]:
 def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
     """Errors that raters counted in each candidate, and a ratio made of them.
 
-    Returns
-    -------
-    matrices : ``all errors``, ``significant errors`` and ``share that is significant`` (only candidates in
-        which every rater counted an error); one row a candidate, one column a rater.
-    cases : the case of each candidate.
+    ``matrices``: ``all errors``, ``significant errors`` and ``share that is significant`` (only candidates in
+    which every rater counted an error); one row a candidate, one column a rater. ``cases``: the case of each
+    candidate.
     """
     frame = pd.DataFrame(
         {
@@ -210,12 +196,10 @@ def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFram
 def note_matrices(records: Sequence[NoteJudgement]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
     """What clinicians listed in each note: counts, counts by length, and the time of the correction.
 
-    Returns
-    -------
-    matrices : ``incorrect statements``, ``omissions``, ``critical errors``, ``errors by words of the note``
-        and ``share of errors that are omissions`` (only notes in which every clinician listed an error), and
-        ``seconds`` where all times are known; one row a note, one column a clinician.
-    cases : the consultation of each note.
+    ``matrices``: ``incorrect statements``, ``omissions``, ``critical errors``, ``errors by words of the
+    note`` and ``share of errors that are omissions`` (only notes in which every clinician listed an error),
+    and ``seconds`` where all times are known; one row a note, one column a clinician. ``cases``: the
+    consultation of each note.
     """
     frame = pd.DataFrame(
         {
@@ -249,16 +233,9 @@ def alphas(
 ) -> pd.DataFrame:
     """Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole cases.
 
-    Parameters
-    ----------
-    matrices : one row a unit, one column a rater, nothing missing.
-    cases : the case of each unit; its index covers that of every matrix.
-
-    Returns
-    -------
-    DataFrame
-        Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``, ``raters``. Resamples in which
-        all ratings are equal are left out.
+    ``matrices``: one row a unit, one column a rater, nothing missing. ``cases``: the case of each unit; its
+    index covers that of every matrix. Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``,
+    ``raters``. Resamples in which all ratings are equal are left out.
     """
     rows = {}
     for name, matrix in matrices.items():
@@ -310,10 +287,8 @@ def check_agreed_better(
 ) -> list[Check]:
     """Whether raters agree better on one thing than on another, by alpha: order and lead.
 
-    Parameters
-    ----------
-    first, second : what each is, in words, with its ratings.
-    rng : makes the same generator at each call, so that ratings of the same cases are resampled together.
+    ``first``, ``second``: what each is, in words, with its ratings. ``rng``: makes the same generator at each
+    call, so that ratings of the same cases are resampled together.
     """
     values, draws = {}, []
     for what, (matrix, cases) in (first, second):

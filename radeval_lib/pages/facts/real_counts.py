@@ -37,12 +37,9 @@ LENGTH = "length alone"
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """One row a judgement, in their order.
 
-    Returns
-    -------
-    DataFrame
-        Index ``id``; ``case``, ``group``; ``reference``, ``candidate`` and ``source`` (str; restricted texts
-        are laid open, so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate
-        is not known); ``reference_words`` and ``candidate_words`` (int).
+    Index ``id``; ``case``, ``group``; ``reference``, ``candidate`` and ``source`` (str; restricted texts are
+    laid open, so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate is not
+    known); ``reference_words`` and ``candidate_words`` (int).
     """
     frame = pd.DataFrame(
         {
@@ -97,17 +94,10 @@ def correlations(
 ) -> pd.DataFrame:
     """Correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
 
-    Parameters
-    ----------
-    frame : of :func:`table`.
-    scores : one column a metric, index of ``frame``.
-
-    Returns
-    -------
-    DataFrame
-        One row a target and metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``,
-        and ``over_length``, ``over_length_low``, ``over_length_high``: that correlation minus the length's,
-        on the same draws. Judgements without the rate are left out of its rows.
+    ``frame``: of :func:`table`. ``scores``: one column a metric, index of ``frame``. One row a target and
+    metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
+    ``over_length_low``, ``over_length_high``: that correlation minus the length's, on the same draws.
+    Judgements without the rate are left out of its rows.
     """
     rows = []
     for target in TARGETS:
@@ -139,18 +129,11 @@ _LONGEST = 90  # characters of a text shown in a table
 def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """The smallest counts that can have made each judgement's rates.
 
-    Returns
-    -------
-    DataFrame
-        Index ``id``; ``case``; ``possible`` (int: sets of counts, no more facts than words); ``reference``,
-        ``generated``, ``common`` (int, the smallest set); ``empty`` (bool: a summary without facts, whose
-        precision is nothing over nothing); ``counted_twice`` and ``neither`` (int, facts of the reference);
-        ``no_rate`` (bool: the source prints what is no rate).
-
-    Raises
-    ------
-    MetricError
-        Naming the judgement, where no counts give its rates.
+    Index ``id``; ``case``; ``possible`` (int: sets of counts, no more facts than words); ``reference``,
+    ``generated``, ``common`` (int, the smallest set); ``empty`` (bool: a summary without facts, whose
+    precision is nothing over nothing); ``counted_twice`` and ``neither`` (int, facts of the reference);
+    ``no_rate`` (bool: the source prints what is no rate). Raises MetricError: naming the judgement, where no
+    counts give its rates.
     """
     rows = []
     for one in ratings:
@@ -256,10 +239,7 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int
 def definition_checks(behind: pd.DataFrame, found: Shared) -> dict[str, Check]:
     """Whether real judgements are counts, and ratios of them, as the paper defines these; by exhibit.
 
-    Parameters
-    ----------
-    behind : of :func:`counts`, which refuses rates that no counts give.
-    found : of :func:`shared`.
+    ``behind``: of :func:`counts`, which refuses rates that no counts give. ``found``: of :func:`shared`.
     """
     with_facts = int((~behind["empty"]).sum())
     undefined = "" if with_facts == len(behind) else "; the others have no fact in G, and so no ratio"
@@ -282,10 +262,8 @@ def definition_checks(behind: pd.DataFrame, found: Shared) -> dict[str, Check]:
 def triples(ratings: Sequence[FactRating]) -> tuple[list[tuple[int, int, int]], list[int]]:
     """Counts of reference, summary and both that fit all judgements of a reference together.
 
-    Returns
-    -------
-    counts : one triple a judgement, with the smallest number of facts of the reference that fits all.
-    reports : the reference of each. Judgements of references where none fits are left out.
+    ``counts``: one triple a judgement, with the smallest number of facts of the reference that fits all.
+    ``reports``: the reference of each. Judgements of references where none fits are left out.
     """
     found = list(_told(ratings))
     return [counts for _, _, counts in found], [number for number, _, _ in found]

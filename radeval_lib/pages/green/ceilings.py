@@ -86,11 +86,8 @@ VARIANTS: dict[str, tuple[str, Callable[[Marks], float]]] = {
 def marked(cases: Sequence[Case], ratings: Sequence[Rating]) -> pd.DataFrame:
     """One row a candidate and radiologist.
 
-    Returns
-    -------
-    DataFrame
-        ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists), the
-        counts of :class:`Marks` and one column for each of :data:`VARIANTS`.
+    Returns ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists),
+    the counts of :class:`Marks` and one column for each of :data:`VARIANTS`.
     """
     by_id = {case.id: case for case in cases}
     rows = []
@@ -117,11 +114,8 @@ def marked(cases: Sequence[Case], ratings: Sequence[Rating]) -> pd.DataFrame:
 def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Agreement of each variant by one radiologist's marks with the mean grade of the others.
 
-    Returns
-    -------
-    DataFrame
-        One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
-        intervals by drawing cases.
+    One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
+    intervals by drawing cases.
     """
     parts = []
     for rater, rows in frame.groupby("rater"):
@@ -161,9 +155,7 @@ def step_of_one_match(frame: pd.DataFrame) -> pd.Series:
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
 
-    Parameters
-    ----------
-    frame : of :func:`marked`.
+    ``frame``: of :func:`marked`.
     """
     zero = frame.loc[frame["GREEN"] == 0, "others"]
     rows = {
@@ -197,11 +189,8 @@ def texts(cases: Sequence[Case]) -> pd.DataFrame:
 def counted(path: Path, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
 
-    Returns
-    -------
-    DataFrame
-        One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
-        ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
+    One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
+    ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
     rows = pd.DataFrame([vars(one) for one in rexval.load(path)])
     keys = ["study", "origin", "rater"]

@@ -31,11 +31,9 @@ ENDS = ["estimate", "ci_low", "ci_high"]
 class PrintedTaus:
     """Table 6: Kendall's tau of metrics with radiologists' total errors, with 95% intervals.
 
-    Attributes
-    ----------
-    cells : as printed; ``values``, by metric, with columns :data:`ENDS`.
-    taus : the printed coefficients by metric.
-    tests : every two metrics, their errors taken as independent, ``distinct`` after Holm's correction.
+    ``cells``: as printed; ``values``, by metric, with columns :data:`ENDS`. ``taus``: the printed
+    coefficients by metric. ``tests``: every two metrics, their errors taken as independent, ``distinct``
+    after Holm's correction.
     """
 
     def __init__(self) -> None:
@@ -128,13 +126,10 @@ def draw_pairs(tests: pd.DataFrame) -> None:
 class PrintedShares:
     """Table 7: how often methods prefer what radiologists prefer, with 95% intervals.
 
-    Attributes
-    ----------
-    values, shares : by method, as in :class:`PrintedTaus`.
-    limit : the most cases that there can be.
-    possible : the numbers of cases with which all shares are possible, with the ends that each usual interval
-        meets; ``cases``, ``method`` and ``ends`` are the best of them.
-    right : of these cases, those that each method got right.
+    ``values``, ``shares``: by method, as in :class:`PrintedTaus`. ``limit``: the most cases that there can
+    be. ``possible``: the numbers of cases with which all shares are possible, with the ends that each usual
+    interval meets; ``cases``, ``method`` and ``ends`` are the best of them. ``right``: of these cases, those
+    that each method got right.
     """
 
     def __init__(self) -> None:
@@ -212,12 +207,8 @@ def check_interval(
 ) -> list[Check]:
     """An estimate and the ends of its interval in the prose against the cells of a table.
 
-    Parameters
-    ----------
-    name : what the names of the checks begin with.
-    estimate : what the estimate is called, e.g. ``, tau``.
-    keys : of the estimate and the ends in ``told``.
-    row : of the table, with :data:`ENDS`.
+    ``name``: what the names of the checks begin with. ``estimate``: what the estimate is called, e.g. ``,
+    tau``. ``keys``: of the estimate and the ends in ``told``. ``row``: of the table, with :data:`ENDS`.
     """
     labels = (estimate, ", low end", ", high end")
     return [
@@ -245,10 +236,7 @@ def inter_expert_taus(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's tau between experts by :data:`READINGS`, from drawing pairs.
 
-    Returns
-    -------
-    tuple of DataFrame
-        ``tau``, ``low`` and ``high``, one row a reading; the resampled values, one column a reading.
+    Returns ``tau``, ``low`` and ``high``, one row a reading; the resampled values, one column a reading.
     """
     samples = [counts[rows] for rows in drawn_rows(np.arange(len(counts)), resamples, rng)]
     draws = pd.DataFrame({name: [read(sample) for sample in samples] for name, read in READINGS.items()})

@@ -112,10 +112,7 @@ def mean_difference_intervals(
 ) -> dict[str, str]:
     """95% intervals of the mean difference of two raters, from drawing pairs of reports, and whole cases.
 
-    Parameters
-    ----------
-    counts : shape (pairs, raters), sorted by case.
-    candidates : how many pairs a case has.
+    ``counts``: shape (pairs, raters), sorted by case. ``candidates``: how many pairs a case has.
     """
     apart = np.abs(counts[:, :, None] - counts[:, None, :])[:, *np.triu_indices(counts.shape[1], k=1)]
     by_pair, rows = apart.mean(axis=1), np.arange(len(apart))
@@ -129,10 +126,7 @@ def mean_difference_intervals(
 def kendall_readings(counts: Counts) -> pd.DataFrame:
     """Kendall's tau between experts by what it can be taken of and over.
 
-    Returns
-    -------
-    DataFrame
-        ``counts``, ``errors``, ``range over``, ``low``, ``mean`` and ``high``.
+    Returns ``counts``, ``errors``, ``range over``, ``low``, ``mean`` and ``high``.
     """
     levels = {
         (level, kind): rows
@@ -186,10 +180,7 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 def check_upper_bound(totals: Counts, ones: pd.DataFrame) -> list[Check]:
     """Whether experts agree better with each other than GREEN with them.
 
-    Parameters
-    ----------
-    totals : see :func:`check_wilcoxon`.
-    ones : Table 1.
+    ``totals``: see :func:`check_wilcoxon`. ``ones``: Table 1.
     """
     experts = agreement.upper_triangle(agreement.mean_absolute_differences(totals["significant"])).mean()
     green = ones.loc[ones["rater"] == "GREEN", "value"].mean()
@@ -215,9 +206,7 @@ def check_upper_bound(totals: Counts, ones: pd.DataFrame) -> list[Check]:
 def check_shading(largest: pd.DataFrame) -> Check:
     """Whether GREEN deviates most in category (c) alone.
 
-    Parameters
-    ----------
-    largest : who deviates most, a row each way of comparing experts, a column each category.
+    ``largest``: who deviates most, a row each way of comparing experts, a column each category.
     """
     green = {name: ", ".join(row.index[row == "GREEN"]) or "none" for name, row in largest.iterrows()}
     own = green.pop("mean of the other five")
@@ -232,11 +221,8 @@ def check_shading(largest: pd.DataFrame) -> Check:
 def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
     """Whether Wilcoxon's test tells experts from the mean of six, and from each other.
 
-    Parameters
-    ----------
-    counts : shape (pairs, raters).
-    tests : of :func:`~radeval_lib.stats.agreement.wilcoxon_with_mean`.
-    kind : which errors these are.
+    ``counts``: shape (pairs, raters). ``tests``: of :func:`~radeval_lib.stats.agreement.wilcoxon_with_mean`.
+    ``kind``: which errors these are.
     """
     claim, worst = "the experts themselves already significantly differ", tests.loc[tests["p"].idxmax()]
     apart = pairwise_p(counts) * 15 < 0.05
@@ -253,17 +239,11 @@ def judge_leads(
 ) -> dict[str, Estimate]:
     """By how much a judge agrees better with radiologists than they do with each other.
 
-    Parameters
-    ----------
-    people, judge : totals of errors, shapes (pairs, radiologists) and (pairs,).
-    cases : the reference of each pair; whole cases are drawn for the 95% intervals.
-
-    Returns
-    -------
-    dict
-        ``each other``: the judge's mean tau_b with a radiologist, less that of two radiologists. ``mean`` and
-        ``difference``: tau_b with the radiologists' mean, and mean absolute difference from it, where a
-        radiologist is compared with the mean of the others; positive where the judge is nearer.
+    ``people``, ``judge``: totals of errors, shapes (pairs, radiologists) and (pairs,). ``cases``: the
+    reference of each pair; whole cases are drawn for the 95% intervals. Returns ``each other``: the judge's
+    mean tau_b with a radiologist, less that of two radiologists. ``mean`` and ``difference``: tau_b with the
+    radiologists' mean, and mean absolute difference from it, where a radiologist is compared with the mean of
+    the others; positive where the judge is nearer.
     """
     others, mean = agreement.mean_of_others(people), people.mean(axis=1)
 
@@ -290,9 +270,7 @@ def check_judge(
 ) -> tuple[Check, list[Check]]:
     """Whether a judge agrees better with radiologists than they with each other, and whether they bound it.
 
-    Parameters
-    ----------
-    people, judge, leads : of :func:`judge_leads`.
+    ``people``, ``judge``, ``leads``: of :func:`judge_leads`.
     """
     told = {name: Lead.by_interval(lead, 2).told for name, lead in leads.items()}
     tau = agreement.kendall_matrix(np.column_stack([people, judge]))
@@ -325,11 +303,8 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
 
     The computed range holds the exact W and what 720 orders of adding up the mean give in floating point.
 
-    Parameters
-    ----------
-    totals : counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
-        significant and insignificant errors apart.
-    tens : Table 10's W.
+    ``totals``: counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
+    significant and insignificant errors apart. ``tens``: Table 10's W.
     """
     exact = agreement.wilcoxon_with_mean(totals[kind], RATERS)["w"]
     ways = [agreement.wilcoxon_float_range([totals[kind]])]
@@ -367,11 +342,8 @@ def pairwise_p(counts: FloatArray) -> FloatArray:
 def category_assignment_rates(judge: Judge, n: int, seed: int) -> pd.DataFrame:
     """Where a judge files single planted errors in ``n`` X-rays of the chest of each kind.
 
-    Returns
-    -------
-    DataFrame
-        Index: category and significance; ``category``, the share of errors filed under their category, and
-        ``right``, the share filed so and with their significance. Nothing else may be named for either.
+    Index: category and significance; ``category``, the share of errors filed under their category, and
+    ``right``, the share filed so and with their significance. Nothing else may be named for either.
     """
     rows = {}
     for letter in CATEGORIES:

@@ -105,14 +105,8 @@ def learned(sets: Sequence[Labelled], name: str) -> list[Judge]:
 def absolute_errors(judges: Sequence[Judge], gold: Labelled) -> dict[str, FloatArray]:
     """Absolute differences of counts and scores from the labels'.
 
-    Parameters
-    ----------
-    judges : one, or several that differ in what they learned from alone.
-
-    Returns
-    -------
-    dict
-        For each of :data:`~radeval_lib.pages.green.judging.QUANTITIES` an array, (judges, pairs).
+    ``judges``: one, or several that differ in what they learned from alone. For each of
+    :data:`~radeval_lib.pages.green.judging.QUANTITIES` an array, (judges, pairs).
     """
     right = counted(gold.labels)
     found = [counted(judge.judge(gold.pairs)) for judge in judges]
@@ -350,9 +344,7 @@ def with_and_without(frame: pd.DataFrame, quantity: str) -> str:
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed mean absolute errors of counts, with ``share``: of that of a judge who reports none.
 
-    Parameters
-    ----------
-    frame : printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
+    ``frame``: printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
     """
     means = frame[(frame["statistic"] == "mean") & frame["quantity"].isin(COUNTS)]
     labels = means[means["judge"] == LABELS].set_index(["place", "quantity"])["value"].rename("silence")
@@ -402,15 +394,9 @@ def draw_accuracies(accuracy: pd.DataFrame, quiet: pd.Series) -> None:
 def possible_accuracies(counts: Mapping[str, FloatArray]) -> pd.DataFrame:
     """What radiologists' counts leave for the accuracy of Table 4, by category.
 
-    Parameters
-    ----------
-    counts : ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists).
-
-    Returns
-    -------
-    DataFrame
-        Accuracy of a judge who reports none, and of one who counts best: a model counts in whole numbers, so
-        that it cannot meet a mean that is none.
+    ``counts``: ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists). Accuracy
+    of a judge who reports none, and of one who counts best: a model counts in whole numbers, so that it
+    cannot meet a mean that is none.
     """
     n = counts["total"].shape[2]
     whole = {kind: array.sum(axis=2) % n == 0 for kind, array in counts.items()}
@@ -460,9 +446,7 @@ def differences_by_reference(judged: Mapping[str, Mapping[str, FloatArray]], gol
 def differences(counts: FloatArray, mean: FloatArray) -> FloatArray:
     """Absolute differences from the average radiologist summed over categories, shape (judges, pairs).
 
-    Parameters
-    ----------
-    counts, mean : shapes (judges, pairs, 6) and (pairs, 6).
+    ``counts``, ``mean``: shapes (judges, pairs, 6) and (pairs, 6).
     """
     return np.asarray(np.abs(counts - mean).sum(axis=-1))
 
@@ -480,12 +464,9 @@ def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
 def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.DataFrame:
     """Table 4's form; ``judges`` holds counts of :func:`judged` by name.
 
-    Returns
-    -------
-    DataFrame
-        One row a judge: ``significant errors`` and ``insignificant errors``, mean ± standard deviation of
-        :func:`differences`, and ``(a)`` to ``(f)``, the share of pairs in which the counts of both kinds of
-        error are those of the average radiologist.
+    One row a judge: ``significant errors`` and ``insignificant errors``, mean ± standard deviation of
+    :func:`differences`, and ``(a)`` to ``(f)``, the share of pairs in which the counts of both kinds of error
+    are those of the average radiologist.
     """
     rows = {}
     for name, counts in judges.items():

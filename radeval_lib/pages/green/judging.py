@@ -110,11 +110,8 @@ def judge_of(run: Run) -> Judge:
 def counted(analyses: Sequence[str]) -> pd.DataFrame:
     """What analyses count, read by the rules of the released parser, which scores malformed ones too.
 
-    Returns
-    -------
-    DataFrame
-        One row an analysis: the columns of :data:`QUANTITIES`, ``significant a`` to ``insignificant f``, and
-        ``well formed``, whether a strict reading finds no fault.
+    One row an analysis: the columns of :data:`QUANTITIES`, ``significant a`` to ``insignificant f``, and
+    ``well formed``, whether a strict reading finds no fault.
     """
     rows = []
     for analysis in analyses:
@@ -188,10 +185,7 @@ def rated_errors(run: Run) -> Counted | None:
 def judged(judges: Sequence[Judge], pairs: Sequence[Pair]) -> dict[rexval.Kind, FloatArray]:
     """The counts of one judge, or of several that differ in what they learned from alone.
 
-    Returns
-    -------
-    dict
-        For each of :data:`KINDS` an array of shape (judges, pairs, 6).
+    For each of :data:`KINDS` an array of shape (judges, pairs, 6).
     """
     found = [counted(judge.judge(pairs)) for judge in judges]
     return {

@@ -86,17 +86,11 @@ def fine_tune(
 ) -> tuple[dict[str, object], Estimate]:
     """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
 
-    Parameters
-    ----------
-    teach, choosing, held : judged pairs to learn from, to choose the epoch by, and to say what was learned.
-    asked : pairs of reports that the trained model is to analyse.
-
-    Returns
-    -------
-    tuple
-        A row of facts: ``trained``, the number of ``weights``, the mean log-probability of a token of the
-        held-out analyses ``before`` and ``after``, how many ``readable answers`` of those ``asked``; and by
-        how much held-out analyses became likelier.
+    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
+    learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
+    the number of ``weights``, the mean log-probability of a token of the held-out analyses ``before`` and
+    ``after``, how many ``readable answers`` of those ``asked``; and by how much held-out analyses became
+    likelier.
     """
     import torch
 

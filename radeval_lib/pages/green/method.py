@@ -148,10 +148,7 @@ def random_counts(n: int, rng: np.random.Generator) -> list[Counts]:
 def drift(written: Sequence[Counts], run: Run) -> pd.DataFrame:
     """How far the mean score as released moves where a share of analyses strays in one way.
 
-    Returns
-    -------
-    DataFrame
-        ``way``, ``share``, ``shift``.
+    Returns ``way``, ``share``, ``shift``.
     """
     texts = [render(*counts) for counts in written]
     true = np.mean([green.green_score(matched, sum(errors)) for errors, _, matched in written])
@@ -279,9 +276,7 @@ def other_pairs() -> tuple[Pair, ...]:
 def modification_prompt(report: str, categories: str) -> str:
     """What a language model is asked to do with a report, in words of our own.
 
-    Parameters
-    ----------
-    categories : letters of the error categories that were drawn; empty for a rephrasing.
+    ``categories``: letters of the error categories that were drawn; empty for a rephrasing.
     """
     if not categories:
         task = "Rephrase this radiology report. Change a small number of words and keep its meaning."
@@ -294,9 +289,7 @@ def modification_prompt(report: str, categories: str) -> str:
 def modified(n: int, seed: int = 0, kinds: Sequence[Pair] | None = None) -> Iterator[Modified]:
     """``n`` references of other kinds of images with a candidate each, the four methods in turn.
 
-    Parameters
-    ----------
-    kinds : modality and anatomy of the reports; default: all of :func:`other_pairs`.
+    ``kinds``: modality and anatomy of the reports; default: all of :func:`other_pairs`.
     """
     made = 0
     methods = cycle((_rearranged, _removed, _paired, _asked))

@@ -156,11 +156,8 @@ def is_correct(choices: Sequence[Choice], first: Sequence[float], second: Sequen
 def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Accuracy of each score, with percentile intervals from drawing cases.
 
-    Returns
-    -------
-    DataFrame
-        Index: the scores. ``accuracy`` by the paper's words, where a tie is no match; ``low`` and ``high`` of
-        it; ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
+    Index: the scores. ``accuracy`` by the paper's words, where a tie is no match; ``low`` and ``high`` of it;
+    ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
     """
     values = np.array([part.to_numpy() for part in table.values()])
     cases = values.shape[1]
@@ -225,9 +222,7 @@ def check_confidence(
 ) -> list[Check]:
     """Whether GREEN gains with confidence, and more than the error count does.
 
-    Parameters
-    ----------
-    green, count : of :func:`is_correct`.
+    ``green``, ``count``: of :func:`is_correct`.
     """
     sure, rng, right = high_confidence(choices), run.rng(f"confidence {label}"), (green == 1).astype(float)
     rise, more, other = (

@@ -100,16 +100,8 @@ def _place(where: Location) -> str:
 def counts(path: Path) -> pd.DataFrame:
     """What the reader finds in each labelled sentence of Open-i.
 
-    Returns
-    -------
-    DataFrame
-        One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
-        ``gold``, ``found``.
-
-    Raises
-    ------
-    RadevalError
-        If a labelled report is not in Open-i's file.
+    One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
+    ``gold``, ``found``. Raises RadevalError: if a labelled report is not in Open-i's file.
     """
     by_id = {report.id: report for report in openi.load(path)}
     rows = []
@@ -168,10 +160,7 @@ def _f1(sums: FloatArray) -> FloatArray:
 def reading_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Micro-F1 of each measure of :func:`counts`, with 95 % intervals from drawing sentences.
 
-    Returns
-    -------
-    DataFrame
-        Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
+    Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
     """
     rows = {}
     for measure, part in table.groupby("measure", sort=False):
@@ -203,11 +192,8 @@ def judged(pairs: Sequence[Planted], synonyms: Synonyms | None = None) -> list[J
 def planted_counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) -> pd.DataFrame:
     """Significant errors, planted and found.
 
-    Returns
-    -------
-    DataFrame
-        One row a pair and category: ``pair``, ``category``, ``planted``, ``found`` and ``hit``, the smaller
-        of the two.
+    One row a pair and category: ``pair``, ``category``, ``planted``, ``found`` and ``hit``, the smaller of
+    the two.
     """
     rows = []
     for number, ((pair, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
@@ -220,10 +206,7 @@ def planted_counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) ->
 def planted_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Micro-F1 of :func:`planted_counts`, by category and over all, with 95 % intervals from drawing pairs.
 
-    Returns
-    -------
-    DataFrame
-        Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
+    Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
     """
     both = pd.concat([table, table.groupby("pair", as_index=False)[_SUMS].sum().assign(category="all")])
     wide = both.pivot(index="pair", columns="category", values=_SUMS)
@@ -239,9 +222,7 @@ def f1_difference(
 ) -> Estimate:
     """By how much micro-F1 over all categories rises from one judge to another on the same pairs.
 
-    Parameters
-    ----------
-    before, after : see :func:`planted_counts`, of the same pairs.
+    ``before``, ``after``: see :func:`planted_counts`, of the same pairs.
     """
     sides = [table.groupby("pair")[_SUMS].sum().to_numpy(float) for table in (before, after)]
     by_pair = np.stack(sides, axis=2).reshape(len(sides[0]), -1)
@@ -256,10 +237,8 @@ MISTAKEN = 0.001
 class EncodedNames:
     """Says whether two observations are the same in other words.
 
-    Parameters
-    ----------
-    encode : an encoder's ``encode``.
-    threshold : the cosine of both names from which on they are taken for synonyms.
+    ``encode``: an encoder's ``encode``. ``threshold``: the cosine of both names from which on they are taken
+    for synonyms.
     """
 
     def __init__(self, encode: Encode, threshold: float) -> None:
@@ -340,11 +319,9 @@ def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence
 def against_marks(told: pd.DataFrame) -> pd.DataFrame:
     """What the rules find in graded candidates beside what radiologists mark.
 
-    Parameters
-    ----------
-    told : one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
-        ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it
-        lower than the grade does.
+    ``told``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
+    ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it lower
+    than the grade does.
     """
     marked_gap = told["weighted"].rank() - (-told["grade"]).rank()
     silent = told[(told["number by rules"] == 0) & (told["errors"] >= 1)]

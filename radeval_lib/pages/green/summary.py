@@ -140,10 +140,7 @@ def permuted(run: Run, n: int) -> pd.DataFrame:
 def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> tuple[float, float]:
     """Share of points whose nearest neighbour has the same label, and that share for labels dealt at random.
 
-    Parameters
-    ----------
-    places : shape (points, 2), two points at least.
-    labels : shape (points,).
+    ``places``: shape (points, 2), two points at least. ``labels``: shape (points,).
     """
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(distances, np.inf)  # no point is its own neighbour
@@ -155,11 +152,8 @@ def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> 
 def summary_table(analyses: Sequence[str], clusters: Sequence[Clusters]) -> pd.DataFrame:
     """The summary: by category how many errors, in what share of reports, and what they are typically about.
 
-    Returns
-    -------
-    DataFrame
-        Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``typical``
-        (the sentences nearest the centre of the largest cluster), ``share of errors`` in that cluster.
+    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``typical``
+    (the sentences nearest the centre of the largest cluster), ``share of errors`` in that cluster.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     rows = [
