@@ -32,16 +32,14 @@ ERRORS = (
 
 
 def test_marks_by_hand():
-    found = ceilings.marks(case(1), Rating("1", "C1", "1", 3, ERRORS))
-    assert found == ceilings.Marks(
-        weighted=1.5, errors=3, significant=2, stated=3, clean=1, right=2, passable=2
-    )
-    scores = {name: score(found) for name, (_, score) in ceilings.VARIANTS.items()}
-    assert scores["GREEN"] == pytest.approx(1 / 3)
-    assert scores["GREEN, all errors"] == pytest.approx(1 / 4)
-    assert scores["GREEN, one match given"] == pytest.approx(2 / 4)
-    assert scores["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
-    assert scores["weighted errors"] == -1.5
+    row = ceilings.marked([case(1)], [Rating("1", "C1", "1", 3, ERRORS)]).iloc[0]
+    counted = ["weighted", "errors", "significant", "stated", "clean", "right", "passable"]
+    assert row[counted].tolist() == [1.5, 3, 2, 3, 1, 2, 2]
+    assert row["GREEN"] == pytest.approx(1 / 3)
+    assert row["GREEN, all errors"] == pytest.approx(1 / 4)
+    assert row["GREEN, one match given"] == pytest.approx(2 / 4)
+    assert row["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
+    assert row["weighted errors"] == -1.5
 
 
 def test_others_are_the_other_radiologists():

@@ -43,8 +43,8 @@ def test_candidates_are_as_their_method_makes_them():
 
 def test_what_a_score_of_zero_leaves_out():
     frame = pd.DataFrame(
-        {"GREEN": [0, 0, 0.5], "others": [1.0, 3.0, 4.0], "stated": 2, "clean": [0, 0, 1], "significant": 1}
-    )
+        {"GREEN": [0, 0, 0.5], "others": [1.0, 3.0, 4.0], "stated": 2, "clean": [0, 0, 1]}
+    ).assign(**{"GREEN, one match given": [0.5, 0.5, 2 / 3]})
     told = ceilings.about_one_match(frame)[""]
     assert told["scores that are exactly 0"] == "67%"
     assert told["grades of these candidates"] == "1.0 to 3.0"

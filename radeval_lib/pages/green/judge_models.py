@@ -128,17 +128,13 @@ def likeness(judges: Sequence[Judge], gold: Labelled, metrics: Mapping[str, Metr
 def mean_and_sd(found: Found, gold: Labelled | None = None) -> pd.DataFrame:
     """The form of Tables 2 and 3: ``mean ± sd`` of what was found, one row a judge, with the labels' mean
     counts above them where ``gold`` is given."""
-    rows: dict[str, Mapping[str, FloatArray]] = {}
-    if gold is not None:
-        right = counted(gold.labels)
-        rows["labels"] = {name: right[name].to_numpy(np.float64) for name in COUNTS}
-    rows |= found
+    right = None if gold is None else counted(gold.labels)[COUNTS]
+    labels = {} if right is None else {"labels": {name: right[name].to_numpy(float) for name in COUNTS}}
     table = {
         judge: {name: f"{values.mean():.2f} ± {values.std():.2f}" for name, values in by.items()}
-        for judge, by in rows.items()
+        for judge, by in {**labels, **found}.items()
     }
-    columns = list(dict.fromkeys(name for by in table.values() for name in by))
-    return pd.DataFrame.from_dict(table, orient="index").reindex(columns=columns).fillna("")
+    return pd.DataFrame.from_dict(table, orient="index").fillna("")
 
 
 def check_lead(

@@ -201,3 +201,10 @@ def experts_differences(counts: FloatArray) -> FloatArray:
     return np.stack(
         [np.abs(counts[:, c] - agreement.mean_of_others(counts[:, c])) for c in range(len(LETTERS))], axis=1
     )
+
+
+def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+    """Scores of a metric, turned so that higher is better."""
+    metric = run.metric(key)
+    values = metric.score(references, candidates).values
+    return values if metric.higher_is_better else -values

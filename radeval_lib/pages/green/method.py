@@ -335,14 +335,14 @@ def _paired(report: SyntheticReport, seed: int) -> _Made:
 
 def _asked(report: SyntheticReport, seed: int) -> _Made:
     rng = seeded(seed, report.report_id, "asked")
-    for attempt in range(_TRIES):
+    for _ in range(_TRIES):
         number = int(rng.random() * (_MOST_CATEGORIES + 1))
         categories = "".join(sorted(sorted(LETTERS, key=lambda _: rng.random())[:number]))
         if not categories:
             said = _rephrased(report, rng.getrandbits(30))
             return None if said is None else (said, METHODS[4], "")
         try:
-            pair = inject(report, [(letter, True) for letter in categories], seed + attempt)
+            pair = inject(report, [(letter, True) for letter in categories], rng.getrandbits(30))
         except SyntheticError:
             continue
         return pair.candidate, METHODS[3], categories

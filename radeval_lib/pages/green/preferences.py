@@ -19,24 +19,14 @@ from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.preferring import preference_prompt as preference_prompt
 from radeval_lib.models.judges.preferring import read_preference
-from radeval_lib.pages.green.judging import counted
+from radeval_lib.pages.green.judging import CHEST, counted, oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.synthetic import (
-    Comparison,
-    Preference,
-    Rater,
-    Rating,
-    compare,
-    generate,
-    panel,
-    prefer,
-    rate,
-)
-from radeval_lib.synthetic.generator import Pair, seeded
+from radeval_lib.synthetic import Comparison, Preference, Rater, compare, generate, panel, prefer, rate
+from radeval_lib.synthetic.generator import seeded
 from radeval_lib.synthetic.pairings import model_candidate
 
 _MINOR = 0.25  # what an insignificant error counts for, as in the grades of simulated raters
@@ -71,15 +61,14 @@ class Choice:
 
 def by_errors(first: Comparison, second: Comparison, rater: Rater, seed: int, case: str) -> Preference:
     """The choice of a radiologist who minds errors alone: the fewer, with insignificant ones at a quarter."""
-    ratings = [rate(one, rater, seed, f"{case}/{place}") for place, one in enumerate((first, second))]
-    gap = _noted(ratings[1]) - _noted(ratings[0])
+    noted = [
+        sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
+        for rating in (rate(one, rater, seed, f"{case}/{place}") for place, one in enumerate((first, second)))
+    ]
+    gap = noted[1] - noted[0]
     coin = seeded(seed, rater.name, case, "coin").random() < 0.5
     choice = int(coin if gap == 0 else gap < 0)
     return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / _SURE)))
-
-
-def _noted(rating: Rating) -> float:
-    return sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
 
 
 def weighted_error_count(truth: Comparison) -> float:
@@ -91,15 +80,13 @@ RADIOLOGISTS: dict[str, Chooses] = {"errors alone": by_errors, "errors against w
 """What a simulated radiologist minds: the number of errors, or the share of what was said that is right."""
 
 
-def simulated(
-    n: int, seed: int, chooses: Chooses, anatomy: Pair | None = ("X-Ray", "CHEST"), *, raters: int = 2
-) -> list[Choice]:
-    """Cases with two candidates as two runs of a report generator would write them, and the radiologists'
-    choices; the radiologists err as simulated raters do."""
-    people = panel(raters, seed)
+def simulated(n: int, seed: int, chooses: Chooses) -> list[Choice]:
+    """Cases with two candidates as two runs of a report generator would write them, and the choices of two
+    radiologists, who err as simulated raters do."""
+    people, writers = panel(2, seed), [seeded(seed, "writer", place).getrandbits(30) for place in (0, 1)]
     made = []
-    for number, reference in enumerate(generate(n, seed, modality_anatomy=anatomy, min_findings=1)):
-        pair = [model_candidate(reference, 2 * seed + place) for place in (0, 1)]
+    for number, reference in enumerate(generate(n, seed, modality_anatomy=CHEST, min_findings=1)):
+        pair = [model_candidate(reference, writer) for writer in writers]
         truth = compare(reference, pair[0]), compare(reference, pair[1])
         said = [chooses(*truth, rater, seed, str(number)) for rater in people]
         made.append(
@@ -183,10 +170,10 @@ def lead(
     return mean_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
 
 
-def levels(choices: Sequence[Choice], number: int = 4) -> pd.Series:
-    """Each case's level of confidence, 0 the lowest: as even groups as ties in confidence allow."""
+def levels(choices: Sequence[Choice]) -> pd.Series:
+    """Each case's level of confidence, 0 to 3: as even groups as ties in confidence allow."""
     ranks = pd.Series([one.confidence for one in choices]).rank(pct=True)
-    return np.ceil(ranks * number).clip(1, number).astype(int) - 1
+    return np.ceil(ranks * 4).clip(1, 4).astype(int) - 1
 
 
 def high_confidence(choices: Sequence[Choice]) -> pd.Series:
@@ -249,14 +236,10 @@ def check_confidence(
     ]
 
 
-def _gap(truth: tuple[Comparison, Comparison]) -> float:
-    return abs(weighted_error_count(truth[0]) - weighted_error_count(truth[1]))
-
-
 def check_split(kind: str, choices: Sequence[Choice]) -> list[Check]:
     """Whether the candidates of split cases are nearer to equal than those of the others."""
     split, agreed_on = (
-        np.array([_gap(one.truth) for one in part if one.truth])
+        np.array([abs(np.diff(list(map(weighted_error_count, one.truth))))[0] for one in part if one.truth])
         for part in ([one for one in choices if one.split], agreed(choices))
     )
     p = stats.mannwhitneyu(split, agreed_on, alternative="two-sided").pvalue
@@ -281,58 +264,42 @@ def matches(choices: Sequence[Choice], scores: Scores) -> dict[str, pd.Series]:
 
 def metric_scores(run: Run, choices: Sequence[Choice]) -> Scores:
     """Two scores beside GREEN and the counts: errors by the weights of our rules, and ROUGE-L."""
-    found = {}
-    references = [one.reference for one in choices]
-    for label, name in (("weighted errors", "green_rules_errors"), ("ROUGE-L", "rouge_l")):
-        metric = run.metric(name)
-        first, second = (
-            pd.Series(metric.score(references, texts).values) * (1 if metric.higher_is_better else -1)
-            for texts in ([one.first for one in choices], [one.second for one in choices])
+    references, first, second = zip(*((one.reference, one.first, one.second) for one in choices), strict=True)
+    return {
+        label: (
+            pd.Series(oriented(run, name, references, first)),
+            pd.Series(oriented(run, name, references, second)),
         )
-        found[label] = (first, second)
-    return found
+        for label, name in (("weighted errors", "green_rules_errors"), ("ROUGE-L", "rouge_l"))
+    }
+
+
+def _of_counts(sides: Sequence[pd.DataFrame]) -> Scores:
+    """GREEN, the number of all errors, and of significant ones, of both candidates' counts."""
+    grave, minor = "significant errors", "insignificant errors"
+    first, second = (
+        {"GREEN": one["GREEN"], "error count": -one[grave] - one[minor], grave: -one[grave]} for one in sides
+    )
+    return {name: (first[name], second[name]) for name in first}
 
 
 def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:
     """What a judge's analyses come to: GREEN, the number of all errors, and of significant ones."""
-    first, second = (
-        counted(judge.judge([(one.reference, text) for one, text in zip(choices, texts, strict=True)]))
-        for texts in ([one.first for one in choices], [one.second for one in choices])
-    )
-
-    def both(score: Callable[[pd.DataFrame], pd.Series]) -> tuple[pd.Series, pd.Series]:
-        return score(first), score(second)
-
-    return {
-        "GREEN": both(lambda found: found["GREEN"]),
-        "error count": both(lambda found: -found["significant errors"] - found["insignificant errors"]),
-        "significant errors": both(lambda found: -found["significant errors"]),
-    }
+    first = counted(judge.judge([(one.reference, one.first) for one in choices]))
+    return _of_counts([first, counted(judge.judge([(one.reference, one.second) for one in choices]))])
 
 
 def known_scores(choices: Sequence[Choice]) -> Scores:
     """The same of a judge who makes no mistake, from the exact differences that the generator knows."""
-    rows = {
-        "GREEN": green_of,
-        "error count": lambda one: -len(one.errors),
-        "significant errors": _significant,
-    }
-    return {
-        name: tuple(
-            pd.Series([float(score(one.truth[place])) for one in choices if one.truth is not None])
-            for place in (0, 1)
-        )
-        for name, score in rows.items()
-    }
+    truths = [one.truth for one in choices if one.truth is not None]
+    return _of_counts([pd.DataFrame([exact_counts(truth[place]) for truth in truths]) for place in (0, 1)])
 
 
-def green_of(truth: Comparison) -> float:
-    """GREEN's score of exact differences; shared denials and normal statements are matched findings."""
-    return green_score(len(truth.matched) + len(truth.agreed_negatives), -_significant(truth))
-
-
-def _significant(truth: Comparison) -> int:
-    return -sum(truth.count(True).values())
+def exact_counts(truth: Comparison) -> dict[str, float]:
+    """GREEN's score and counts of exact differences; shared denials and normal statements are matches."""
+    grave, minor = (sum(truth.count(significant).values()) for significant in (True, False))
+    score = green_score(len(truth.matched) + len(truth.agreed_negatives), grave)
+    return {"GREEN": score, "significant errors": float(grave), "insignificant errors": float(minor)}
 
 
 ANSWERS = {

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 import radeval_lib.findings as findings
@@ -307,13 +306,6 @@ def encode_of(run: Run) -> Encode:
 def links_by_encoder(judgements: Sequence[Judgement]) -> int:
     """Pairs of findings that only the encoder relates."""
     return sum(how == SYNONYM for one in judgements for _, _, how in one.links)
-
-
-def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Scores of a metric, turned so that higher is better."""
-    metric = run.metric(key)
-    values = metric.score(references, candidates).values
-    return values if metric.higher_is_better else -values
 
 
 def against_marks(told: pd.DataFrame) -> pd.DataFrame:
