@@ -107,15 +107,8 @@ def rating_matrix(records: Sequence[RatedPair]) -> Ratings:
     """
     if not records:
         raise DataError("no rated pairs")
-    frame = pd.DataFrame(
-        {
-            "id": one.id,
-            "rater": one.rater,
-            "rating": one.rating,
-            "case": reveal(one.reference),
-        }
-        for one in records
-    )
+    rows = [(one.id, one.rater, one.rating, reveal(one.reference)) for one in records]
+    frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
     table = frame.pivot_table(index="id", columns="rater", values="rating").dropna()
     if table.empty:
         raise DataError("no pair that all raters rated")
@@ -154,16 +147,11 @@ def simulated(n: int, seed: int) -> dict[str, Ratings]:
         for number, pair in enumerate(pairs)
     ]
     fields = {"grade": "grade", "errors, counted": "total", "errors by findings": "normalised"}
-    cases = pd.Series(range(n))
-    return {
-        name: (
-            pd.DataFrame(
-                {rater.name: [float(getattr(one[rater.name], field)) for one in ratings] for rater in raters}
-            ),
-            cases,
-        )
+    rows = {
+        name: [{rater: float(getattr(said, field)) for rater, said in one.items()} for one in ratings]
         for name, field in fields.items()
     }
+    return {name: (pd.DataFrame(found), pd.Series(range(n))) for name, found in rows.items()}
 
 
 def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
@@ -173,16 +161,8 @@ def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFram
     which every rater counted an error); one row a candidate, one column a rater. ``cases``: the case of each
     candidate.
     """
-    frame = pd.DataFrame(
-        {
-            "study": one.study,
-            "origin": one.origin,
-            "rater": one.rater,
-            "errors": one.count,
-            "significant": one.count if one.significant else 0.0,
-        }
-        for one in records
-    )
+    rows = [(one.study, one.origin, one.rater, one.count, one.count * one.significant) for one in records]
+    frame = pd.DataFrame(rows, columns=["study", "origin", "rater", "errors", "significant"])
     summed = frame.groupby(["study", "origin", "rater"])[["errors", "significant"]].sum()
     errors, significant = (summed[name].unstack("rater") for name in ("errors", "significant"))
     matrices = {
@@ -237,20 +217,15 @@ def alphas(
     index covers that of every matrix. Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``,
     ``raters``. Resamples in which all ratings are equal are left out.
     """
-    rows = {}
-    for name, matrix in matrices.items():
+    rows = []
+    for matrix in matrices.values():
         values = matrix.to_numpy(dtype=np.float64).T
         place = pd.factorize(cases.loc[matrix.index])[0]
         low, high = ends(_draws(values, place, resamples, rng))
-        rows[name] = {
-            "alpha": float(interval_alpha(values)),
-            "low": float(low),
-            "high": float(high),
-            "units": values.shape[1],
-            "cases": int(place.max()) + 1,
-            "raters": values.shape[0],
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+        raters, units = values.shape
+        rows.append((float(interval_alpha(values)), low, high, units, int(place.max()) + 1, raters))
+    columns = ["alpha", "low", "high", "units", "cases", "raters"]
+    return pd.DataFrame(rows, index=list(matrices), columns=columns)
 
 
 def _draws(
