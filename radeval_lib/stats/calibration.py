@@ -252,23 +252,22 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     return float(_confidence(probabilities, labels)[1].mean())
 
 
-MEASURES: dict[str, tuple[Callable[[ArrayLike, ArrayLike], float], str]] = {
-    "accuracy": (accuracy, "higher"),
-    "ECE": (expected_calibration_error, "lower"),
-    "MCE": (maximum_calibration_error, "lower"),
-    "largest weighted gap": (largest_weighted_gap, "lower"),
-    "SCE": (static_calibration_error, "lower"),
-    "aPE": (lambda p, _: average_predictive_entropy(p), "lower"),
-    "WMC": (weighted_model_confidence, "higher"),
-    "KL(p || U)": (lambda p, _: average_kl_to_uniform(p), "higher"),
-    "KL(U || p)": (lambda p, _: average_kl_from_uniform(p), "higher"),
-    "NLL": (negative_log_likelihood, "lower"),
-    "Brier": (brier_score, "lower"),
+MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
+    "accuracy": accuracy,
+    "ECE": expected_calibration_error,
+    "MCE": maximum_calibration_error,
+    "largest weighted gap": largest_weighted_gap,
+    "SCE": static_calibration_error,
+    "aPE": lambda p, _: average_predictive_entropy(p),
+    "WMC": weighted_model_confidence,
+    "KL(p || U)": lambda p, _: average_kl_to_uniform(p),
+    "KL(U || p)": lambda p, _: average_kl_from_uniform(p),
+    "NLL": negative_log_likelihood,
+    "Brier": brier_score,
 }
-"""Every measure by its name on a page: a function of probabilities and labels, and which way is better, as
-the arrows of Table 7 have it."""
+"""Every measure by its name on a page: a function of probabilities and labels."""
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     """All of :data:`MEASURES`, by name."""
-    return pd.Series({name: function(probabilities, labels) for name, (function, _) in MEASURES.items()})
+    return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
