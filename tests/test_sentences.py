@@ -10,15 +10,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts import consultation_notes, granularity, mtsamples
-from radeval_lib.pages.facts import real_counts as facts
-from radeval_lib.pages.facts.rates import Shared
-from radeval_lib.pages.facts.real_counts import LENGTH
-from radeval_lib.pages.green.other_modalities import modification_prompt
+from radeval_lib.pages.green.method import modification_prompt
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -80,137 +74,6 @@ def _verdict_sentences() -> dict[str, str]:
     }
 
 
-def _rates(f1: tuple[float, ...], other: tuple[float, ...], targets: str) -> pd.DataFrame:
-    rows = {"METEOR": f1, "BLEU": other, LENGTH: (0.5, 0.4, 0.6, np.nan, np.nan)}
-    columns = ["value", "low", "high", "over_length_low", "over_length_high"]
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("metric").reset_index()
-    return pd.concat(frame.assign(target=target) for target in targets.split())
-
-
-def _behind(**odd: object) -> pd.DataFrame:
-    plain = {"possible": 2, "empty": False, "counted_twice": 0, "neither": 0, "no_rate": False}
-    return pd.DataFrame([plain, plain | odd])
-
-
-def _fact_conclusions() -> dict[str, str]:
-    better, worse = (0.6, 0.5, 0.7, 0.01, 0.2), (0.1, -0.1, 0.2, -0.5, -0.1)
-    level = (0.45, 0.3, 0.6, -0.1, 0.1)
-    rates = "f1 recall precision"
-    return {
-        "above length, one sees precision": facts.conclusion(_rates(better, worse, rates), _behind(), "X"),
-        "level with length, both see precision": facts.conclusion(
-            _rates(level, level, rates), _behind(empty=True), "X"
-        ),
-        "below length, none sees precision": facts.conclusion(
-            _rates(worse, worse, rates), pd.concat([_behind(no_rate=True)] * 2), "X"
-        ),
-        "one precision": facts.conclusion(_rates(better, worse, "f1 recall"), _behind(), "X"),
-    }
-
-
-def _fact_sentences() -> Iterator[tuple[str, dict[str, str]]]:
-    better, worse, level = (
-        (0.6, 0.5, 0.7, 0.01, 0.2),
-        (0.1, -0.1, 0.2, -0.5, -0.1),
-        (0.4, 0.3, 0.6, -0.1, 0.1),
-    )
-    rates = "f1 recall precision"
-    yield "pages.facts.real_counts.conclusion", _fact_conclusions()
-    odd = _behind(possible=1, empty=True, counted_twice=1, neither=1, no_rate=True)
-    yield (
-        "pages.facts.real_counts.about_counts",
-        {
-            "nothing odd": facts.about_counts(_behind()),
-            "one of each": facts.about_counts(odd),
-            "two of each": facts.about_counts(pd.concat([odd, odd])),
-        },
-    )
-    yield (
-        "pages.facts.real_counts.about_shared",
-        {
-            "more than chance": facts.about_shared(Shared(100, 99, 34, 0.5)),
-            "no more than chance": facts.about_shared(Shared(100, 99, 0, 0.95)),
-        },
-    )
-    yield (
-        "pages.facts.real_counts.about_metrics",
-        {
-            "every rate": facts.about_metrics(_rates(better, worse, rates)),
-            "one precision": facts.about_metrics(_rates(better, worse, "f1 recall")),
-        },
-    )
-    yield (
-        "pages.facts.real_counts.about_length",
-        {
-            "better and worse": facts.about_length(_rates(better, worse, rates)),
-            "all better": facts.about_length(_rates(better, better, rates)),
-            "no difference": facts.about_length(_rates(level, level, rates)),
-        },
-    )
-    average = pd.DataFrame({"R facts": [0.7], "G facts": [0.8], "Precision": [0.9], "Recall": [0.85]})
-    yield "pages.facts.real_counts.about_sizes", {"always": facts.about_sizes(average)}
-
-
-def _steps(*values: float) -> pd.DataFrame:
-    return pd.DataFrame({"step": range(len(values)), "divide": values})
-
-
-def _granularity() -> Iterator[tuple[str, dict[str, str]]]:
-    lasts = _steps(0.2, 0.1)
-    yield (
-        "pages.facts.granularity.where_it_stops",
-        {
-            "stops": granularity.where_it_stops(_steps(0.2, 0.1, -0.1), "slips a text"),
-            "lasts": granularity.where_it_stops(lasts, "slips a text"),
-            "never": granularity.where_it_stops(_steps(-0.2, 0.1), "slips a text"),
-        },
-    )
-
-
-def _agreed(*ratio: float) -> str:
-    rows: dict[str, tuple[float, ...]] = {
-        "incorrect statements": (0.4, 0.3, 0.5),
-        "omissions": (0.6, 0.5, 0.7),
-    }
-    if ratio:
-        rows["share of errors that are omissions"] = ratio
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["alpha", "low", "high"])
-    return consultation_notes.conclusion(frame, "PriMock57")
-
-
-def _reports() -> Iterator[tuple[str, dict[str, str]]]:
-    from tests.pages.facts.test_reports import NONE, PART, SOME, WHOLE
-
-    printed = mtsamples.printed_report()
-    alone = mtsamples.Found(PART[1:], real=False, whole=False)
-    lines = pd.DataFrame({"mean": [0.4, 0.6, 0.3]}, index=["a", "b", "reference"])
-    yield (
-        "pages.facts.mtsamples.conclusion",
-        {
-            "whole file": mtsamples.conclusion(WHOLE, printed),
-            "no file, another description": mtsamples.conclusion(
-                NONE, mtsamples.PrintedReport(printed.text, "Nothing of it")
-            ),
-        },
-    )
-    yield (
-        "pages.facts.mtsamples.about_file",
-        {name: mtsamples.about_file(one) for name, one in [("whole", WHOLE), ("part", SOME), ("none", NONE)]},
-    )
-    yield (
-        "pages.facts.mtsamples.about_repeats",
-        {
-            "some train": mtsamples.about_repeats(SOME, np.random.default_rng(0)),
-            "none trains": mtsamples.about_repeats(alone, np.random.default_rng(0)),
-        },
-    )
-    yield (
-        "pages.facts.mtsamples.about_summaries",
-        {name: mtsamples.about_summaries(lines, name) for name in ("synthetic", "open")},
-    )
-    yield "pages.facts.mtsamples.Found.remaining", {"part": SOME.remaining}
-
-
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     return {
@@ -219,16 +82,7 @@ def made() -> dict[str, dict[str, str]]:
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),
         },
-        **dict(_granularity()),
-        "pages.facts.consultation_notes.conclusion": {
-            "better": _agreed(0.9, 0.8, 0.95),
-            "less": _agreed(0.1, 0.0, 0.2),
-            "neither": _agreed(0.55, 0.4, 0.8),
-            "no ratio": _agreed(),
-        },
-        **dict(_reports()),
-        **dict(_fact_sentences()),
-        "pages.green.other_modalities.modification_prompt": {
+        "pages.green.method.modification_prompt": {
             "errors": modification_prompt("The liver is normal.", "ad"),
             "none": modification_prompt("The liver is normal.", ""),
         },

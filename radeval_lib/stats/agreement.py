@@ -17,13 +17,7 @@ FloatArray = NDArray[np.float64]
 
 
 def checked_counts(counts: ArrayLike) -> FloatArray:
-    """``counts`` as a float64 array of shape (items, raters).
-
-    Raises
-    ------
-    ValueError
-        Where the shape is another, there are fewer than two raters, or a value is missing.
-    """
+    """``counts`` as a float64 array of shape (items, raters), at least two raters and no value missing."""
     array = np.asarray(counts, dtype=np.float64)
     if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 2:
         raise ValueError(f"counts has shape {array.shape}; give (items, raters) with at least two raters")
@@ -75,12 +69,7 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """Kendall's tau-b of each rater with a reference; shape (raters,).
-
-    Parameters
-    ----------
-    reference : shape (items,), the same for all raters, or (items, raters), one a rater.
-    """
+    """Kendall's tau-b of each rater with a reference of shape (items,), or (items, raters), one a rater."""
     array = checked_counts(counts)
     against = np.asarray(reference, dtype=np.float64)
     columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
@@ -139,17 +128,9 @@ def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.Da
     """Wilcoxon's W of each rater against the mean of all, over ways to add the mean up in floating point.
 
     A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
-    digits. That turns zero differences into tiny ones and breaks ties, and so moves W.
-
-    Parameters
-    ----------
-    parts : arrays of shape (items, raters) whose sum are the counts, for example of two kinds of error.
-    orders : the first so many orders of the raters are tried.
-
-    Returns
-    -------
-    DataFrame
-        One row a rater: ``low`` and ``high``, the smallest and largest W over the orders.
+    digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
+    (items, raters) add up to the counts; the result has ``low`` and ``high`` over the first ``orders`` of the
+    raters.
     """
     arrays = [checked_counts(part) for part in parts]
     counts = np.sum(arrays, axis=0)
@@ -164,3 +145,23 @@ def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.Da
             mean = mean + inner
         found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
     return pd.DataFrame({"low": np.min(found, axis=0), "high": np.max(found, axis=0)})
+
+
+def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
+    """Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
+    observed over expected disagreement, NaN where all ratings are equal. Source: Hayes and Krippendorff
+    2007."""
+    table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim < 2 or table.shape[-2] < 2:
+        raise ValueError(
+            f"ratings has shape {table.shape}; give (..., raters, units) with at least two raters"
+        )
+    if np.isnan(table).any():
+        raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
+    raters, units = table.shape[-2:]
+    values = table.reshape(*table.shape[:-2], raters * units)
+    # Mean squared difference of two ratings is twice their variance: within units, and over all.
+    observed = 2 * table.var(axis=-2, ddof=1).mean(axis=-1)
+    expected = 2 * values.var(axis=-1, ddof=1)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(1 - observed / expected)

@@ -5,10 +5,10 @@ matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The pred
 largest probability (the first of equal ones), its probability the confidence.
 
 Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
-(evaluation/complementary_metrics.py); with ``closed="left"`` they are [lo, hi) and the last one [lo, 1], as
-in netcal, which this module equals to 1e-9 then. The two differ only for probabilities that are an edge to
-the last digit, such as 0.5. An exact 0 belongs to the first bin; ``zeros="dropped"`` leaves it out of every
-bin, as the released code does. Logarithms are natural, and 0 log 0 = 0.
+(evaluation/complementary_metrics.py); netcal's are [lo, hi), and this module equals it to 1e-9 but for
+probabilities that are an edge to the last digit, such as 0.5. An exact 0 belongs to the first bin;
+``zeros="dropped"`` leaves it out of every bin, as the released code does. Logarithms are natural, and
+0 log 0 = 0.
 
 Source: RaLEs (Zambrano Chaves et al. 2023), Appendix D, unless a docstring names another.
 """
@@ -24,7 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
 Zeros = Literal["first bin", "dropped"]
-Closed = Literal["right", "left"]
 
 # Rows of float32 softmax output with thousands of classes miss 1 by less than this.
 _SUM_TOLERANCE = 1e-4
@@ -60,33 +59,24 @@ def _checked_labels(labels: ArrayLike, samples: int, classes: int) -> NDArray[np
     return array.astype(np.int64)
 
 
-def _bin_of(values: NDArray[np.float64], bins: int, closed: Closed) -> NDArray[np.int64]:
-    """Index of the bin that holds each value; -1 for an exact 0 where bins are closed on the right."""
-    if bins < 1:
-        raise ValueError(f"bins is {bins}; at least one bin is needed")
-    side: Literal["left", "right"] = "left" if closed == "right" else "right"
-    place = np.searchsorted(np.linspace(0, 1, bins + 1), values, side=side).astype(np.int64) - 1
-    return np.minimum(place, bins - 1)
-
-
 def bin_of(values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
     """Index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values' shape."""
-    return np.maximum(_bin_of(values, bins, "right"), 0)
+    if bins < 1:
+        raise ValueError(f"bins is {bins}; at least one bin is needed")
+    place = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
+    return place.clip(0, bins - 1)
 
 
 def _binned_sums(
-    values: NDArray[np.float64], hits: NDArray[np.float64], bins: int, zeros: Zeros, closed: Closed = "right"
+    values: NDArray[np.float64], hits: NDArray[np.float64], bins: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Per bin: how many values, sum of hits, sum of values."""
-    place = _bin_of(values, bins, closed)
-    if zeros == "dropped":
-        kept = values > 0
-        place, values, hits = place[kept], values[kept], hits[kept]
-    place = np.maximum(place, 0)
-    counts = np.bincount(place, minlength=bins)
-    hit_sums = np.bincount(place, weights=hits, minlength=bins)
-    value_sums = np.bincount(place, weights=values, minlength=bins)
-    return counts.astype(np.float64), hit_sums.astype(np.float64), value_sums.astype(np.float64)
+    place = bin_of(values, bins)
+    counts, hit_sums, value_sums = (
+        np.bincount(place, weights=one, minlength=bins).astype(np.float64)
+        for one in (np.ones_like(values), hits, values)
+    )
+    return counts, hit_sums, value_sums
 
 
 def _confidence(
@@ -98,10 +88,8 @@ def _confidence(
     return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
 
 
-def _reliability(
-    values: NDArray[np.float64], hits: NDArray[np.float64], bins: int, closed: Closed
-) -> pd.DataFrame:
-    count, right, total = _binned_sums(values, hits, bins, "first bin", closed)
+def _reliability(values: NDArray[np.float64], hits: NDArray[np.float64], bins: int) -> pd.DataFrame:
+    count, right, total = _binned_sums(values, hits, bins)
     with np.errstate(invalid="ignore"):
         accuracy, mean = right / count, total / count
     edges = np.linspace(0, 1, bins + 1)
@@ -117,9 +105,7 @@ def _reliability(
     )
 
 
-def reliability(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, closed: Closed = "right"
-) -> pd.DataFrame:
+def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
     """Accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
 
     Returns
@@ -128,62 +114,48 @@ def reliability(
         One row a bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence``, ``gap`` (the
         absolute difference of the two); the last three are NaN in an empty bin.
     """
-    return _reliability(*_confidence(probabilities, labels), bins, closed)
+    return _reliability(*_confidence(probabilities, labels), bins)
 
 
-def class_reliability(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, closed: Closed = "right"
-) -> pd.DataFrame:
-    """:func:`reliability` of each class's own probability, whatever class is predicted.
-
-    Returns
-    -------
-    DataFrame
-        One row a class and bin: ``class`` (0 to k - 1), then the columns of :func:`reliability`, where
-        ``accuracy`` is the share of the bin's samples that are of the class.
-    """
+def class_reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
+    """:func:`reliability` of each class's own probability, whatever class is predicted: one row a ``class``
+    and bin, where ``accuracy`` is the share of the bin's samples that are of the class."""
     array = _checked_probabilities(probabilities)
     truth = _checked_labels(labels, *array.shape)
     frames = [
-        _reliability(array[:, k], (truth == k).astype(np.float64), bins, closed).assign(**{"class": k})
+        _reliability(array[:, k], (truth == k).astype(np.float64), bins).assign(**{"class": k})
         for k in range(array.shape[1])
     ]
     joined = pd.concat(frames, ignore_index=True)
     return joined[["class", *frames[0].columns.drop("class")]]
 
 
-def expected_calibration_error(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, closed: Closed = "right"
-) -> float:
+def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
     """ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0 to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
     """
-    frame = reliability(probabilities, labels, bins=bins, closed=closed)
+    frame = reliability(probabilities, labels, bins=bins)
     return float((frame["gap"].fillna(0) * frame["count"]).sum() / frame["count"].sum())
 
 
-def maximum_calibration_error(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, closed: Closed = "right"
-) -> float:
+def maximum_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
     """MCE: the largest calibration gap of any bin that is not empty; 0 to 1.
 
     torchmetrics gives a confidence of exactly 1 a bin of its own, which can change the maximum.
 
     Source: Guo et al. 2017, Section 3.
     """
-    return float(reliability(probabilities, labels, bins=bins, closed=closed)["gap"].max())
+    return float(reliability(probabilities, labels, bins=bins)["gap"].max())
 
 
-def largest_weighted_gap(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, closed: Closed = "right"
-) -> float:
+def largest_weighted_gap(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
     """The largest term of ECE's sum: a gap times its bin's share of samples; 0 to ECE.
 
     The code released with RaLEs calls this MCE; :func:`maximum_calibration_error` is what its documentation
     describes.
     """
-    frame = reliability(probabilities, labels, bins=bins, closed=closed)
+    frame = reliability(probabilities, labels, bins=bins)
     return float((frame["gap"].fillna(0) * frame["count"]).max() / frame["count"].sum())
 
 
@@ -203,8 +175,9 @@ def static_calibration_error(
     truth = _checked_labels(labels, samples, classes)
     total = 0.0
     for index in range(classes):
-        column = array[:, index]
-        _, hits, mass = _binned_sums(column, (truth == index).astype(np.float64), bins, zeros)
+        kept = array[:, index] > (0 if zeros == "dropped" else -1)
+        column, right = array[kept, index], (truth[kept] == index).astype(np.float64)
+        _, hits, mass = _binned_sums(column, right, bins)
         # n_bk |acc - conf| = |hits - mass|: the bin's count cancels.
         total += float(np.abs(hits - mass).sum())
     return total / (samples * classes)
@@ -279,23 +252,22 @@ def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     return float(_confidence(probabilities, labels)[1].mean())
 
 
-MEASURES: dict[str, tuple[Callable[[ArrayLike, ArrayLike], float], str]] = {
-    "accuracy": (accuracy, "higher"),
-    "ECE": (expected_calibration_error, "lower"),
-    "MCE": (maximum_calibration_error, "lower"),
-    "largest weighted gap": (largest_weighted_gap, "lower"),
-    "SCE": (static_calibration_error, "lower"),
-    "aPE": (lambda p, _: average_predictive_entropy(p), "lower"),
-    "WMC": (weighted_model_confidence, "higher"),
-    "KL(p || U)": (lambda p, _: average_kl_to_uniform(p), "higher"),
-    "KL(U || p)": (lambda p, _: average_kl_from_uniform(p), "higher"),
-    "NLL": (negative_log_likelihood, "lower"),
-    "Brier": (brier_score, "lower"),
+MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
+    "accuracy": accuracy,
+    "ECE": expected_calibration_error,
+    "MCE": maximum_calibration_error,
+    "largest weighted gap": largest_weighted_gap,
+    "SCE": static_calibration_error,
+    "aPE": lambda p, _: average_predictive_entropy(p),
+    "WMC": weighted_model_confidence,
+    "KL(p || U)": lambda p, _: average_kl_to_uniform(p),
+    "KL(U || p)": lambda p, _: average_kl_from_uniform(p),
+    "NLL": negative_log_likelihood,
+    "Brier": brier_score,
 }
-"""Every measure by its name on a page: a function of probabilities and labels, and which way is better, as
-the arrows of Table 7 have it."""
+"""Every measure by its name on a page: a function of probabilities and labels."""
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     """All of :data:`MEASURES`, by name."""
-    return pd.Series({name: function(probabilities, labels) for name, (function, _) in MEASURES.items()})
+    return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})

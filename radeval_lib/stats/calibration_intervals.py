@@ -17,21 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
 from radeval_lib.stats import calibration
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import FloatArray, sum_draws
 
-FloatArray = NDArray[np.float64]
 _ENDS = (0.025, 0.975)
+NAMES = list(calibration.MEASURES)
 
 
 @dataclass(frozen=True)
 class Draws:
-    """Measures in each resample.
-
-    Attributes
-    ----------
-    values : float64, by measure; each of shape (resamples,).
-    observed : the measures of the sample as it is.
-    """
+    """Measures in each resample, by name, and those ``observed`` in the sample as it is."""
 
     values: dict[str, FloatArray]
     observed: pd.Series
@@ -82,34 +76,25 @@ def draw(
     if not outputs:
         return []
     codes, names = pd.factorize(pd.Series(list(documents)))
-    terms = [
-        _terms(np.asarray(output, dtype=np.float64), truth, codes, len(names), bins) for output in outputs
-    ]
-    width = max(sum(block.shape[1] for block in term.values()) for term in terms) + len(names)
-    parts: list[dict[str, list[FloatArray]]] = [{} for _ in terms]
-    for counts in drawn_counts(len(names), resamples, rng, width):
-        for part, term in zip(parts, terms, strict=True):
-            for name, row in _measured({key: counts @ block for key, block in term.items()}).items():
-                part.setdefault(name, []).append(row)
-    ones = np.ones((1, len(names)))
+    classes = np.shape(outputs[0])[1]
+    terms = [_terms(np.asarray(output, dtype=np.float64), truth, bins) for output in outputs]
+    table = np.zeros((len(names), len(outputs), terms[0].shape[1]))
+    np.add.at(table, codes, np.stack(terms, axis=1))
+
+    def values(sums: FloatArray) -> FloatArray:
+        return _measured(sums.reshape(-1, *table.shape[1:]), classes, bins)
+
+    drawn = sum_draws(table.reshape(len(names), -1), values, resamples=resamples, rng=rng)
+    observed = values(table.sum(axis=0))[0]
     return [
-        Draws(
-            {name: np.concatenate(rows) for name, rows in part.items()},
-            pd.Series(
-                {
-                    name: float(row[0])
-                    for name, row in _measured({key: ones @ block for key, block in term.items()}).items()
-                }
-            ),
-        )
-        for part, term in zip(parts, terms, strict=True)
+        Draws(dict(zip(NAMES, drawn[:, place].T, strict=True)), pd.Series(row, index=NAMES))
+        for place, row in enumerate(observed)
     ]
 
 
-def _terms(
-    probabilities: FloatArray, labels: NDArray[np.int64], codes: NDArray[np.int64], documents: int, bins: int
-) -> dict[str, FloatArray]:
-    """What each document adds: arrays of shape (documents, something)."""
+def _terms(probabilities: FloatArray, labels: NDArray[np.int64], bins: int) -> FloatArray:
+    """What each sample adds: 8 means, which of them are infinite, gaps and counts by bin, gaps by class and
+    bin."""
     calibration.accuracy(probabilities, labels)  # raises on what is not a classifier's output
     samples, classes = probabilities.shape
     array = np.minimum(probabilities, 1.0)
@@ -136,41 +121,33 @@ def _terms(
     by_class = np.zeros((samples, classes, bins))
     columns = np.broadcast_to(np.arange(classes), array.shape)
     by_class[rows[:, None], columns, calibration.bin_of(array, bins)] = wanted - array
-    whole = {
-        # A document with an infinite term makes only those resamples infinite that it is drawn for.
-        "means": np.where(np.isinf(means), 0.0, means),
-        "infinite": np.isinf(means).astype(np.float64),
-        "gaps": gaps,
-        "counts": counts,
-        "classes": by_class.reshape(samples, -1),
-    }
-    summed = {}
-    for name, block in whole.items():
-        summed[name] = np.zeros((documents, block.shape[1]))
-        np.add.at(summed[name], codes, block)
-    return summed
+    # A document with an infinite term makes only those resamples infinite that it is drawn for.
+    finite = np.where(np.isinf(means), 0.0, means)
+    return np.hstack([finite, np.isinf(means), gaps, counts, by_class.reshape(samples, -1)])
 
 
-def _measured(sums: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """The measures of :data:`radeval_lib.stats.calibration.MEASURES` from sums over samples."""
-    size = sums["means"][:, 0]
-    _, correct, entropy, signed, to_uniform, from_uniform, loss, brier = (
-        column / size for column in np.where(sums["infinite"] > 0, np.inf, sums["means"]).T
+def _measured(sums: FloatArray, classes: int, bins: int) -> FloatArray:
+    """The measures :data:`NAMES` from sums over samples; shape (..., terms) to (..., measures)."""
+    means, infinite, gaps, counts, by_class = np.split(sums, np.cumsum([8, 8, bins, bins]), axis=-1)
+    size, gaps = means[..., 0], np.abs(gaps)
+    _, correct, entropy, signed, to_uniform, from_uniform, loss, brier = np.moveaxis(
+        np.where(infinite > 0, np.inf, means) / size[..., None], -1, 0
     )
-    gaps, counts = np.abs(sums["gaps"]), sums["counts"]
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.where(counts > 0, gaps / counts, 0.0)
-    bins = gaps.shape[1]
-    return {
-        "accuracy": correct,
-        "ECE": gaps.sum(axis=1) / size,
-        "MCE": share.max(axis=1),
-        "largest weighted gap": gaps.max(axis=1) / size,
-        "SCE": np.abs(sums["classes"]).sum(axis=1) / (size * (sums["classes"].shape[1] // bins)),
-        "aPE": entropy,
-        "WMC": signed,
-        "KL(p || U)": to_uniform,
-        "KL(U || p)": from_uniform,
-        "NLL": loss,
-        "Brier": brier,
-    }
+    return np.stack(
+        [
+            correct,
+            gaps.sum(axis=-1) / size,
+            share.max(axis=-1),
+            gaps.max(axis=-1) / size,
+            np.abs(by_class).sum(axis=-1) / (size * classes),
+            entropy,
+            signed,
+            to_uniform,
+            from_uniform,
+            loss,
+            brier,
+        ],
+        axis=-1,
+    )

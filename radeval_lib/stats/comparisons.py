@@ -1,13 +1,186 @@
-"""Comparisons of groups: pairwise Mann-Whitney U tests with Bonferroni's correction."""
+"""Which metric is right more often, which candidate one prefers, and how groups differ."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from math import comb
-from typing import Literal
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from radeval_lib.stats.resampling import holm
+
+_SAME = 1e-9  # scores nearer than this are a tie
+
+
+def preferences(
+    better: pd.DataFrame, worse: pd.DataFrame, level: float = 0.95, *, groups: ArrayLike | None = None
+) -> pd.DataFrame:
+    """How often each metric scores the better of two candidates above the worse one.
+
+    A tie counts as one half, so that a metric that sees no difference gets one half.
+
+    Parameters
+    ----------
+    better, worse : scores of the two candidates of each item, one column a metric, of the same shape and
+        columns; row i of both is about one item.
+    level : coverage of the intervals, strictly between 0 and 1.
+    groups : the group of each item, as items of one report; default: each item is its own. Groups are taken
+        as independent and count alike; the items of a group need not be.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``value``, the mean over the groups; ``low`` and ``high`` (Wilson 1927, with the
+        number of groups, so wider than needed where there are ties or items of a group differ); ``tied``
+        (share of items), ``n`` (items) and ``groups``.
+
+    Raises
+    ------
+    ValueError
+        Where the shapes or columns differ, there is no item, a score is not finite, the groups are not one an
+        item, or ``level`` is out of range.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be strictly between 0 and 1, not {level}")
+    right = preferred(better, worse)
+    labels = np.arange(len(right)) if groups is None else np.asarray(groups)
+    if labels.shape != (len(right),):
+        raise ValueError(f"groups of shape {labels.shape} for {len(right)} items")
+    means = right.groupby(labels).mean()
+    values, n = means.mean().to_numpy(), len(means)
+    low, high = proportion_confint(values * n, n, alpha=1 - level, method="wilson")
+    return pd.DataFrame(
+        {
+            "value": values,
+            "low": low,
+            "high": high,
+            "tied": (right == 0.5).mean().to_numpy(),
+            "n": len(right),
+            "groups": n,
+        },
+        index=better.columns,
+    )
+
+
+def preferred(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
+    """For each item and metric 1 where the better candidate scores higher, 0 where lower, 0.5 for a tie.
+
+    Parameters
+    ----------
+    better, worse : as for :func:`preferences`, which also says what is refused.
+    """
+    if list(better.columns) != list(worse.columns) or len(better) != len(worse):
+        raise ValueError(f"scores of {better.shape} and {worse.shape} do not belong together")
+    if not len(better):
+        raise ValueError("no item to compare scores on")
+    gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
+    if not np.isfinite(gaps).all():
+        raise ValueError("a score is missing or not finite; leave those items out")
+    return pd.DataFrame(np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0), columns=better.columns)
+
+
+def accuracies(correct: Mapping[str, ArrayLike], level: float = 0.95) -> pd.DataFrame:
+    """Share of items on which each metric is right, with Wilson's interval.
+
+    Parameters
+    ----------
+    correct : of each metric, shape (items,): 1 or True where it is right, 0 or False where not, 0.5 for a
+        tie, which counts as wrong. Items are taken as independent.
+    level : coverage, strictly between 0 and 1.
+
+    Returns
+    -------
+    DataFrame
+        One row a metric: ``metric``, ``value``, ``low``, ``high`` (Wilson 1927), ``right``, ``tied`` (numbers
+        of items) and ``n``.
+
+    Raises
+    ------
+    ValueError
+        Where lengths differ, there is no item, a value is another, or ``level`` is out of range.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be strictly between 0 and 1, not {level}")
+    rows = []
+    for name, values in _checked(correct).items():
+        right = int((values == 1).sum())
+        interval = stats.binomtest(right, len(values)).proportion_ci(level, method="wilson")
+        rows.append(
+            {
+                "metric": name,
+                "value": right / len(values),
+                "low": float(interval.low),
+                "high": float(interval.high),
+                "right": right,
+                "tied": int((values == 0.5).sum()),
+                "n": len(values),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def compare_accuracies(correct: Mapping[str, ArrayLike], *, first: str) -> pd.DataFrame:
+    """Exact McNemar test of one metric against every other on the same items.
+
+    Parameters
+    ----------
+    correct : as for :func:`accuracies`; a tie counts as wrong.
+    first : name of the metric that the others are compared with.
+
+    Returns
+    -------
+    DataFrame
+        One row for every other metric: ``rival``; ``only_first``, ``only_rival`` (items on which only this
+        one is right); ``difference`` (accuracy of first minus that of rival); ``p``, two-sided and exact: the
+        binomial test that ``only_first`` is half of both numbers, 1 where both are 0; ``p_holm``, corrected
+        over the rivals (Holm 1979).
+
+    Raises
+    ------
+    ValueError
+        As for :func:`accuracies`, and where ``first`` is unknown or has no rival.
+    """
+    right = {name: values == 1 for name, values in _checked(correct).items()}
+    if first not in right:
+        raise ValueError(f"no metric {first!r}; there are {', '.join(right)}")
+    if len(right) == 1:
+        raise ValueError(f"{first!r} is the only metric; give another to compare it with")
+    mine = right.pop(first)
+    rows = []
+    for name, theirs in right.items():
+        ours, others = int((mine & ~theirs).sum()), int((theirs & ~mine).sum())
+        rows.append(
+            {
+                "rival": name,
+                "only_first": ours,
+                "only_rival": others,
+                "difference": (ours - others) / len(mine),
+                "p": float(stats.binomtest(ours, ours + others).pvalue) if ours + others else 1.0,
+            }
+        )
+    result = pd.DataFrame(rows)
+    result["p_holm"] = holm(result["p"])
+    return result
+
+
+def _checked(correct: Mapping[str, ArrayLike]) -> dict[str, NDArray[np.float64]]:
+    if not correct:
+        raise ValueError("correct holds no metric")
+    arrays = {name: np.asarray(values, dtype=np.float64) for name, values in correct.items()}
+    shape = next(iter(arrays.values())).shape
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.shape != shape or not array.size:
+            raise ValueError(
+                f"{name} has shape {array.shape}; give one value an item, of every metric as many"
+            )
+        if not np.isin(array, (0, 0.5, 1)).all():
+            raise ValueError(f"{name} holds a value other than 0, 0.5 and 1")
+    return arrays
 
 
 def pairwise_mann_whitney(
@@ -15,18 +188,14 @@ def pairwise_mann_whitney(
     *,
     value: str,
     group: str,
-    comparisons: int | None = None,
-    method: Literal["exact", "asymptotic"] = "exact",
 ) -> pd.DataFrame:
-    """Two-sided Mann-Whitney U test of every pair of groups, with Bonferroni's correction.
+    """Two-sided exact Mann-Whitney U test of every pair of groups (every division of the pooled values is
+    enumerated, ties included), with Bonferroni's correction.
 
     Parameters
     ----------
     frame : one observation a row.
     value, group : the columns of the numbers and of the groups; groups are compared in order of appearance.
-    comparisons : number of tests that the correction counts; default: the number of pairs.
-    method : ``"exact"`` enumerates every division of the pooled values, ties included; ``"asymptotic"``
-        is the normal approximation with continuity correction.
 
     Returns
     -------
@@ -47,13 +216,12 @@ def pairwise_mann_whitney(
     pairs = list(combinations(samples, 2))
     if not pairs:
         raise ValueError(f"column {group!r} holds {len(samples)} group; at least two are needed")
-    count = len(pairs) if comparisons is None else comparisons
     rows = []
     for first, second in pairs:
         x, y = samples[first], samples[second]
         divisions = comb(len(x) + len(y), len(x))
-        how = stats.PermutationMethod(n_resamples=divisions) if method == "exact" else "asymptotic"
-        test = stats.mannwhitneyu(x, y, alternative="two-sided", method=how)
+        every = stats.PermutationMethod(n_resamples=divisions)
+        test = stats.mannwhitneyu(x, y, alternative="two-sided", method=every)
         rows.append(
             {
                 "first": first,
@@ -63,8 +231,8 @@ def pairwise_mann_whitney(
                 "difference": x.mean() - y.mean(),
                 "u": float(test.statistic),
                 "p": float(test.pvalue),
-                "p_bonferroni": min(1.0, float(test.pvalue) * count),
-                "least_p": min(1.0, 2 / divisions * count),
+                "p_bonferroni": min(1.0, float(test.pvalue) * len(pairs)),
+                "least_p": min(1.0, 2 / divisions * len(pairs)),
             }
         )
     return pd.DataFrame(rows)

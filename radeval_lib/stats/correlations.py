@@ -8,19 +8,16 @@ coefficient is computed from the counts alone, for many resamples at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pingouin as pg
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.printed_correlation import Kind, williams_test
-from radeval_lib.stats.resampling import drawn_counts, inversion_p
-
-FloatArray = NDArray[np.float64]
+from radeval_lib.stats.printed import Kind, williams_test
+from radeval_lib.stats.resampling import FloatArray, drawn_counts, drawn_rows, ends, estimate, holm
 
 LEAST_GROUPS = 5  # fewer cases tell too little of how they vary
 _MOST_UNDEFINED = 0.05
@@ -48,14 +45,7 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 class Resampled:
     """Metrics and ratings with their coefficients in each resample; made by :func:`resample`.
 
-    Attributes
-    ----------
-    names : of the metrics.
-    scores, ratings : float64, shapes (metrics, pairs) and (pairs,).
-    groups : number of cases.
-    kind, level : which coefficient, and the coverage of intervals.
-    draws : coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined.
-    """
+    ``scores`` and ``draws`` have shapes (metrics, pairs) and (metrics, resamples), NaN where undefined."""
 
     names: list[str]
     scores: FloatArray
@@ -66,19 +56,11 @@ class Resampled:
     draws: FloatArray
 
     def intervals(self) -> pd.DataFrame:
-        """Correlation of each metric with the ratings, with the percentile interval.
-
-        That interval stays within [-1, 1] and needs no acceleration, which BCa would have to estimate by
-        leaving out one case at a time, and which is unstable where cases are few.
-
-        Returns
-        -------
-        DataFrame
-            One row a metric: ``metric``, ``value``, ``low``, ``high``, ``n`` (pairs), ``groups`` (cases).
-        """
+        """Correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high`` (percentile),
+        ``n`` (pairs), ``groups`` (cases)."""
         rows = []
         for scores, draws, name in zip(self.scores, self.draws, self.names, strict=True):
-            low, high = _ends(draws[np.isfinite(draws)], self.level)
+            low, high = ends(draws, self.level)
             value = _coefficient(scores, self.ratings, self.kind)
             rows.append({"metric": name, "value": value, "low": low, "high": high})
         return pd.DataFrame(rows).assign(n=len(self.ratings), groups=self.groups)
@@ -93,7 +75,7 @@ class Resampled:
 
             - ``rival``, and ``difference``, first minus rival;
             - ``low``, ``high``: percentile interval of the difference, both metrics on the same draws;
-            - ``p``: two-sided, see :func:`inversion_p`; ``p_holm``: corrected over the rivals (Holm 1979);
+            - ``p``: two-sided, by inversion; ``p_holm``: corrected over the rivals (Holm 1979);
             - ``between``: Pearson correlation of the two metrics;
             - ``p_williams``: Williams's test, for Pearson correlations only. It assumes independent pairs, so
               with several pairs a case it is too small. NaN for other kinds and for two metrics of which one
@@ -114,10 +96,8 @@ class Resampled:
         for row, name in enumerate(self.names):
             if row == chosen:
                 continue
-            gaps = self.draws[chosen] - self.draws[row]
-            gaps = gaps[np.isfinite(gaps)]
-            low, high = _ends(gaps, self.level)
             theirs = _coefficient(self.scores[row], self.ratings, self.kind)
+            lead = estimate(mine - theirs, self.draws[chosen] - self.draws[row], self.level)
             between = _coefficient(self.scores[chosen], self.scores[row], "pearson")
             williams = math.nan
             if self.kind == "pearson" and abs(between) < 1 - 1e-12:
@@ -125,16 +105,16 @@ class Resampled:
             rows.append(
                 {
                     "rival": name,
-                    "difference": mine - theirs,
-                    "low": low,
-                    "high": high,
-                    "p": inversion_p(gaps),
+                    "difference": lead.value,
+                    "low": lead.low,
+                    "high": lead.high,
+                    "p": lead.p,
                     "between": between,
                     "p_williams": williams,
                 }
             )
         result = pd.DataFrame(rows)
-        result["p_holm"] = pg.multicomp(result["p"].to_numpy(), method="holm")[1]
+        result["p_holm"] = holm(result["p"])
         return result[["rival", "difference", "low", "high", "p", "p_holm", "between", "p_williams"]]
 
 
@@ -242,11 +222,6 @@ def _check_defined(draws: FloatArray, name: str) -> None:
         raise ValueError(f"{name}: its scores or the ratings do not vary in {lost} of {len(draws)} resamples")
 
 
-def _ends(draws: FloatArray, level: float) -> tuple[float, float]:
-    low, high = np.quantile(draws, [0.5 - level / 2, 0.5 + level / 2])
-    return float(low), float(high)
-
-
 class _Variable:
     """A column made ready for resampling: what equals what, and what is larger."""
 
@@ -327,3 +302,67 @@ def _kendall(
     untied = [everything - (variable.tied(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
     # Ordered pairs of draws on every side: a draw with itself has sign 0 and is in no count of untied ones.
     return _ratio(concordance, untied[0], untied[1])
+
+
+def _rank_correlations(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's correlations of the rows; NaN for one that does not vary."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        matrix: NDArray[np.float64] = np.corrcoef(stats.rankdata(rows, axis=1))
+    return matrix
+
+
+def _partial(matrix: NDArray[np.float64]) -> float:
+    """Of the first two rows with the others held constant, from their correlations: by the inverse of the
+    matrix, as pingouin's ``partial_corr``; NaN where it is not defined."""
+    if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < len(matrix):
+        return float("nan")
+    inverse = np.linalg.inv(matrix)
+    return float(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]))
+
+
+def _plain_and_partial(
+    columns: NDArray[np.float64], ratings: NDArray[np.float64], held: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Of each column with the ratings: shape (columns, 2)."""
+    matrix = _rank_correlations(np.vstack([columns, ratings, held]))
+    rating, *lengths = range(len(columns), len(matrix))
+    sets = [([n, rating], [n, rating, *lengths]) for n in range(len(columns))]
+    return np.array([[_partial(matrix[np.ix_(rows, rows)]) for rows in both] for both in sets])
+
+
+def length_held_constant(
+    scores: pd.DataFrame,
+    ratings: ArrayLike,
+    lengths: Sequence[ArrayLike],
+    *,
+    groups: ArrayLike,
+    resamples: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Spearman correlation of each metric with the ratings, as it is and with the lengths held constant.
+
+    Parameters
+    ----------
+    scores : one column a metric, one row a pair; finite.
+    ratings : finite, shape (pairs,).
+    lengths : of the texts, each of shape (pairs,).
+    groups : the case of each pair; whole cases are drawn with replacement.
+    resamples : how often the cases are drawn; all metrics are computed on the same draws.
+    rng : source of the draws.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``plain``, ``partial``, and ``change``, partial minus plain, with its 95 %
+        percentile interval ``low``, ``high``. Draws in which something does not vary are left out.
+    """
+    y, held = np.asarray(ratings, dtype=np.float64), np.array(lengths, dtype=np.float64)
+    columns = scores.to_numpy(dtype=np.float64).T
+    plain, partial = _plain_and_partial(columns, y, held).T
+    draws = [
+        np.diff(_plain_and_partial(columns[:, rows], y[rows], held[:, rows]))[:, 0]
+        for rows in drawn_rows(groups, resamples, rng)
+    ]
+    low, high = ends(draws)
+    result = pd.DataFrame({"plain": plain, "partial": partial}, index=scores.columns)
+    return result.assign(change=partial - plain, low=low, high=high)

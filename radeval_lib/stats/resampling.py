@@ -1,38 +1,33 @@
-"""Bootstrap over whole groups: how often each is drawn, and what follows for shares and p-values."""
+"""The one bootstrap: groups, and training seeds where there are any, are drawn anew with replacement.
+
+Whoever asks supplies statistics whose sums over groups decide a measure, or a measure of row numbers; what
+comes back are draws, estimates with 95 % percentile intervals, and tests.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from radeval_lib.stats.estimates import Estimate
+
 FloatArray = NDArray[np.float64]
+OfSums = Callable[[FloatArray], FloatArray]
+"""Measures from summed statistics; shape (..., statistics) to (..., measures)."""
 
 _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """How often each of ``groups`` is drawn when so many are drawn with replacement.
+    """How often each of ``groups`` is drawn when so many are drawn with replacement; shape (resamples,
+    groups).
 
-    Parameters
-    ----------
-    groups : how many there are.
-    resamples : how often they are drawn, in all.
-    rng : source of the draws; they do not depend on ``width``.
-    width : numbers that the caller holds for each resample; fewer resamples are yielded at a time where it is
-        larger.
-
-    Yields
-    ------
-    ndarray
-        float64, shape (some resamples, groups).
-
-    Raises
-    ------
-    ValueError
-        Where ``resamples`` is less than 1.
+    The draws do not depend on ``width``, the numbers that the caller holds for each resample: where it is
+    larger, fewer resamples are yielded at a time.
     """
     if resamples < 1:
         raise ValueError(f"resamples must be at least 1, not {resamples}")
@@ -42,24 +37,82 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
         yield rng.multinomial(groups, shares, size=min(step, resamples - start)).astype(np.float64)
 
 
-def inversion_p(draws: ArrayLike) -> float:
-    """Two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
+def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
+    """The numbers of the rows in each resample, each as often as its group (shape (rows,)) was drawn."""
+    place = pd.factorize(np.asarray(groups))[0]
+    for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
+        for times in counts[:, place].astype(np.intp):
+            yield np.repeat(np.arange(len(place)), times)
 
-    Twice the share of draws on the rarer side of 0, where a draw of 0 is on both sides; the observed data
-    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0, and at most 1.
 
-    Parameters
-    ----------
-    draws : the quantity in each resample, finite, shape (resamples,). What is 0 but for rounding counts as 0.
+def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Measures in each resample of groups, shape (resamples, measures); ``table`` (groups, statistics)."""
+    chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
+    return np.concatenate([values(counts @ table) for counts in chunks])
+
+
+def draws(
+    tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
+) -> list[FloatArray]:
+    """Of each table, shape (seeds, cases, statistics), the measures in each resample, mean over its seeds.
+
+    Cases are drawn for all tables at once, seeds for each apart, since a seed of one has nothing to do with
+    the same number in another.
     """
-    array = np.asarray(draws, dtype=np.float64)
-    array = np.where(np.abs(array) < 1e-12, 0.0, array)
-    rarer = min(int((array <= 0).sum()), int((array >= 0).sum()))
-    return min(1.0, 2 * (1 + rarer) / (1 + len(array)))
+    cases = tables[0].shape[1]
+    # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
+    case_rng, *seed_rngs = rng.spawn(1 + len(tables))
+    found: list[list[FloatArray]] = [[] for _ in tables]
+    for counts in drawn_counts(cases, resamples, case_rng, cases):
+        for chunks, table, seed_rng in zip(found, tables, seed_rngs, strict=True):
+            seeds = len(table)
+            sums = np.einsum("bc,sck->bsk", counts, table, optimize=True)
+            times = seed_rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=len(counts))
+            chunks.append(np.einsum("bs,bsm->bm", times, values(sums)) / seeds)
+    return [np.concatenate(chunks) for chunks in found]
+
+
+def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
+    """Both ends of the percentile interval of draws, shape (2, ...) for draws of shape (resamples, ...).
+
+    It stays within what is possible, and needs no acceleration, which BCa would have to estimate by leaving
+    out one case at a time, and which is unstable where cases are few. Undefined draws are left out.
+    """
+    array = np.asarray(drawn, dtype=np.float64)
+    return np.nanquantile(array, (0.5 - level / 2, 0.5 + level / 2), axis=0)
+
+
+def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
+    """A number and what it was in each resample as an estimate, with :func:`inversion_p`."""
+    array = np.asarray(drawn, dtype=np.float64)
+    low, high = ends(array, level)
+    return Estimate(float(value), float(low), float(high), inversion_p(array[np.isfinite(array)]))
+
+
+def sum_estimates(
+    table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
+) -> list[Estimate]:
+    """Each measure of summed statistics, groups drawn anew; ``table`` has shape (groups, statistics)."""
+    drawn = sum_draws(table, values, resamples=resamples, rng=rng)
+    return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
+
+
+def mean_difference(
+    first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator
+) -> Estimate:
+    """Mean of ``first`` minus mean of ``second``, of shape (cases,) or (seeds, cases), on the same cases.
+
+    Cases are drawn together for both, seeds for each apart.
+    """
+    ours, theirs = (np.atleast_2d(np.asarray(side, dtype=np.float64)) for side in (first, second))
+    cases = ours.shape[1]
+    tables = [ours[..., None], theirs[..., None]]
+    mine, other = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
+    return estimate(float(ours.mean() - theirs.mean()), (mine - other)[:, 0])
 
 
 def share_interval(
-    hits: ArrayLike, groups: Sequence[str], *, resamples: int, rng: np.random.Generator
+    hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
     replacement.
@@ -69,13 +122,148 @@ def share_interval(
     ValueError
         Where there are no hits to count, or the lengths differ.
     """
-    values = np.asarray(hits, dtype=np.float64)
-    if not len(values) or len(values) != len(groups):
-        raise ValueError(f"{len(values)} hits in {len(groups)} groups")
-    table = pd.DataFrame({"hit": values, "group": list(groups)}).groupby("group")["hit"]
-    right, all_of = table.sum().to_numpy(), table.count().to_numpy()
-    draws = np.concatenate(
-        [(c @ right) / (c @ all_of) for c in drawn_counts(len(right), resamples, rng, len(right))]
+    hit = np.asarray(hits, dtype=np.float64)
+    if not len(hit) or len(hit) != len(groups):
+        raise ValueError(f"{len(hit)} hits in {len(groups)} groups")
+    table = pd.DataFrame({"hit": hit, "group": list(groups)}).groupby("group")["hit"].agg(["sum", "count"])
+    (found,) = sum_estimates(
+        table.to_numpy(np.float64), lambda sums: sums[..., :1] / sums[..., 1:], resamples=resamples, rng=rng
     )
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return float(values.mean()), float(low), float(high)
+    return float(hit.mean()), found.low, found.high
+
+
+def inversion_p(drawn: ArrayLike) -> float:
+    """Two-sided p that a bootstrapped quantity is 0, from the percentile interval that just reaches 0.
+
+    Twice the share of draws on the rarer side of 0, where a draw of 0 is on both sides; the observed data
+    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0."""
+    array = np.asarray(drawn, dtype=np.float64)
+    array = np.where(np.abs(array) < 1e-12, 0.0, array)
+    rarer = min(int((array <= 0).sum()), int((array >= 0).sum()))
+    return min(1.0, 2 * (1 + rarer) / (1 + len(array)))
+
+
+def holm(ps: ArrayLike) -> FloatArray:
+    """p values of one family, corrected (Holm 1979), in their order."""
+    array = np.asarray(ps, dtype=np.float64)
+    order, count = np.argsort(array), len(array)
+    result = np.empty(count)
+    result[order] = np.maximum.accumulate((count - np.arange(count)) * array[order]).clip(max=1)
+    return result
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Measures that follow from sums of statistics over cases.
+
+    ``counts``, which the functions below take, is a DataFrame with one row a seed and case: ``seed``,
+    ``case`` (a report, a document) and the ``statistics``, which are finite and not negative. Every seed has
+    the same cases. ``of`` takes the sums by name and gives the measures ``names``; ``gold`` are those
+    statistics that the test cases alone decide, so that they are the same for every model.
+    """
+
+    statistics: tuple[str, ...]
+    names: tuple[str, ...]
+    of: Callable[[Mapping[str, FloatArray]], Sequence[FloatArray]]
+    gold: tuple[str, ...] = ()
+
+    def values(self, sums: FloatArray) -> FloatArray:
+        """The measures from summed statistics; shape (..., statistics) to (..., measures)."""
+        named = dict(zip(self.statistics, np.moveaxis(sums, -1, 0), strict=True))
+        return np.stack(self.of(named), axis=-1)
+
+
+def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
+    """``above / below``, and 0 where there is nothing below."""
+    result: FloatArray = np.divide(above, below, where=below > 0, out=np.zeros_like(above))
+    return result
+
+
+def micro(prefix: str = "") -> Measure:
+    """Micro precision, recall and F1 of what was ``matched``, ``predicted`` and ``gold``; all with
+    ``prefix``."""
+    statistics = tuple(prefix + name for name in ("matched", "predicted", "gold"))
+
+    def of(sums: Mapping[str, FloatArray]) -> list[FloatArray]:
+        matched, predicted, gold = (sums[name] for name in statistics)
+        return [ratio(matched, predicted), ratio(matched, gold), ratio(2 * matched, predicted + gold)]
+
+    names = tuple(prefix + name for name in ("precision", "recall", "f1"))
+    return Measure(statistics, names, of, gold=statistics[2:])
+
+
+TAGGING = Measure(
+    (*micro().statistics, "correct_words", "words"),
+    (*micro().names, "accuracy"),
+    lambda sums: [*micro().of(sums), ratio(sums["correct_words"], sums["words"])],
+    gold=("gold", "words"),
+)
+"""Strict spans of a tagger, and the accuracy of its words' labels."""
+
+
+def measures(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+    """Measures of each seed (rows), over all its cases."""
+    seeds, _, table = _table(counts, measure)
+    values = measure.values(table.sum(axis=1))
+    return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
+
+
+def intervals(
+    counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Mean of the measures over seeds, with a 95 % interval from drawing cases, the same for every seed, and
+    seeds.
+
+    With few seeds it understates what another seed could change: of three seeds, a resample holds two
+    different ones on average. Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most``
+    over the seeds.
+    """
+    by_seed = measures(counts, measure)
+    (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
+    low, high = ends(drawn)
+    least, most = by_seed.min(), by_seed.max()
+    columns = {"value": by_seed.mean(), "low": low, "high": high, "least": least, "most": most}
+    return pd.DataFrame(columns, index=by_seed.columns).rename_axis("measure")
+
+
+def paired_difference(
+    first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Mean measures of one model minus those of another on the same test cases, by ``counts`` of the two.
+
+    Each resample draws the same cases for both, and seeds for each apart; these may differ in number. Index
+    ``measure``: ``value``, ``low``, ``high`` and ``p``."""
+    (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
+    if cases != others:
+        odd = sorted(set(map(str, cases)) ^ set(map(str, others)))
+        raise ValueError(f"{len(odd)} cases are not in both, such as {odd[:1]}; compare on the same ones")
+    same = [measure.statistics.index(name) for name in measure.gold]
+    if np.ptp(np.concatenate([ours, theirs])[:, :, same], axis=0).any():
+        raise ValueError(
+            f"{', '.join(measure.gold)} of a case differ between models; compare on the same gold"
+        )
+    mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
+    values = measures(first, measure).mean() - measures(second, measure).mean()
+    found = [vars(estimate(*pair)) for pair in zip(values, (mine - other).T, strict=True)]
+    return pd.DataFrame(found, index=values.index)[["value", "low", "high", "p"]].rename_axis("measure")
+
+
+def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
+    """Seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
+    statistics = list(measure.statistics)
+    if missing := [name for name in ("seed", "case", *statistics) if name not in counts]:
+        raise ValueError(f"counts lacks the columns {', '.join(missing)}")
+    if counts.empty:
+        raise ValueError("counts has no row")
+    if counts.duplicated(["seed", "case"]).any():
+        raise ValueError("counts has two rows of one seed and case; give one, or name cases apart")
+    ordered = counts.sort_values(["seed", "case"])
+    seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
+    if len(ordered) != len(seeds) * len(cases):
+        raise ValueError(
+            f"{len(ordered)} rows for {len(seeds)} seeds and {len(cases)} cases; each seed needs all"
+        )
+    table = ordered[statistics].to_numpy(dtype=np.float64).reshape(len(seeds), len(cases), -1)
+    if not (np.isfinite(table) & (table >= 0)).all():
+        raise ValueError("counts holds a count that is missing or negative")
+    return seeds, cases, table

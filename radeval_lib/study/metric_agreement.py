@@ -12,7 +12,7 @@ from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.base import Metric
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.stats.printed import Kind
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority

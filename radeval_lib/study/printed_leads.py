@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import math
 
-from radeval_lib.stats.printed_correlation import Kind, correlation_interval, needed_between
-from radeval_lib.stats.printed_intervals import needed_correlation, standard_error
-from radeval_lib.stats.printed_shares import mcnemar_range
+from radeval_lib.stats.printed import (
+    Kind,
+    correlation_interval,
+    mcnemar_range,
+    needed_between,
+    needed_correlation,
+    standard_error,
+)
 from radeval_lib.study.superiority import LEVEL, Lead
 
 
@@ -34,7 +39,7 @@ def lead_of_correlations(first: float, second: float, n: int, kind: Kind) -> Lea
     Notes
     -----
     Pearson's: Williams's test. The others: z-test on Fisher's scale
-    (:func:`radeval_lib.stats.printed_correlation.correlation_interval`).
+    (:func:`radeval_lib.stats.printed.correlation_interval`).
     """
     if kind == "pearson":
         return _lead(first - second, needed_between(first, second, n), "the two metrics")

@@ -1,18 +1,20 @@
 """Ceilings, planted errors, reading labels, summary and freeze of GREEN's pages."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.typing import NDArray
 
+from radeval_lib.data import rexval
 from radeval_lib.data.radpref import Case, FindingError, Rating
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.judges.rules.items import names_of
-from radeval_lib.pages.green import ceilings, planted, rules_judge, summary
+from radeval_lib.pages.green import ceilings, rules_judge, summary
 from radeval_lib.pages.green.rules_judge import Freeze, behaviour, freeze
 
 
@@ -30,16 +32,14 @@ ERRORS = (
 
 
 def test_marks_by_hand():
-    found = ceilings.marks(case(1), Rating("1", "C1", "1", 3, ERRORS))
-    assert found == ceilings.Marks(
-        weighted=1.5, errors=3, significant=2, stated=3, clean=1, right=2, passable=2
-    )
-    scores = {name: score(found) for name, (_, score) in ceilings.VARIANTS.items()}
-    assert scores["GREEN"] == pytest.approx(1 / 3)
-    assert scores["GREEN, all errors"] == pytest.approx(1 / 4)
-    assert scores["GREEN, one match given"] == pytest.approx(2 / 4)
-    assert scores["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
-    assert scores["weighted errors"] == -1.5
+    row = ceilings.marked([case(1)], [Rating("1", "C1", "1", 3, ERRORS)]).iloc[0]
+    counted = ["weighted", "errors", "significant", "stated", "clean", "right", "passable"]
+    assert row[counted].tolist() == [1.5, 3, 2, 3, 1, 2, 2]
+    assert row["GREEN"] == pytest.approx(1 / 3)
+    assert row["GREEN, all errors"] == pytest.approx(1 / 4)
+    assert row["GREEN, one match given"] == pytest.approx(2 / 4)
+    assert row["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
+    assert row["weighted errors"] == -1.5
 
 
 def test_others_are_the_other_radiologists():
@@ -64,13 +64,14 @@ def test_ceilings_of_perfect_marks_are_one():
     assert len(single) == 3 * len(ceilings.VARIANTS)
 
 
-def test_counts_of_radiologists_who_agree():
+def test_counts_of_radiologists_who_agree(monkeypatch):
     counts = [
         ErrorCount(study, "bleu", 1, f"Expert {rater}", True, float(study))
         for study in range(8)
         for rater in range(3)
     ]
-    found = ceilings.counted(counts, resamples=20, rng=np.random.default_rng(0))
+    monkeypatch.setattr(rexval, "load", lambda path: counts)
+    found = ceilings.counted(Path(), resamples=20, rng=np.random.default_rng(0))
     assert found["value"].tolist() == pytest.approx([1.0] * 6)
 
 
@@ -84,7 +85,7 @@ def test_micro_f1_by_hand():
             "hit": [1, 0, 1, 1],
         }
     )
-    scores = planted.micro_f1(table, resamples=50, rng=np.random.default_rng(0))
+    scores = rules_judge.planted_f1(table, resamples=50, rng=np.random.default_rng(0))
     assert scores.loc["a", "value"] == pytest.approx(4 / 5)
     assert scores.loc["b", "value"] == pytest.approx(2 / 3)
     assert scores.loc["all", "value"] == pytest.approx(6 / 8)
@@ -149,11 +150,12 @@ def test_gain_is_the_difference_on_the_same_pairs():
         [(0, "a", 2, 2, 1), (0, "b", 0, 0, 0), (1, "a", 1, 1, 1), (1, "b", 1, 1, 1)],
         columns=["pair", "category", "planted", "found", "hit"],
     )
-    assert planted.paired_difference(table, table, resamples=50, rng=np.random.default_rng(0)) == (0, 0, 0)
+    same = rules_judge.f1_difference(table, table, resamples=50, rng=np.random.default_rng(0))
+    assert (same.value, same.low, same.high) == (0, 0, 0)
     better = table.assign(hit=table["planted"])
-    value, low, high = planted.paired_difference(table, better, resamples=200, rng=np.random.default_rng(0))
-    assert value == pytest.approx(1 - 2 * 3 / 8)
-    assert 0 <= low <= value <= high
+    found = rules_judge.f1_difference(table, better, resamples=200, rng=np.random.default_rng(0))
+    assert found.value == pytest.approx(1 - 2 * 3 / 8)
+    assert 0 <= found.low <= found.value <= found.high
 
 
 def test_an_encoder_that_knows_every_name_and_one_that_knows_none():

@@ -6,8 +6,8 @@ import pytest
 
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.judges.sentence_judge import SilentJudge
-from radeval_lib.pages.green import judge_models, planted, printed_tables, radiologists
-from radeval_lib.pages.green.radiologists import Counted
+from radeval_lib.pages.green import inter_expert, judge_models, judging
+from radeval_lib.pages.green.judging import Counted
 from radeval_lib.study import begin
 from radeval_lib.study.verdicts import FAILS
 
@@ -40,22 +40,12 @@ def test_a_judge_of_the_labels_makes_no_error_and_silence_errs_by_the_count():
     assert table.loc["labels", "GREEN"] == ""
 
 
-def test_a_lead_by_hand_and_its_interval():
-    rng = np.random.default_rng(0)
-    first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
-    found = judge_models.paired_difference(first, second, resamples=400, rng=rng)
-    assert found.value == pytest.approx(1.5)
-    assert 1.0 <= found.low < found.value < found.high <= 2.0
-    same = judge_models.paired_difference(first, first, resamples=50, rng=rng)
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-
-
 def test_simulated_radiologists_and_their_pairs_belong_together(tmp_path):
     run = begin("green/judge_models", profile="smoke", seed=0, output_dir=str(tmp_path))
-    gold = radiologists.load(run)
+    gold = judging.rated_errors(run)
     assert gold is not None
     assert gold.counts["significant"].shape == (run.profile.sizes["rated_errors"], 6, 6)
-    found = radiologists.judged([RulesJudge()], gold.pairs)["significant"][0].sum(axis=1)
+    found = judging.judged([RulesJudge()], gold.pairs)["significant"][0].sum(axis=1)
     assert np.corrcoef(found, gold.means("significant").sum(axis=1))[0, 1] > 0.7
 
 
@@ -67,26 +57,26 @@ def test_table_4_by_hand():
     mine = np.zeros((1, 2, 6))
     mine[0, 0, 0], mine[0, 1, 2] = 1, 2
     none = np.zeros((1, 2, 6))
-    row = radiologists.table_of({"me": {"significant": mine, "insignificant": none}}, gold).loc["me"]
+    row = judge_models.table_of({"me": {"significant": mine, "insignificant": none}}, gold).loc["me"]
     assert row["significant errors"] == "1.50 ± 1.50"
     assert row["insignificant errors"] == "0.00 ± 0.00"
     assert row[["(a)", "(b)", "(c)", "(d)"]].tolist() == [1.0, 0.5, 0.5, 1.0]
     both = {"significant": np.concatenate([mine, none]), "insignificant": np.concatenate([none, none])}
-    assert radiologists.differences(both["significant"], gold.means("significant")).tolist() == [
+    assert judge_models.differences(both["significant"], gold.means("significant")).tolist() == [
         [0, 3],
         [1, 1],
     ]
-    assert radiologists.table_of({"us": both}, gold).loc["us", "significant errors"] == "1.25 ± 1.09"
-    apart = radiologists.experts_differences(counts)
+    assert judge_models.table_of({"us": both}, gold).loc["us", "significant errors"] == "1.25 ± 1.09"
+    apart = judging.experts_differences(counts)
     assert apart[1, 1].tolist() == [1.5, 0.0, 1.5]
 
 
 def test_single_planted_errors_are_filed_by_category_and_significance():
-    found = planted.category_assignment_rates(RulesJudge(), 3, 7)
+    found = inter_expert.category_assignment_rates(RulesJudge(), 3, 7)
     assert len(found) == 12
     assert (found["right"] <= found["category"]).all()
     assert found["category"].mean() > 0.8
-    assert not planted.category_assignment_rates(SilentJudge(), 2, 7).to_numpy().any()
+    assert not inter_expert.category_assignment_rates(SilentJudge(), 2, 7).to_numpy().any()
 
 
 def test_a_judge_without_errors_leads_radiologists_who_err_and_noise_lags():
@@ -94,9 +84,9 @@ def test_a_judge_without_errors_leads_radiologists_who_err_and_noise_lags():
     truth = rng.poisson(3, 80).astype(float)
     people = truth[:, None] + rng.integers(-1, 2, (80, 6))
     cases = [str(number // 4) for number in range(80)]
-    right = radiologists.judge_leads(people, truth, cases, resamples=60, rng=rng)
+    right = inter_expert.judge_leads(people, truth, cases, resamples=60, rng=rng)
     assert all(lead.low > 0 and lead.low <= lead.value <= lead.high for lead in right.values())
-    wrong = radiologists.judge_leads(people, rng.permutation(truth), cases, resamples=60, rng=rng)
+    wrong = inter_expert.judge_leads(people, rng.permutation(truth), cases, resamples=60, rng=rng)
     assert all(lead.high < 0 for lead in wrong.values())
 
 
@@ -107,13 +97,13 @@ def table(*cells: tuple[str, str, str, float]) -> pd.DataFrame:
 
 def test_printed_spreads_against_their_bounds():
     spreads = table(("a", "GREEN", "mean", 0.5), ("a", "GREEN", "sd", 0.6))
-    (check,) = printed_tables.check_spreads(spreads)
+    (check,) = judge_models.check_spreads(spreads)
     assert (check.outcome, check.name) == (FAILS, "standard deviations of GREEN scores")
-    assert printed_tables.shares_of_largest(spreads).tolist() == pytest.approx([1.2])
+    assert judge_models.shares_of_largest(spreads).tolist() == pytest.approx([1.2])
     counts = table(("a", "matched findings", "mean", 2.5), ("a", "matched findings", "sd", 0.3))
-    (check,) = printed_tables.check_spreads(counts)  # half of them 2, half 3: no less than 0.5
+    (check,) = judge_models.check_spreads(counts)  # half of them 2, half 3: no less than 0.5
     assert (check.outcome, check.name) == (FAILS, "standard deviations of counts and their differences")
-    assert printed_tables.as_printed(counts, "model").loc["a", "matched findings"] == "2.50 ± 0.30"
+    assert judging.as_printed(counts, "model").loc["a", "matched findings"] == "2.50 ± 0.30"
 
 
 def test_silence_errs_by_the_mean_count_of_its_place():

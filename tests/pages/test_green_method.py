@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.green import ceilings, method, other_modalities, rules_judge
+from radeval_lib.pages.green import ceilings, method, rules_judge
 from radeval_lib.study import begin
 from radeval_lib.study.verdicts import HOLDS
 
@@ -36,15 +36,15 @@ def test_changes_leave_out_spacing():
 
 
 def test_candidates_are_as_their_method_makes_them():
-    made = list(other_modalities.modified(120, 5))
-    assert {check.outcome for check in other_modalities.check_methods(made)} == {HOLDS}
-    assert other_modalities.counted(made).groupby("method").size().sum() == 120
+    made = list(method.modified(120, 5))
+    assert {check.outcome for check in method.check_methods(made)} == {HOLDS}
+    assert method.counted_by_method(made).groupby("method").size().sum() == 120
 
 
 def test_what_a_score_of_zero_leaves_out():
     frame = pd.DataFrame(
-        {"GREEN": [0, 0, 0.5], "others": [1.0, 3.0, 4.0], "stated": 2, "clean": [0, 0, 1], "significant": 1}
-    )
+        {"GREEN": [0, 0, 0.5], "others": [1.0, 3.0, 4.0], "stated": 2, "clean": [0, 0, 1]}
+    ).assign(**{"GREEN, one match given": [0.5, 0.5, 2 / 3]})
     told = ceilings.about_one_match(frame)[""]
     assert told["scores that are exactly 0"] == "67%"
     assert told["grades of these candidates"] == "1.0 to 3.0"

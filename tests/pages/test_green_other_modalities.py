@@ -1,6 +1,6 @@
 """Candidates for other kinds of images by the paper's four methods."""
 
-from radeval_lib.pages.green.other_modalities import (
+from radeval_lib.pages.green.method import (
     CHEST,
     METHODS,
     modification_prompt,

@@ -107,9 +107,9 @@ def test_scores_of_a_judge_and_of_one_who_knows():
 
 
 def test_green_of_exact_differences_by_hand():
-    assert preferences.green_of(truth(2)) == 2 / 4
-    assert preferences.green_of(truth(0, 5)) == 1.0
-    assert preferences.green_of(truth(1, matched=0)) == 0.0
+    assert preferences.exact_counts(truth(2))["GREEN"] == 2 / 4
+    assert preferences.exact_counts(truth(0, 5))["GREEN"] == 1.0
+    assert preferences.exact_counts(truth(1, matched=0))["GREEN"] == 0.0
 
 
 def test_grades_become_votes():

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.ratescore.correlations import PrintedAgreement, told_edge
-from radeval_lib.stats.printed_correlation import correlation_interval
+from radeval_lib.stats.printed import correlation_interval
 
 ROWS = [
     ("Sentences, Pearson", "RaTEScore", "0.50", 0.5, 0.005),

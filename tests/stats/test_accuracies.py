@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from radeval_lib.stats.accuracies import accuracies, compare_accuracies
+from radeval_lib.stats.comparisons import accuracies, compare_accuracies
 
 CORRECT = {
     "a": [1, 1, 1, 1, 1, 1, 1, 0, 0.5, 1],

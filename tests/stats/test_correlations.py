@@ -15,7 +15,7 @@ from scipy import stats
 
 from radeval_lib.stats import correlations, resampling
 from radeval_lib.stats.correlations import coefficient, resample
-from radeval_lib.stats.printed_correlation import williams_test
+from radeval_lib.stats.printed import williams_test
 from radeval_lib.stats.resampling import drawn_counts, inversion_p
 
 KINDS = ["pearson", "spearman", "kendall"]

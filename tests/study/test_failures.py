@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from radeval_lib.pages.ratescore.single_errors import NONE, UNRELATED, single_errors
-from radeval_lib.stats.partial_correlation import length_held_constant
-from radeval_lib.stats.preferences import preferences, preferred
+from radeval_lib.stats.comparisons import preferences, preferred
+from radeval_lib.stats.correlations import length_held_constant
 from radeval_lib.wording import percent
 
 

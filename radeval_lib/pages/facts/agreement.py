@@ -14,12 +14,20 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from radeval_lib import plots
-from radeval_lib.pages.facts import granularity
+from radeval_lib.pages.facts.rater_agreement import (
+    OVERLAPS,
+    Scenario,
+    count_alphas,
+    holds_between,
+    three_raters,
+)
 from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.printed_numbers import quotations as quotations
+from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.reconstruction import interval_alpha, tables_with
+from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, check_statement, check_value
-from radeval_lib.synthetic.fact_raters import count_facts, draw_descriptions
+from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
 
 FloatArray = NDArray[np.float64]
 
@@ -38,19 +46,72 @@ def simulated_agreement(
 ) -> pd.DataFrame:
     """Alpha of three raters who split facts differently, by how differently, in each repetition.
 
-    Returns
-    -------
-    DataFrame
-        ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
+    Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
     """
     rows = []
     for _ in range(repeats):
-        texts = draw_descriptions(rng, 10, granularity.OVERLAPS)
+        texts = draw_descriptions(rng, 10, OVERLAPS)
         for spread in spreads:
-            found = granularity.alphas(count_facts(rng, texts, granularity.three_raters(spread)))
+            found = count_alphas(count_facts(rng, texts, three_raters(spread)))
             rows += [{"spread": spread, "metric": name, "alpha": alpha} for name, alpha in found.items()]
     frame = pd.DataFrame(rows)
     return frame.assign(kind=frame["metric"].map(kinds))
+
+
+def scenarios() -> list[Scenario]:
+    """Four ways in which real counting departs from the mechanism that the paper names."""
+
+    def usual(rng: np.random.Generator, step: float) -> list[Description]:
+        return draw_descriptions(rng, 10, OVERLAPS)
+
+    return [
+        Scenario(
+            "shared passages are cut anew in the second text",
+            "share of descriptions cut anew",
+            (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
+            usual,
+            alike=lambda step: 1 - step,
+        ),
+        Scenario(
+            "raters misjudge whether a fact is common",
+            "share of facts misjudged",
+            (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3),
+            usual,
+            slips=lambda step: step,
+        ),
+        Scenario(
+            "texts are shorter",
+            "statements in the longest reference",
+            (9, 7, 5, 4, 3, 2),
+            lambda rng, step: draw_descriptions(
+                rng, 10, OVERLAPS, lengths=(max(1, int(step) // 3), int(step)), own=(0, max(1, int(step) - 2))
+            ),
+        ),
+        Scenario(
+            "all models are equally good",
+            "models alike: 0 as in the paper, 1 all alike",
+            (0.0, 0.25, 0.5, 0.75, 1.0),
+            lambda rng, step: draw_descriptions(
+                rng,
+                10,
+                [overlap + step * (0.95 - overlap) for overlap in OVERLAPS],
+                own=(0, max(1, round(7 * (1 - step)))),
+            ),
+        ),
+    ]
+
+
+def limits(tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """How far the mean divide stays positive along each departure.
+
+    Returns ``departure``, ``counted in``, ``holds up to``, ``fails at``; missing where it never holds, or
+    never fails.
+    """
+    rows = [
+        (scenario.name, scenario.unit, *holds_between(frame))
+        for scenario, frame in zip(tried, departures, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["departure", "counted in", "holds up to", "fails at"])
 
 
 def among_pairs(table2: pd.DataFrame) -> list[Check]:
@@ -67,11 +128,8 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
 def share_checks(said: Mapping[str, Printed], number: Mapping[str, int], agreed: int) -> list[Check]:
     """Whether printed shares are whole numbers of ratings, and add up.
 
-    Parameters
-    ----------
-    said : the printed shares: of each class, and ``all_three_coherent``.
-    number : ratings of each class. Three ratings make a description.
-    agreed : descriptions that all three raters called coherent.
+    ``said``: the printed shares: of each class, and ``all_three_coherent``. ``number``: ratings of each
+    class. Three ratings make a description. ``agreed``: descriptions that all three raters called coherent.
     """
     ratings = 3 * round(agreed * 100 / said["all_three_coherent"].value)
     total = sum(number.values())
@@ -99,14 +157,8 @@ def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: i
 def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
     """Alpha of each possible table of ratings at each level of measurement, beside the printed ones.
 
-    Parameters
-    ----------
-    printed : the printed alphas of coherence, by the raters that :data:`RATERS` names.
-
-    Returns
-    -------
-    DataFrame
-        ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
+    ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names. Returns ``table``
+    (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
     """
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
@@ -198,11 +250,8 @@ def coverage(listed: Mapping[str, Sequence[str]], sentence: Sequence[str]) -> pd
 def falling(average: pd.DataFrame, kinds: Mapping[str, str], chosen: float) -> list[Check]:
     """What of the claim on granularity simulated raters show.
 
-    Parameters
-    ----------
-    average : mean alpha by spread (rows) and row of Table 2 (columns).
-    kinds : whether a row is a ``raw count`` or a ``derived metric``.
-    chosen : the spread at which a divide is looked for.
+    ``average``: mean alpha by spread (rows) and row of Table 2 (columns). ``kinds``: whether a row is a ``raw
+    count`` or a ``derived metric``. ``chosen``: the spread at which a divide is looked for.
     """
     raw, derived = (
         [name for name in average if kinds[name] == kind] for kind in ("raw count", "derived metric")
@@ -295,7 +344,7 @@ def draw_simulated(simulated: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_departures(tried: Sequence[granularity.Scenario], departures: Sequence[pd.DataFrame]) -> Figure:
+def draw_departures(tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]) -> Figure:
     """The divide along the steps of each departure, one panel a departure."""
     figure, grid = plots.panels(2, 2, 2.6)
     for axes, scenario, frame in zip(grid.flat, tried, departures, strict=True):

@@ -23,7 +23,10 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
+from radeval_lib.pages.facts.rater_agreement import three_raters
+from radeval_lib.pages.facts.real_counts import counts_by_text
 from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
+from radeval_lib.synthetic.fact_raters import count_facts, from_counts
 
 LAYOUT, TASKS, KEY = "labelling.xml", "tasks.json", "key.json"
 _QUESTIONS = {
@@ -141,11 +144,8 @@ def completed(
 ) -> list[dict[str, Any]]:
     """Tasks as Label Studio exports them once raters gave these counts: for trying the analysis out.
 
-    Parameters
-    ----------
-    tasks : of :func:`project`.
-    counts : by case, number of the description (from 1) and rater; every rater answers every description.
-    coherence : the rating that every description gets.
+    ``tasks``: of :func:`project`. ``counts``: by case, number of the description (from 1) and rater; every
+    rater answers every description. ``coherence``: the rating that every description gets.
     """
     raters = sorted({rater for _, _, rater in counts})
     done = []
@@ -167,6 +167,35 @@ def completed(
             annotations.append({"completed_by": rater, "was_cancelled": False, "result": result})
         done.append({"id": number, **task, "annotations": annotations})
     return done
+
+
+def countable(
+    ratings: Sequence[FactRating], cases: int
+) -> tuple[list[FactRating], dict[tuple[str, str], tuple[int, int, int]]]:
+    """The ratings of the first ``cases`` cases of which every summary's facts can be counted from its rates,
+    and these counts by case and system."""
+    by_text = counts_by_text(ratings)
+    unknown = {one.case for one in ratings if (one.case, one.group) not in by_text}
+    known = [case for case in dict.fromkeys(one.case for one in ratings) if case not in unknown]
+    return [one for one in ratings if one.case in known[:cases]], by_text
+
+
+def simulated(
+    folder: Path, by_text: Mapping[tuple[str, str], tuple[int, int, int]], rng: np.random.Generator
+) -> tuple[list[list[FactCounts]], list[Answer]]:
+    """What three simulated raters count in a written project's texts, and their answers as read back."""
+    tasks, key = (json.loads((folder / name).read_text("utf-8")) for name in (TASKS, KEY))
+    order = [(case, place, system) for case in key for place, system in enumerate(key[case], start=1)]
+    numbers = list(key)
+    counts = [by_text[case, system] for case, _, system in order]
+    descriptions = from_counts(rng, counts, [numbers.index(case) for case, _, _ in order])
+    counted = count_facts(rng, descriptions, three_raters(0.15))
+    given = {
+        (case, place, f"rater {number}"): one
+        for number, rater in enumerate(counted, start=1)
+        for (case, place, _), one in zip(order, rater, strict=True)
+    }
+    return counted, answers(completed(tasks, given, "Coherent"), key, "the simulated export")
 
 
 def _answer(question: str, text: str, kind: str, value: Any) -> dict[str, Any]:
@@ -192,10 +221,7 @@ def table(found: Sequence[Answer]) -> pd.DataFrame:
 def read_export(export: Path, key: Path) -> list[Answer]:
     """The answers of a Label Studio export (its JSON format) and the key of the project.
 
-    Raises
-    ------
-    FormatError
-        As :func:`answers`; or where a file is no such file.
+    Raises FormatError: as :func:`answers`; or where a file is no such file.
     """
     tasks = [task for _, task in reading.read_objects(export)]
     return answers(tasks, reading.read_json(key, dict), export.name)
@@ -206,12 +232,9 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
 
     Cancelled annotations are left out, as Label Studio leaves them out of its statistics.
 
-    Raises
-    ------
-    FormatError
-        Naming task, annotation and description: an unknown case, a missing or repeated answer, counts that
-        no text can have (more common facts than either text has), an unknown rating; or where one rater
-        completed a task twice, or no task is completed.
+    Raises FormatError: naming task, annotation and description: an unknown case, a missing or repeated
+    answer, counts that no text can have (more common facts than either text has), an unknown rating; or where
+    one rater completed a task twice, or no task is completed.
     """
     found: list[Answer] = []
     for number, task in enumerate(tasks, start=1):

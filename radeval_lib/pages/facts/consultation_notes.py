@@ -11,18 +11,10 @@ from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.stats.correlations import resample
-from radeval_lib.wording import joined
+from radeval_lib.stats.estimates import Estimate
 
 _METRICS = {"ROUGE-1": "rouge_1", "ROUGE-L": "rouge_l", "METEOR": "meteor", "BLEU": "bleu"}
-_RATIO, _COUNTS = "share of errors that are omissions", ("incorrect statements", "omissions")
-
-told = {
-    "synthetic": "The clinicians are simulated: they notice different shares of the errors, and those who "
-    "list coarsely join several into one entry. What they agree on is our generator's doing.",
-    "open": "The clinicians are people. What they list depends on what they take for one statement, and on "
-    "what they take for worth listing.",
-}
-"""What the agreement rests on, by level of evidence."""
+RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
 def by_rater(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
@@ -42,32 +34,21 @@ def by_rater(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     return frame.groupby("clinician").mean()
 
 
-def conclusion(agreed: pd.DataFrame, source: str) -> str:
-    """The page's first paragraph: counts against the ratio made of them.
-
-    Parameters
-    ----------
-    agreed : of :func:`radeval_lib.pages.facts.rater_agreement.alphas` on the matrices of
-        :func:`~radeval_lib.pages.facts.rater_agreement.note_matrices`.
-    """
-    counts = joined([f"{_shown(agreed.loc[name])} on {name}" for name in _COUNTS])
-    first = f"On notes from {source} the clinicians agree at an alpha of {counts}."
-    if _RATIO not in agreed.index:
-        return f"{first} No note has an error by all of them, so that no share of errors can be compared."
-    ratio = agreed.loc[_RATIO]
-    best = agreed.loc[list(_COUNTS)]
-    word = (
-        "better than on either count"
-        if ratio["low"] > best["high"].max()
-        else "worse than on either count"
-        if ratio["high"] < best["low"].min()
-        else "neither clearly better nor clearly worse than on the counts"
-    )
-    return f"{first} On the share of errors that are omissions they agree at {_shown(ratio)}, {word}."
-
-
-def _shown(row: pd.Series) -> str:
+def shown(agreed: pd.DataFrame, name: str) -> str:
+    """An alpha of :func:`~radeval_lib.pages.facts.rater_agreement.alphas` with its interval, as text."""
+    if name not in agreed.index:
+        return "not defined, as no note has an error by all of them"
+    row = agreed.loc[name]
     return f"{row['alpha']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def ratio_against_counts(agreed: pd.DataFrame) -> Estimate:
+    """Between what bounds the alpha of the ratio lies above, or below, those of both counts."""
+    if RATIO not in agreed.index:
+        return Estimate(np.nan, -np.inf, np.inf)
+    ratio, counts = agreed.loc[RATIO], agreed.loc[COUNTS]
+    low, high = ratio["low"] - counts["high"].max(), ratio["high"] - counts["low"].min()
+    return Estimate(ratio["alpha"] - counts["alpha"].mean(), low, high)
 
 
 def metric_correlations(
@@ -78,10 +59,7 @@ def metric_correlations(
     A note's score is its mean over the clinicians' own notes, each taken as the reference; intervals draw
     whole consultations.
 
-    Returns
-    -------
-    DataFrame
-        Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
+    Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
     """
     frame = pd.DataFrame(
         {

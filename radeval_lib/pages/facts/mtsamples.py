@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib.data import mtsamples
+from radeval_lib.data.mtsamples import SHORTEST_DESCRIPTION as SHORTEST_DESCRIPTION
 from radeval_lib.data.records import Document, FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.papers.printed_numbers import Printed, quotations
-from radeval_lib.papers.printed_numbers import quoted as printed_in
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import percent, with_interval
+from radeval_lib.wording import with_interval
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -54,9 +55,9 @@ def in_one_run(source: str, summary: str) -> bool:
     return fragments(words(source), said) == [len(said)]
 
 
-@dataclass(frozen=True)
-class Copied:
-    """Copying of one summary."""
+class Copied(NamedTuple):
+    """Of a summary's words the share in runs of its source, the mean length of a word's run, and the share in
+    runs of three words at least."""
 
     coverage: float
     density: float
@@ -79,19 +80,10 @@ def copied(source: str, summary: str) -> Copied:
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    Returns
-    -------
-    DataFrame
-        Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row a summary.
+    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row a summary.
     """
-    return pd.DataFrame(
-        {
-            name: [
-                detail["precision"] for detail in create(name, stem=stem).score(sources, summaries).details
-            ]
-            for name in ("rouge_1", "rouge_l")
-        }
-    )
+    found = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
+    return pd.DataFrame({name: [one["precision"] for one in of.details] for name, of in found.items()})
 
 
 _SHARES = (0.8, 0.1, 0.1)
@@ -122,9 +114,10 @@ class Found:
         return f"{len(self.documents)} of MTSamples' transcriptions, not all of them"
 
     @property
-    def remaining(self) -> str:
-        """What a comparison of a file with the printed means lacks."""
-        return "" if self.whole else "The mean over all reports kept, which needs the whole file."
+    def source(self) -> str:
+        """Where the documents are from, as the page says it."""
+        part = "MTSamples" if self.whole else "a part of MTSamples"
+        return part if self.real else "the generator, not MTSamples"
 
 
 def load(run: Run) -> Found:
@@ -152,37 +145,10 @@ def printed_report() -> PrintedReport:
     return PrintedReport(" ".join(parts.values()), description)
 
 
-def conclusion(found: Found, printed: PrintedReport) -> str:
-    """The page's first paragraph."""
-    stands = "stands" if in_one_run(printed.text, printed.description) else "does not stand"
-    said = (
-        f"The description that the paper prints {stands} word for word in its report, and {_sizes_words()}."
-    )
-    if not found.real:
-        return f"{said} This build has no file of MTSamples, so the means were not measured."
-    share = np.mean(
-        [copied(reveal(one.text), reveal(one.summary)).coverage == 1 for one in found.kept], dtype=float
-    )
-    return (
-        f"{said} Of the {len(found.kept)} descriptions of this build that the paper would keep, "
-        f"{percent(float(share))} hold no word that their report lacks."
-    )
-
-
-def _sizes_words() -> str:
-    """Whether the printed sizes are those that :func:`size_checks` asks for."""
-    said = {name: value.value for name, value in printed_in("facts.claim_dataset").items()}
-    fit = all(check.agrees for check in size_checks(said))
-    word = "fit" if fit else "do not fit"
-    return f"the printed sizes of the splits {word} a split of each specialty by itself, rounded down"
-
-
 def size_checks(said: Mapping[str, float]) -> list[Check]:
     """What the printed sizes must fulfil, whatever the reports are.
 
-    Parameters
-    ----------
-    said : the printed numbers of ``facts.claim_dataset`` by name.
+    ``said``: the printed numbers of ``facts.claim_dataset`` by name.
     """
     parts = [said[name] for name in ("train", "development", "test")]
     kept, specialties = sum(parts), said["specialties"]
@@ -205,6 +171,11 @@ def size_checks(said: Mapping[str, float]) -> list[Check]:
             0 <= odd <= specialties,
         ),
     ]
+
+
+def counts(found: Found) -> dict[str, int]:
+    """What the paper counts, of this build's documents, see :func:`radeval_lib.data.mtsamples.counts`."""
+    return mtsamples.counts(found.documents)
 
 
 def file_checks(found: Found, said: Mapping[str, Printed]) -> list[Check]:
@@ -237,44 +208,25 @@ def file_checks(found: Found, said: Mapping[str, Printed]) -> list[Check]:
     return checks
 
 
-def about_file(found: Found) -> str:
-    """What this build has of MTSamples."""
-    if not found.real:
-        return "This build has no file of MTSamples, so nothing was counted."
-    counts = mtsamples.counts(found.documents)
-    what = "the whole file" if found.whole else "a part of the file, with which totals cannot be compared"
-    return (
-        f"This build has {what}: {counts['reports']:,} reports of {counts['specialties']} specialties, "
-        f"{counts['reports kept']:,} with a description of at least {mtsamples.SHORTEST_DESCRIPTION} words."
-    )
-
-
-def about_repeats(found: Found, rng: np.random.Generator) -> str:
-    """How many test reports also train."""
+def repeated(found: Found, rng: np.random.Generator) -> tuple[int, int, int]:
+    """How many different texts the reports kept are, how many of them test in a split of this build, and how
+    many of these are in the training part too."""
     parted = mtsamples.split(found.kept, rng)
     train = {reveal(one.text) for one in parted if one.split == "train"}
     test = [reveal(one.text) for one in parted if one.split == "test"]
-    both = sum(text in train for text in test)
-    distinct = len({reveal(one.text) for one in parted})
-    source = "MTSamples" if found.whole else "this part of MTSamples" if found.real else "the generator"
-    texts = "one text" if distinct == 1 else f"{distinct:,} different texts"
-    first = f"The {len(parted):,} reports kept of {source} are {texts}."
-    if not both:
-        return f"{first} In a split of this build no test report is in the training part."
-    stand = "is" if both == 1 else "are"
-    return (
-        f"{first} In a split of this build {both} of {len(test)} test reports {stand} in the training part "
-        "too."
-    )
+    return len({reveal(one.text) for one in parted}), len(test), sum(text in train for text in test)
+
+
+def copied_whole(found: Found) -> float:
+    """Share of the descriptions kept that hold no word which their report lacks."""
+    whole = [copied(reveal(one.text), reveal(one.summary)).coverage == 1 for one in found.kept]
+    return float(np.mean(whole, dtype=float))
 
 
 def copying(found: Found, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
-    Returns
-    -------
-    DataFrame
-        Index: the measure. ``mean``, ``low``, ``high``, ``median``.
+    Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
     kept = found.kept
     texts, summaries = [reveal(one.text) for one in kept], [reveal(one.summary) for one in kept]
@@ -293,18 +245,6 @@ def copying(found: Found, resamples: int, rng: np.random.Generator) -> pd.DataFr
         mean, low, high = share_interval(values, texts, resamples=resamples, rng=rng)
         rows[name] = {"mean": mean, "low": low, "high": high, "median": float(np.median(values))}
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def copying_caption(found: Found) -> str:
-    """Caption of the table of :func:`copying`."""
-    what = (
-        "MTSamples"
-        if found.whole
-        else "a part of MTSamples"
-        if found.real
-        else "the generator, not MTSamples"
-    )
-    return f"Descriptions against their reports: {len(found.kept)} of {what}, with 95% intervals"
 
 
 def extractive_checks(found: Found, measured: pd.DataFrame, said: Mapping[str, Printed]) -> list[Check]:
@@ -332,10 +272,7 @@ def extractive_checks(found: Found, measured: pd.DataFrame, said: Mapping[str, P
 def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Share of words in copied runs of at least three words, of each system's summaries and the references.
 
-    Returns
-    -------
-    DataFrame
-        Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
+    Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
     """
     rows: dict[str, dict[str, float]] = {}
     seen: dict[str, tuple[str, str]] = {
@@ -366,19 +303,4 @@ def copying_check(copies: pd.DataFrame) -> Check:
             for name, row in systems.iterrows()
         ),
         False if False in found else None if None in found else True,
-    )
-
-
-def about_summaries(copies: pd.DataFrame, evidence: str) -> str:
-    """What the table of :func:`summaries_copy` says."""
-    if evidence == "synthetic":
-        return (
-            "These summaries are the generator's, which words everything anew: what they copy says nothing "
-            "about summarisers. In a build with MTS-Dialog real systems' summaries stand here."
-        )
-    systems = copies.drop(index="reference")
-    return (
-        f"From {systems['mean'].min():.0%} to {systems['mean'].max():.0%} of a system's words are in copied "
-        f"runs, against {copies.loc['reference', 'mean']:.0%} of the references' words. A note says in the "
-        "third person what a patient said in the first, so a dialogue may leave less to copy than a report."
     )

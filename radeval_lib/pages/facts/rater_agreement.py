@@ -1,8 +1,15 @@
-"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals."""
+"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha, of real raters with
+intervals, and of simulated ones who count at different levels of detail.
+
+The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
+(Moramarco et al. 2021, Section 6.1). The divide is how far the least agreed ratio lies above the best agreed
+count; the claim holds where it is positive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,31 +18,97 @@ from numpy.typing import NDArray
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.reconstruction import interval_alpha
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.agreement import interval_alpha
+from radeval_lib.stats.fact_counts import FactCounts
+from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.synthetic import error_pairs, panel, rate
+from radeval_lib.synthetic.fact_raters import Description, count_facts
+
+RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
+DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
+FIELDS = {**RAW, **DERIVED}
+"""Rows of the paper's Table 2 and the counts behind them; accuracy, almost always 1, is left out."""
+
+OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated model copies
+MIDDLE = 0.65  # granularity about which raters spread
 
 
-def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series]:
+def three_raters(spread: float) -> tuple[float, float, float]:
+    """Granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
+    return MIDDLE + spread, MIDDLE + spread, MIDDLE - 2 * spread
+
+
+def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
+    """Krippendorff's alpha of each row of :data:`FIELDS` over raters; units where a rater has no value are
+    left out.
+
+    ``counted``: the raters' counts, one list a rater, in the same order of units.
+    """
+    found = {}
+    for name, field in FIELDS.items():
+        table = np.array([[getattr(one, field) for one in rater] for rater in counted], dtype=np.float64)
+        table = table[:, np.isfinite(table).all(axis=0)]
+        found[name] = float(interval_alpha(table)) if table.shape[1] else float("nan")
+    return found
+
+
+def ratio_count_gap(agreement: Mapping[str, float]) -> float:
+    """Lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
+    return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One departure from the mechanism, in steps."""
+
+    name: str
+    unit: str
+    steps: tuple[float, ...]
+    texts: Callable[[np.random.Generator, float], list[Description]]
+    alike: Callable[[float], float] = lambda step: 1.0
+    slips: Callable[[float], float] = lambda step: 0.0
+
+
+def sweep(rng: np.random.Generator, scenario: Scenario, spread: float, repeats: int) -> pd.DataFrame:
+    """Agreement in each repetition of each step of raters whose granularities lie ``spread`` apart.
+
+    Returns ``step``, an alpha for each row of :data:`FIELDS`, and ``divide``.
+    """
+    rows = []
+    for _ in range(repeats):
+        for step in scenario.steps:
+            texts, raters = scenario.texts(rng, step), three_raters(spread)
+            settings = {"alike": scenario.alike(step), "slips": scenario.slips(step)}
+            found = count_alphas(count_facts(rng, texts, raters, **settings))
+            rows.append({"step": step, **found, "divide": ratio_count_gap(found)})
+    return pd.DataFrame(rows)
+
+
+def holds_between(frame: pd.DataFrame) -> tuple[float | None, float | None]:
+    """The last step, in the order of the frame, up to which the mean divide is positive, and the next one;
+    None where it is not positive even at the first, or at every step."""
+    positive = frame.groupby("step", sort=False)["divide"].mean() > 0
+    steps = [float(step) for step in positive.index]
+    held = len(steps) if positive.all() else int(positive.to_numpy().argmin())
+    return (steps[held - 1] if held else None), (steps[held] if held < len(steps) else None)
+
+
+Ratings = tuple[pd.DataFrame, pd.Series]
+"""A matrix, one row a unit and one column a rater, and the case of each unit."""
+
+
+def rating_matrix(records: Sequence[RatedPair]) -> Ratings:
     """Ratings as a table, one row a pair and one column a rater, and the case of each pair.
 
     Pairs that some rater left out are left out.
     """
     if not records:
         raise DataError("no rated pairs")
-    frame = pd.DataFrame(
-        {
-            "id": one.id,
-            "rater": one.rater,
-            "rating": one.rating,
-            "case": reveal(one.reference),
-        }
-        for one in records
-    )
+    rows = [(one.id, one.rater, one.rating, reveal(one.reference)) for one in records]
+    frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
     table = frame.pivot_table(index="id", columns="rater", values="rating").dropna()
     if table.empty:
         raise DataError("no pair that all raters rated")
@@ -43,20 +116,13 @@ def rating_matrix(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Series
     return table, pd.Series(pd.factorize(cases)[0], index=table.index)
 
 
-def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+def counted_and_graded(run: Run) -> dict[str, Ratings]:
     """The same raters' grades, counts of errors, and errors by what could be wrong, on the same texts.
 
     From the roles of rated pairs where one data set fills them, else from simulated raters.
 
-    Returns
-    -------
-    dict
-        ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
-
-    Raises
-    ------
-    DataError
-        Where the roles are filled by different texts.
+    Returns ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
+    Raises DataError: where the roles are filled by different texts.
     """
     filled = {
         "grade": "rated_pairs",
@@ -64,7 +130,8 @@ def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
         "errors by findings": "rated_sentences",
     }
     if run.evidence("rated_pairs") == "synthetic":
-        return _simulated(run.profile.sizes["rated_errors"], run.seed)
+        seed = int(run.rng("simulated raters").integers(2**31))
+        return simulated(run.profile.sizes["rated_errors"], seed)
     found = {name: rating_matrix(run.load(role)) for name, role in filled.items()}
     texts = {tuple(matrix.index) for matrix, _ in found.values()}
     if len(texts) > 1:
@@ -72,7 +139,7 @@ def counted_and_graded(run: Run) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
     return found
 
 
-def _simulated(n: int, seed: int) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+def simulated(n: int, seed: int) -> dict[str, Ratings]:
     """Three simulated raters on ``n`` candidates with errors."""
     raters, pairs = panel(3, seed), list(error_pairs(n, seed))
     ratings = [
@@ -80,37 +147,22 @@ def _simulated(n: int, seed: int) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
         for number, pair in enumerate(pairs)
     ]
     fields = {"grade": "grade", "errors, counted": "total", "errors by findings": "normalised"}
-    cases = pd.Series(range(n))
-    return {
-        name: (
-            pd.DataFrame(
-                {rater.name: [float(getattr(one[rater.name], field)) for one in ratings] for rater in raters}
-            ),
-            cases,
-        )
+    rows = {
+        name: [{rater: float(getattr(said, field)) for rater, said in one.items()} for one in ratings]
         for name, field in fields.items()
     }
+    return {name: (pd.DataFrame(found), pd.Series(range(n))) for name, found in rows.items()}
 
 
 def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
     """Errors that raters counted in each candidate, and a ratio made of them.
 
-    Returns
-    -------
-    matrices : ``all errors``, ``significant errors`` and ``share that is significant`` (only candidates in
-        which every rater counted an error); one row a candidate, one column a rater.
-    cases : the case of each candidate.
+    ``matrices``: ``all errors``, ``significant errors`` and ``share that is significant`` (only candidates in
+    which every rater counted an error); one row a candidate, one column a rater. ``cases``: the case of each
+    candidate.
     """
-    frame = pd.DataFrame(
-        {
-            "study": one.study,
-            "origin": one.origin,
-            "rater": one.rater,
-            "errors": one.count,
-            "significant": one.count if one.significant else 0.0,
-        }
-        for one in records
-    )
+    rows = [(one.study, one.origin, one.rater, one.count, one.count * one.significant) for one in records]
+    frame = pd.DataFrame(rows, columns=["study", "origin", "rater", "errors", "significant"])
     summed = frame.groupby(["study", "origin", "rater"])[["errors", "significant"]].sum()
     errors, significant = (summed[name].unstack("rater") for name in ("errors", "significant"))
     matrices = {
@@ -124,12 +176,10 @@ def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFram
 def note_matrices(records: Sequence[NoteJudgement]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
     """What clinicians listed in each note: counts, counts by length, and the time of the correction.
 
-    Returns
-    -------
-    matrices : ``incorrect statements``, ``omissions``, ``critical errors``, ``errors by words of the note``
-        and ``share of errors that are omissions`` (only notes in which every clinician listed an error), and
-        ``seconds`` where all times are known; one row a note, one column a clinician.
-    cases : the consultation of each note.
+    ``matrices``: ``incorrect statements``, ``omissions``, ``critical errors``, ``errors by words of the
+    note`` and ``share of errors that are omissions`` (only notes in which every clinician listed an error),
+    and ``seconds`` where all times are known; one row a note, one column a clinician. ``cases``: the
+    consultation of each note.
     """
     frame = pd.DataFrame(
         {
@@ -160,36 +210,22 @@ def alphas(
     *,
     resamples: int,
     rng: np.random.Generator,
-    level: float = 0.95,
 ) -> pd.DataFrame:
     """Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole cases.
 
-    Parameters
-    ----------
-    matrices : one row a unit, one column a rater, nothing missing.
-    cases : the case of each unit; its index covers that of every matrix.
-
-    Returns
-    -------
-    DataFrame
-        Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``, ``raters``. Resamples in which
-        all ratings are equal are left out.
+    ``matrices``: one row a unit, one column a rater, nothing missing. ``cases``: the case of each unit; its
+    index covers that of every matrix. Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``,
+    ``raters``. Resamples in which all ratings are equal are left out.
     """
-    rows = {}
-    for name, matrix in matrices.items():
+    rows = []
+    for matrix in matrices.values():
         values = matrix.to_numpy(dtype=np.float64).T
         place = pd.factorize(cases.loc[matrix.index])[0]
-        draws = _draws(values, place, resamples, rng)
-        low, high = np.nanquantile(draws, [0.5 - level / 2, 0.5 + level / 2])
-        rows[name] = {
-            "alpha": float(interval_alpha(values)),
-            "low": float(low),
-            "high": float(high),
-            "units": values.shape[1],
-            "cases": int(place.max()) + 1,
-            "raters": values.shape[0],
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")
+        low, high = ends(_draws(values, place, resamples, rng))
+        raters, units = values.shape
+        rows.append((float(interval_alpha(values)), low, high, units, int(place.max()) + 1, raters))
+    columns = ["alpha", "low", "high", "units", "cases", "raters"]
+    return pd.DataFrame(rows, index=list(matrices), columns=columns)
 
 
 def _draws(
@@ -197,26 +233,22 @@ def _draws(
 ) -> NDArray[np.float64]:
     """Alpha of each resample of cases, shape (resamples,); NaN where all ratings are equal.
 
-    As :func:`~radeval_lib.stats.reconstruction.interval_alpha` of the units repeated as often as their case
+    As :func:`~radeval_lib.stats.agreement.interval_alpha` of the units repeated as often as their case
     was drawn, from sums over units.
     """
     raters = len(values)
     centred = values - values.mean()
-    within, sums, squares = centred.var(axis=0, ddof=1), centred.sum(axis=0), (centred**2).sum(axis=0)
-    found = []
-    for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, values.shape[1]):
-        weights = drawn[:, place]
-        units = weights.sum(axis=1)
-        mean = (weights @ sums) / (units * raters)
-        spread = (weights @ squares - units * raters * mean**2) / (units * raters - 1)
-        observed = (weights @ within) / units
+    within, squares = centred.var(axis=0, ddof=1), (centred**2).sum(axis=0)
+    by_unit = np.column_stack([np.ones(len(place)), within, centred.sum(axis=0), squares])
+    by_case = pd.DataFrame(by_unit).groupby(place).sum().to_numpy()
+
+    def alpha(drawn: FloatArray) -> FloatArray:
+        units, within, sums, squares = drawn.T
+        spread = (squares - sums**2 / (units * raters)) / (units * raters - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            found.append(np.where(spread > 1e-12, 1 - observed / spread, np.nan))
-    return np.concatenate(found)
+            return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
 
-
-Ratings = tuple[pd.DataFrame, pd.Series]
-"""A matrix, one row a unit and one column a rater, and the case of each unit."""
+    return sum_draws(by_case, alpha, resamples=resamples, rng=rng)
 
 
 def check_agreed_better(
@@ -230,17 +262,13 @@ def check_agreed_better(
 ) -> list[Check]:
     """Whether raters agree better on one thing than on another, by alpha: order and lead.
 
-    Parameters
-    ----------
-    first, second : what each is, in words, with its ratings.
-    rng : makes the same generator at each call, so that ratings of the same cases are resampled together.
+    ``first``, ``second``: what each is, in words, with its ratings. ``rng``: makes the same generator at each
+    call, so that ratings of the same cases are resampled together.
     """
     values, draws = {}, []
     for what, (matrix, cases) in (first, second):
         table = matrix.to_numpy(dtype=np.float64).T
         values[what] = float(interval_alpha(table))
         draws.append(_draws(table, pd.factorize(cases.loc[matrix.index])[0], resamples, rng()))
-    gaps = draws[0] - draws[1]
-    low, high = np.nanquantile(gaps, [0.025, 0.975])
-    gap = Estimate(values[first[0]] - values[second[0]], float(low), float(high))
+    gap = estimate(values[first[0]] - values[second[0]], draws[0] - draws[1])
     return check_superiority(name, claim, values, first=first[0], leads=Lead.by_interval(gap, 2), decimals=2)

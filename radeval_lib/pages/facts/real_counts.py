@@ -1,8 +1,9 @@
-"""How metrics agree with fact-based rates, and how far the lengths of the two texts alone would get."""
+"""The counts behind rates, and how metrics, and the lengths of the texts alone, agree with the rates."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,15 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from radeval_lib.data.records import FactRating
-from radeval_lib.data.restricted import reveal
-from radeval_lib.pages.facts.granularity import DERIVED, RAW
-from radeval_lib.pages.facts.rates import Shared
+from radeval_lib.data.restricted import RestrictedText, reveal
+from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
+from radeval_lib.pages.facts.rater_agreement import Scenario, sweep
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.printed_correlation import Kind
-from radeval_lib.wording import in_words, joined, percent
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.printed import Kind
+from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.runs import Run
+from radeval_lib.synthetic.fact_raters import from_counts
 
 TARGETS = {
     "f1": "F1",
@@ -33,12 +37,9 @@ LENGTH = "length alone"
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """One row a judgement, in their order.
 
-    Returns
-    -------
-    DataFrame
-        Index ``id``; ``case``, ``group``; ``reference``, ``candidate`` and ``source`` (str; restricted texts
-        are laid open, so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate
-        is not known); ``reference_words`` and ``candidate_words`` (int).
+    Index ``id``; ``case``, ``group``; ``reference``, ``candidate`` and ``source`` (str; restricted texts are
+    laid open, so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate is not
+    known); ``reference_words`` and ``candidate_words`` (int).
     """
     frame = pd.DataFrame(
         {
@@ -93,17 +94,10 @@ def correlations(
 ) -> pd.DataFrame:
     """Correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
 
-    Parameters
-    ----------
-    frame : of :func:`table`.
-    scores : one column a metric, index of ``frame``.
-
-    Returns
-    -------
-    DataFrame
-        One row a target and metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``,
-        and ``over_length``, ``over_length_low``, ``over_length_high``: that correlation minus the length's,
-        on the same draws. Judgements without the rate are left out of its rows.
+    ``frame``: of :func:`table`. ``scores``: one column a metric, index of ``frame``. One row a target and
+    metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
+    ``over_length_low``, ``over_length_high``: that correlation minus the length's, on the same draws.
+    Judgements without the rate are left out of its rows.
     """
     rows = []
     for target in TARGETS:
@@ -129,141 +123,204 @@ def correlations(
     return pd.concat(rows, ignore_index=True)
 
 
-def _best(found: pd.DataFrame, target: str) -> pd.Series:
-    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-    return rows.loc[rows["value"].idxmax()]
+_LONGEST = 90  # characters of a text shown in a table
 
 
-def _value(row: pd.Series) -> str:
-    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
+    """The smallest counts that can have made each judgement's rates.
 
-
-def _against_length(row: pd.Series) -> str:
-    if row["over_length_low"] > 0:
-        return "more than"
-    return "less than" if row["over_length_high"] < 0 else "no more, as far as can be told, than"
-
-
-def conclusion(found: pd.DataFrame, behind: pd.DataFrame, source: str) -> str:
-    """The page's first paragraph: the best metric, what length alone reaches, and who sees precision."""
-    best = _best(found, "f1")
-    alone = found[(found["target"] == "f1") & (found["metric"] == LENGTH)].iloc[0]
-    odd = int(((behind["counted_twice"] > 0) | behind["empty"] | behind["no_rate"]).sum())
-    return (
-        f"On {source}, {best['metric']} agrees best with F1 of facts, at a correlation of {_value(best)}; "
-        f"that is {_against_length(best)} the {_value(alone)} of a prediction that knows only how long both "
-        f"texts are. {_seen(found)}{_odd(odd, len(behind))}"
-    )
-
-
-def _seen(found: pd.DataFrame) -> str:
-    """How many metrics see precision."""
-    rows = found[(found["target"] == "precision") & (found["metric"] != LENGTH)]
-    if rows.empty:
-        return "All summaries have the same precision."
-    above = int((rows["low"] > 0).sum())
-    best = _best(found, "precision")
-    if not above:
-        return f"No metric sees precision: the highest correlation is {best['metric']}'s, {_value(best)}."
-    see = f"sees precision beyond chance: {best['metric']}, at"
-    if above > 1:
-        see = f"see precision beyond chance, {best['metric']} best, at"
-    return f"{in_words(above).capitalize()} of {in_words(len(rows))} metrics {see} {_value(best)}."
-
-
-def _odd(odd: int, total: int) -> str:
-    if not odd:
-        return ""
-    does = "contradicts itself or rests" if odd == 1 else "contradict themselves or rest"
-    return f" {odd} of the {total} judgements {does} on a convention."
-
-
-def about_counts(behind: pd.DataFrame) -> str:
-    """What the counts behind the rates give away."""
-    known = int((behind["possible"] == 1).sum())
-    told = [f"The counts behind {in_words(known)} of {_judgements(len(behind))} can be told."]
-    if empty := int(behind["empty"].sum()):
-        told.append(
-            f"A precision of 1 beside a recall of 0, which no summary with facts can have, stands in "
-            f"{_judgements(empty)}: the expert found no fact, and nothing over nothing was printed as 1. "
-            "Such a precision counts as perfect in every average."
-        )
-    if twice := int((behind["counted_twice"] > 0).sum()):
-        told.append(
-            f"In {_judgements(twice)}, recall and omission rate together exceed 1: facts of the reference "
-            "are both in common and left out."
-        )
-    if neither := int((behind["neither"] > 0).sum()):
-        told.append(
-            f"In {_judgements(neither)}, they fall short of 1: some facts of the reference are neither, as "
-            "if omissions were noted only where they matter."
-        )
-    if no_rate := int(behind["no_rate"].sum()):
-        told.append(f"The omission rate of {_judgements(no_rate)} is none that counts can give.")
-    return " ".join(told)
-
-
-def _judgements(number: int) -> str:
-    return f"{in_words(number)} {'judgement' if number == 1 else 'judgements'}"
-
-
-def about_shared(shared: Shared) -> str:
-    """Whether one number of facts fits all judgements of a reference."""
-    first = f"One number fits all judgements of {shared.fit} of {shared.cases} references."
-    if shared.told:
-        first = f"{first[:-1]}; for {shared.told} of them it can be told."
-    chance = (
-        f"If each system's judgements were dealt to the references at random, a number would fit "
-        f"{percent(shared.by_chance)} of the time"
-    )
-    if shared.fit / shared.cases > shared.by_chance + 0.1:
-        return f"{first} {chance}, so the references were counted alike."
-    return f"{first} {chance}, so this says little."
-
-
-def about_metrics(found: pd.DataFrame) -> str:
-    """The best metric for each rate; no precision where all summaries have the same."""
-    told = []
-    for target in ("f1", "recall", "precision"):
-        if target in set(found["target"]):
-            best = _best(found, target)
-            told.append(f"{best['metric']} agrees best with {TARGETS[target]}, at {_value(best)}.")
-    return " ".join(told)
-
-
-def about_length(found: pd.DataFrame) -> str:
-    """How many metrics agree with each rate more than the lengths do."""
-    told = []
-    for target in ("f1", "recall"):
-        rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-        sides = {
-            "better": int((rows["over_length_low"] > 0).sum()),
-            "worse": int((rows["over_length_high"] < 0).sum()),
-        }
-        parts = [
-            f"{in_words(count)} {'agrees' if count == 1 else 'agree'} {side}"
-            for side, count in sides.items()
-            if count
-        ]
-        if parts:
-            said = f"of {in_words(len(rows))} metrics {joined(parts)} than the lengths beyond chance"
-        else:
-            said = f"none of {in_words(len(rows))} metrics differs from the lengths beyond chance"
-        told.append(f"With {TARGETS[target]}, {said}.")
-    return " ".join(told)
-
-
-def about_sizes(average: pd.DataFrame) -> str:
-    """How simulated raters agree on counts and ratios where they misjudge nothing.
-
-    Parameters
-    ----------
-    average : mean alphas by share of facts misjudged, from 0 on; columns of
-        :data:`~radeval_lib.pages.facts.granularity.FIELDS`.
+    Index ``id``; ``case``; ``possible`` (int: sets of counts, no more facts than words); ``reference``,
+    ``generated``, ``common`` (int, the smallest set); ``empty`` (bool: a summary without facts, whose
+    precision is nothing over nothing); ``counted_twice`` and ``neither`` (int, facts of the reference);
+    ``no_rate`` (bool: the source prints what is no rate). Raises MetricError: naming the judgement, where no
+    counts give its rates.
     """
-    first = average.iloc[0]
-    counts, ratios = ([first[name] for name in names if name in first] for names in (RAW, DERIVED))
-    return (
-        f"Without a misjudged fact the counts agree at an alpha of {min(counts):.2f} to {max(counts):.2f}, "
-        f"and the ratios at {min(ratios):.2f} to {max(ratios):.2f}."
+    rows = []
+    for one in ratings:
+        found = counts_of(one)
+        least = found[0]
+        rows.append(
+            {
+                "id": one.id,
+                "case": one.case,
+                "possible": len(found),
+                "reference": least.reference,
+                "generated": least.generated,
+                "common": least.common,
+                "empty": least.generated == 0,
+                "counted_twice": least.counted_twice,
+                "neither": least.neither,
+                "no_rate": bool(one.fault),
+            }
+        )
+    return pd.DataFrame(rows).set_index("id")
+
+
+def summary(behind: pd.DataFrame) -> pd.DataFrame:
+    """How many judgements are of each kind; ``behind`` is of :func:`counts`."""
+    kinds = {
+        "one set of counts gives the rates": behind["possible"] == 1,
+        "several sets give them": behind["possible"] > 1,
+        "a summary without facts: precision is nothing over nothing, printed as 1": behind["empty"],
+        "facts of the reference both in common and left out": behind["counted_twice"] > 0,
+        "facts of the reference neither in common nor left out": behind["neither"] > 0,
+        "an omission rate that no counts give": behind["no_rate"],
+    }
+    return pd.DataFrame(
+        {
+            "judgements": [int(mask.sum()) for mask in kinds.values()],
+            "share": [float(mask.mean()) for mask in kinds.values()],
+        },
+        index=list(kinds),
     )
+
+
+def oddities(behind: pd.DataFrame, ratings: Sequence[FactRating], each: int = 2) -> pd.DataFrame:
+    """A few judgements of each odd kind with their texts; none whose text may not be passed on."""
+    kinds = {
+        "no fact, precision 1": behind["empty"],
+        "in common and left out": behind["counted_twice"] == behind["reference"],
+        "no rate": behind["no_rate"],
+    }
+    by_id = {one.id: one for one in ratings}
+    rows = []
+    for kind, mask in kinds.items():
+        for name in behind.index[mask][:each]:
+            one = by_id[name]
+            if isinstance(one.reference, RestrictedText) or isinstance(one.candidate, RestrictedText):
+                continue
+            rows.append(
+                {
+                    "what": kind,
+                    "reference": _short(one.reference),
+                    "summary": _short(one.candidate),
+                    "precision": one.precision,
+                    "recall": one.recall,
+                    "omission": one.fault.split(" ")[1] if one.fault else f"{one.omission:g}",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Whether one number of facts of a reference fits all judgements of its summaries."""
+
+    cases: int
+    fit: int
+    told: int
+    by_chance: float
+
+
+def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int = 20) -> Shared:
+    """See :class:`Shared`; the chance level is the mean over ``repeats`` deals."""
+    by_case = _by_case(ratings)
+    sizes = [shared_reference_counts(case) for case in by_case]
+    possible = [[{one.reference for one in counts_of(rating)} for rating in case] for case in by_case]
+    systems = min(len(case) for case in possible)
+    fitting = []
+    for _ in range(repeats):
+        orders = [rng.permutation(len(possible)) for _ in range(systems)]
+        for place in range(len(possible)):
+            dealt = [possible[order[place]][system] for system, order in enumerate(orders)]
+            fitting.append(bool(set.intersection(*dealt)))
+    return Shared(
+        cases=len(by_case),
+        fit=sum(bool(size) for size in sizes),
+        told=sum(len(size) == 1 for size in sizes),
+        by_chance=float(np.mean(fitting)),
+    )
+
+
+def definition_checks(behind: pd.DataFrame, found: Shared) -> dict[str, Check]:
+    """Whether real judgements are counts, and ratios of them, as the paper defines these; by exhibit.
+
+    ``behind``: of :func:`counts`, which refuses rates that no counts give. ``found``: of :func:`shared`.
+    """
+    with_facts = int((~behind["empty"]).sum())
+    undefined = "" if with_facts == len(behind) else "; the others have no fact in G, and so no ratio"
+    return {
+        "facts.def_counts": check_statement(
+            "one number of facts R fits all judgements of a reference",
+            "R: facts in the reference description",
+            f"{found.fit} of {found.cases} references",
+            found.fit == found.cases,
+        ),
+        "facts.def_precision": check_statement(
+            "every judgement's precision is a ratio of whole counts",
+            "R&G / G",
+            f"{with_facts} of {len(behind)} are" + undefined,
+            with_facts == len(behind),
+        ),
+    }
+
+
+def triples(ratings: Sequence[FactRating]) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Counts of reference, summary and both that fit all judgements of a reference together.
+
+    ``counts``: one triple a judgement, with the smallest number of facts of the reference that fits all.
+    ``reports``: the reference of each. Judgements of references where none fits are left out.
+    """
+    found = list(_told(ratings))
+    return [counts for _, _, counts in found], [number for number, _, _ in found]
+
+
+def counts_by_text(ratings: Sequence[FactRating]) -> dict[tuple[str, str], tuple[int, int, int]]:
+    """The counts of :func:`triples` by case and system; judgements that none fits are left out."""
+    return {(rating.case, rating.group): counts for _, rating, counts in _told(ratings)}
+
+
+def _told(ratings: Sequence[FactRating]) -> Iterator[tuple[int, FactRating, tuple[int, int, int]]]:
+    """The number of each judgement's reference, the judgement, and counts that fit."""
+    for number, case in enumerate(_by_case(ratings)):
+        sizes = shared_reference_counts(case)
+        for rating in case if sizes else []:
+            one = next(one for one in counts_of(rating) if one.reference == sizes[0])
+            if one.generated:
+                yield number, rating, (one.reference, one.generated, one.common)
+
+
+def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
+    cases: dict[tuple[str, str], list[FactRating]] = {}
+    for rating in ratings:
+        cases.setdefault((rating.case, reveal(rating.reference)), []).append(rating)
+    return list(cases.values())
+
+
+def best(found: pd.DataFrame, target: str) -> str:
+    """The metric that agrees best with a rate, and at what correlation; none where the rate does not vary."""
+    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
+    if rows.empty:
+        return "no metric, as all summaries have the same"
+    one = rows.loc[rows["value"].idxmax()]
+    return f"{one['metric']}, at {one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}]"
+
+
+def best_over_length(found: pd.DataFrame, target: str) -> Estimate:
+    """By how much the metric that agrees best with a rate does so better than the lengths."""
+    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
+    return Estimate(*rows.loc[rows["value"].idxmax(), ["over_length", "over_length_low", "over_length_high"]])
+
+
+def over_length(found: pd.DataFrame, target: str) -> tuple[int, int]:
+    """How many metrics agree with a rate better than the lengths beyond chance, and how many worse."""
+    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
+    return int((rows["over_length_low"] > 0).sum()), int((rows["over_length_high"] < 0).sum())
+
+
+def misjudged(run: Run, ratings: Sequence[FactRating], repeats: int) -> pd.DataFrame:
+    """:func:`~radeval_lib.pages.facts.rater_agreement.sweep` of simulated raters who count the facts behind
+    these ratings and misjudge a growing share of them."""
+    counts, reports = triples(ratings)
+    scenario = Scenario(
+        "raters misjudge whether a fact is common",
+        "share of facts misjudged",
+        (0.0, 0.02, 0.05, 0.1, 0.2),
+        lambda rng, _: from_counts(rng, counts, reports),
+        slips=lambda step: step,
+    )
+    return sweep(run.rng("granularity"), scenario, 0.15, repeats)

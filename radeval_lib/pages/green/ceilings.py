@@ -8,14 +8,14 @@ none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from radeval_lib.data import rexval
 from radeval_lib.data.radpref import CANDIDATES, Case, Rating
-from radeval_lib.data.records import ErrorCount
 from radeval_lib.stats.correlations import Resampled, resample
 
 WEIGHTS: Mapping[str, float] = {
@@ -32,100 +32,76 @@ SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 """The marks that GREEN would call clinically significant: they ask for something to be done."""
 
 
-@dataclass(frozen=True)
-class Marks:
-    """One radiologist's marks on one candidate, counted."""
-
-    weighted: float
-    errors: int
-    significant: int
-    stated: int
-    clean: int
-    right: int
-    passable: int
-
-
-def marks(case: Case, rating: Rating) -> Marks:
-    """Count what a radiologist marked on a candidate."""
-    stated = len(case.candidate_findings[rating.candidate])
-    about = [error for error in rating.errors if error.kind != "missing"]
-    touched = {error.finding for error in about}
-    false = {error.finding for error in about if error.kind == "false"}
-    grave = {error.finding for error in about if error.significance in SIGNIFICANT}
-    return Marks(
-        sum(WEIGHTS[error.significance] for error in rating.errors),
-        len(rating.errors),
-        sum(error.significance in SIGNIFICANT for error in rating.errors),
-        stated,
-        max(0, stated - len(touched)),
-        max(0, stated - len(false)),
-        max(0, stated - len(false | grave)),
-    )
-
-
 def share(matched: float, errors: float) -> float:
     """GREEN's form: matched over matched plus errors; 0 where nothing matches."""
     return matched / (matched + errors) if matched else 0.0
 
 
-VARIANTS: dict[str, tuple[str, Callable[[Marks], float]]] = {
-    "weighted errors": ("sum", lambda m: -m.weighted),
-    "all errors": ("sum", lambda m: -m.errors),
-    "significant errors": ("sum", lambda m: -m.significant),
-    "GREEN": ("ratio", lambda m: share(m.clean, m.significant)),
-    "GREEN, all errors": ("ratio", lambda m: share(m.clean, m.errors)),
-    "GREEN, a match unless false": ("ratio", lambda m: share(m.right, m.significant)),
-    "GREEN, a match unless significant": ("ratio", lambda m: share(m.passable, m.significant)),
-    "GREEN, errors weighted": ("ratio", lambda m: share(m.clean, m.weighted)),
-    "GREEN, one match given": ("ratio", lambda m: share(m.clean + 1, m.significant)),
+VARIANTS: dict[str, tuple[str, str]] = {
+    "weighted errors": ("", "weighted"),
+    "all errors": ("", "errors"),
+    "significant errors": ("", "significant"),
+    "GREEN": ("clean", "significant"),
+    "GREEN, all errors": ("clean", "errors"),
+    "GREEN, a match unless false": ("right", "significant"),
+    "GREEN, a match unless significant": ("passable", "significant"),
+    "GREEN, errors weighted": ("clean", "weighted"),
+    "GREEN, one match given": ("given", "significant"),
 }
-"""Name -> whether a sum or GREEN's ratio, and the score (higher is better)."""
+"""Name -> the columns of :func:`marked` that are its matches and errors in GREEN's form, or a sum of errors
+alone; higher is better."""
 
 
 def marked(cases: Sequence[Case], ratings: Sequence[Rating]) -> pd.DataFrame:
-    """One row a candidate and radiologist.
+    """What a radiologist marked on a candidate, counted: one row for each two.
 
-    Returns
-    -------
-    DataFrame
-        ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists), the
-        counts of :class:`Marks` and one column for each of :data:`VARIANTS`.
+    Returns ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists),
+    ``stated`` findings, those without a mark (``clean``), with none that is false (``right``), or that is
+    false or significant (``passable``), and one column for each of :data:`VARIANTS`.
     """
     by_id = {case.id: case for case in cases}
     rows = []
     for rating in ratings:
-        found = marks(by_id[rating.case], rating)
-        scores = {name: score(found) for name, (_, score) in VARIANTS.items()}
+        stated = len(by_id[rating.case].candidate_findings[rating.candidate])
+        about = [error for error in rating.errors if error.kind != "missing"]
+        false = {error.finding for error in about if error.kind == "false"}
+        grave = {error.finding for error in about if error.significance in SIGNIFICANT}
         rows.append(
             {
                 "case": rating.case,
                 "candidate": rating.candidate,
                 "rater": rating.rater,
                 "grade": rating.rating,
-                **vars(found),
-                **scores,
+                "weighted": sum(WEIGHTS[error.significance] for error in rating.errors),
+                "errors": len(rating.errors),
+                "significant": sum(error.significance in SIGNIFICANT for error in rating.errors),
+                "stated": stated,
+                "clean": max(0, stated - len({error.finding for error in about})),
+                "right": max(0, stated - len(false)),
+                "passable": max(0, stated - len(false | grave)),
             }
         )
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).assign(given=lambda marks: marks["clean"] + 1)
+    for name, (matches, errors) in VARIANTS.items():
+        if matches:
+            frame[name] = [share(*pair) for pair in zip(frame[matches], frame[errors], strict=True)]
+        else:
+            frame[name] = -frame[errors]
     grades = frame.groupby(["case", "candidate"])["grade"]
-    count = grades.transform("size")
-    frame["others"] = (grades.transform("sum") - frame["grade"]) / (count - 1)
+    frame["others"] = (grades.transform("sum") - frame["grade"]) / (grades.transform("size") - 1)
     return frame
 
 
 def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Agreement of each variant by one radiologist's marks with the mean grade of the others.
 
-    Returns
-    -------
-    DataFrame
-        One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
-        intervals by drawing cases.
+    One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
+    intervals by drawing cases.
     """
-    parts = []
-    for rater, rows in frame.groupby("rater"):
-        found = _resampled(rows, rows["others"], resamples, rng).intervals()
-        parts.append(found.assign(rater=rater))
+    parts = [
+        _resampled(rows, rows["others"], resamples, rng).intervals().assign(rater=rater)
+        for rater, rows in frame.groupby("rater")
+    ]
     return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
 
 
@@ -150,25 +126,16 @@ def _resampled(rows: pd.DataFrame, grades: pd.Series, resamples: int, rng: np.ra
     )
 
 
-def step_of_one_match(frame: pd.DataFrame) -> pd.Series:
-    """By how much GREEN's score moves where one finding more is called a match, errors as they are."""
-    before = [share(row.clean, row.significant) for row in frame.itertuples()]
-    after = [share(row.clean + 1, row.significant) for row in frame.itertuples()]
-    return pd.Series(np.subtract(after, before), index=frame.index)
-
-
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     """How far one match more moves GREEN's score, and what grades the candidates have whose score is 0.
 
-    Parameters
-    ----------
-    frame : of :func:`marked`.
+    ``frame``: of :func:`marked`.
     """
-    zero = frame.loc[frame["GREEN"] == 0, "others"]
+    zero, step = frame.loc[frame["GREEN"] == 0, "others"], frame["GREEN, one match given"] - frame["GREEN"]
     rows = {
         "findings stated, median": f"{frame['stated'].median():.0f}",
         "of these without a mark, mean": f"{frame['clean'].mean():.1f}",
-        "step of one match more, mean": f"{step_of_one_match(frame).mean():.2f}",
+        "step of one match more, mean": f"{step.mean():.2f}",
         "scores that are exactly 0": f"{len(zero) / len(frame):.0%}",
     }
     if not zero.empty:
@@ -193,16 +160,13 @@ def texts(cases: Sequence[Case]) -> pd.DataFrame:
     return frame.set_index(["case", "candidate"])
 
 
-def counted(counts: Sequence[ErrorCount], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def counted(path: Path, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
 
-    Returns
-    -------
-    DataFrame
-        One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
-        ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
+    One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
+    ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
-    rows = pd.DataFrame([vars(one) for one in counts])
+    rows = pd.DataFrame([vars(one) for one in rexval.load(path)])
     keys = ["study", "origin", "rater"]
     total = rows.groupby(keys)["count"].sum().unstack("rater")
     grave = rows[rows["significant"]].groupby(keys)["count"].sum().unstack("rater")

@@ -15,10 +15,13 @@ from scipy import stats
 
 from radeval_lib import plots
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted, wide
-from radeval_lib.stats import agreement, printed_intervals, printed_shares
+from radeval_lib.stats import agreement
+from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import drawn_rows, ends
 from radeval_lib.study.checks import Check, check_statement, check_value
-from radeval_lib.study.printed_leads import lead_of_intervals, lead_of_shares
+from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
+from radeval_lib.study.printed_leads import lead_of_shares
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 
 FloatArray = NDArray[np.float64]
@@ -28,18 +31,16 @@ ENDS = ["estimate", "ci_low", "ci_high"]
 class PrintedTaus:
     """Table 6: Kendall's tau of metrics with radiologists' total errors, with 95% intervals.
 
-    Attributes
-    ----------
-    cells : as printed; ``values``, by metric, with columns :data:`ENDS`.
-    taus : the printed coefficients by metric.
-    tests : every two metrics, their errors taken as independent, ``distinct`` after Holm's correction.
+    ``cells``: as printed; ``values``, by metric, with columns :data:`ENDS`. ``taus``: the printed
+    coefficients by metric. ``tests``: every two metrics, their errors taken as independent, ``distinct``
+    after Holm's correction.
     """
 
     def __init__(self) -> None:
         self.cells = printed("green.table6")
         self.values = wide(self.cells, "metric", "statistic")
         self.taus = by_name(self.cells[self.cells["statistic"] == "estimate"], "metric")
-        tests = printed_intervals.pairwise_tests(self.values.reset_index(), name="metric")
+        tests = from_print.pairwise_tests(self.values.reset_index(), name="metric")
         self.tests = tests.assign(distinct=tests["p_holm"] < LEVEL)
 
     def test(self, first: str, second: str) -> pd.Series:
@@ -50,11 +51,9 @@ class PrintedTaus:
     def p_value(self, first: str, second: str, between: FloatArray) -> FloatArray:
         """p of the difference of two metrics by the correlation of their errors, uncorrected."""
         one, other = self.values.loc[first], self.values.loc[second]
-        se, other_se = (
-            printed_intervals.standard_error(row["ci_low"], row["ci_high"]) for row in (one, other)
-        )
+        se, other_se = (from_print.standard_error(row["ci_low"], row["ci_high"]) for row in (one, other))
         gap = math.atanh(one["estimate"]) - math.atanh(other["estimate"])
-        return printed_intervals.two_sided_p(gap, se, other_se, between)
+        return from_print.two_sided_p(gap, se, other_se, between)
 
     def below(self, name: str) -> list[str]:
         """The metrics that another is distinguishably above."""
@@ -127,13 +126,10 @@ def draw_pairs(tests: pd.DataFrame) -> None:
 class PrintedShares:
     """Table 7: how often methods prefer what radiologists prefer, with 95% intervals.
 
-    Attributes
-    ----------
-    values, shares : by method, as in :class:`PrintedTaus`.
-    limit : the most cases that there can be.
-    possible : the numbers of cases with which all shares are possible, with the ends that each usual interval
-        meets; ``cases``, ``method`` and ``ends`` are the best of them.
-    right : of these cases, those that each method got right.
+    ``values``, ``shares``: by method, as in :class:`PrintedTaus`. ``limit``: the most cases that there can
+    be. ``possible``: the numbers of cases with which all shares are possible, with the ends that each usual
+    interval meets; ``cases``, ``method`` and ``ends`` are the best of them. ``right``: of these cases, those
+    that each method got right.
     """
 
     def __init__(self) -> None:
@@ -143,12 +139,12 @@ class PrintedShares:
         self.limit = int(quoted("green.table7")["pairs"].value)
         half = cells["half_width"].max()
         spans = list(self.values[ENDS].itertuples(index=False, name=None))
-        samples = printed_shares.possible_samples(spans, half, self.limit)
+        samples = from_print.possible_samples(spans, half, self.limit)
         self.possible = samples[samples["shares"] == len(self.values)]
         best = self.possible.sort_values("ends", ascending=False).iloc[0]
         self.cases, self.method, self.ends = int(best["n"]), str(best["method"]), int(best["ends"])
         self.right = {
-            name: printed_shares.counts_that_print(share, half, self.cases)[0]
+            name: from_print.counts_that_print(share, half, self.cases)[0]
             for name, share in self.values["estimate"].items()
         }
 
@@ -180,7 +176,7 @@ class PrintedShares:
             name: {
                 **{
                     kind: ", ".join(f"{end:.3f}" for end in self._interval(k, kind))
-                    for kind in printed_shares.METHODS
+                    for kind in from_print.METHODS
                 },
                 "printed": ", ".join(f"{end:.2f}" for end in self.values.loc[name, ENDS[1:]]),
             }
@@ -196,14 +192,14 @@ class PrintedShares:
                 one,
                 other,
                 f"{self.right[one]} v {self.right[other]}",
-                *printed_shares.mcnemar_range(self.right[one], self.right[other], self.cases),
+                *from_print.mcnemar_range(self.right[one], self.right[other], self.cases),
             )
             for one, other in combinations(order, 2)
         ]
         return pd.DataFrame(rows, columns=["first", "second", "right", "smallest p", "largest p"])
 
     def _interval(self, k: int, method: str) -> tuple[float, float]:
-        return printed_shares.interval(k, self.cases, method)
+        return from_print.interval(k, self.cases, method)
 
 
 def check_interval(
@@ -211,12 +207,8 @@ def check_interval(
 ) -> list[Check]:
     """An estimate and the ends of its interval in the prose against the cells of a table.
 
-    Parameters
-    ----------
-    name : what the names of the checks begin with.
-    estimate : what the estimate is called, e.g. ``, tau``.
-    keys : of the estimate and the ends in ``told``.
-    row : of the table, with :data:`ENDS`.
+    ``name``: what the names of the checks begin with. ``estimate``: what the estimate is called, e.g. ``,
+    tau``. ``keys``: of the estimate and the ends in ``told``. ``row``: of the table, with :data:`ENDS`.
     """
     labels = (estimate, ", low end", ", high end")
     return [
@@ -244,15 +236,12 @@ def inter_expert_taus(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's tau between experts by :data:`READINGS`, from drawing pairs.
 
-    Returns
-    -------
-    tuple of DataFrame
-        ``tau``, ``low`` and ``high``, one row a reading; the resampled values, one column a reading.
+    Returns ``tau``, ``low`` and ``high``, one row a reading; the resampled values, one column a reading.
     """
-    samples = [counts[rng.integers(0, len(counts), len(counts))] for _ in range(resamples)]
+    samples = [counts[rows] for rows in drawn_rows(np.arange(len(counts)), resamples, rng)]
     draws = pd.DataFrame({name: [read(sample) for sample in samples] for name, read in READINGS.items()})
     table = pd.DataFrame({"tau": {name: read(counts) for name, read in READINGS.items()}})
-    table[["low", "high"]] = np.quantile(draws, [0.025, 0.975], axis=0).T
+    table[["low", "high"]] = ends(draws).T
     return table, draws
 
 

@@ -17,26 +17,31 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.data.error_categories import LETTERS
-from radeval_lib.data.records import ErrorCount
-from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green.radiologists import KINDS
+from radeval_lib.data.error_categories import CATEGORIES, LETTERS
+from radeval_lib.data.error_categories import REXVAL_NAMES as REXVAL_NAMES
+from radeval_lib.data.rexval import RATERS, load
+from radeval_lib.models.judges.base import Judge
+from radeval_lib.pages.green.judging import CHEST, KINDS, counted, reworded
 from radeval_lib.papers.printed_numbers import Printed, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed_shares import sums_that_print
+from radeval_lib.stats.printed import sums_that_print
+from radeval_lib.stats.resampling import drawn_rows, estimate, share_interval
 from radeval_lib.study.checks import Check, above, check_statement, check_value
+from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
+from radeval_lib.synthetic import error_pairs
 
 FloatArray = NDArray[np.float64]
 Counts = Mapping[str, FloatArray]
-ENDS = (0.025, 0.975)
 NAMES = [*RATERS, "GREEN"]
 
 
-def check_counts(records: Sequence[ErrorCount]) -> tuple[list[Check], Check]:
+def check_counts(run: Run) -> tuple[list[Check], Check]:
     """What ReXVal's file holds against what the paper says: of pairs and raters, and of kinds of errors."""
-    told, frame = quoted("green.def_rexval"), pd.DataFrame(records)
+    path = run.find("rexval_counts")
+    assert path is not None
+    told, frame = quoted("green.def_rexval"), pd.DataFrame(load(path))
     pairs = frame.groupby(["study", "origin"]).ngroups
     cases, raters, kinds, levels = frame[["study", "rater", "category", "significant"]].nunique()
     found = f"{kinds} categories, {levels} levels of significance, each counted by every rater"
@@ -107,32 +112,21 @@ def mean_difference_intervals(
 ) -> dict[str, str]:
     """95% intervals of the mean difference of two raters, from drawing pairs of reports, and whole cases.
 
-    Parameters
-    ----------
-    counts : shape (pairs, raters), sorted by case.
-    candidates : how many pairs a case has.
+    ``counts``: shape (pairs, raters), sorted by case. ``candidates``: how many pairs a case has.
     """
     apart = np.abs(counts[:, :, None] - counts[:, None, :])[:, *np.triu_indices(counts.shape[1], k=1)]
-    by_pair = apart.mean(axis=1)
-    by_case = by_pair.reshape(-1, candidates)
-    n = len(by_case)
-    draws = {
-        "pairs": [rng.choice(by_pair, len(by_pair)).mean() for _ in range(resamples)],
-        "cases": [by_case[rng.integers(0, n, n)].mean() for _ in range(resamples)],
-    }
-    return {
-        f"95% interval of the mean, drawing {unit}": "{:.2f} to {:.2f}".format(*np.quantile(values, ENDS))
-        for unit, values in draws.items()
-    }
+    by_pair, rows = apart.mean(axis=1), np.arange(len(apart))
+    found = {}
+    for unit, groups in (("pairs", rows), ("cases", rows // candidates)):
+        _, low, high = share_interval(by_pair, groups.tolist(), resamples=resamples, rng=rng)
+        found[f"95% interval of the mean, drawing {unit}"] = f"{low:.2f} to {high:.2f}"
+    return found
 
 
 def kendall_readings(counts: Counts) -> pd.DataFrame:
     """Kendall's tau between experts by what it can be taken of and over.
 
-    Returns
-    -------
-    DataFrame
-        ``counts``, ``errors``, ``range over``, ``low``, ``mean`` and ``high``.
+    Returns ``counts``, ``errors``, ``range over``, ``low``, ``mean`` and ``high``.
     """
     levels = {
         (level, kind): rows
@@ -186,10 +180,7 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 def check_upper_bound(totals: Counts, ones: pd.DataFrame) -> list[Check]:
     """Whether experts agree better with each other than GREEN with them.
 
-    Parameters
-    ----------
-    totals : see :func:`check_wilcoxon`.
-    ones : Table 1.
+    ``totals``: see :func:`check_wilcoxon`. ``ones``: Table 1.
     """
     experts = agreement.upper_triangle(agreement.mean_absolute_differences(totals["significant"])).mean()
     green = ones.loc[ones["rater"] == "GREEN", "value"].mean()
@@ -215,9 +206,7 @@ def check_upper_bound(totals: Counts, ones: pd.DataFrame) -> list[Check]:
 def check_shading(largest: pd.DataFrame) -> Check:
     """Whether GREEN deviates most in category (c) alone.
 
-    Parameters
-    ----------
-    largest : who deviates most, a row each way of comparing experts, a column each category.
+    ``largest``: who deviates most, a row each way of comparing experts, a column each category.
     """
     green = {name: ", ".join(row.index[row == "GREEN"]) or "none" for name, row in largest.iterrows()}
     own = green.pop("mean of the other five")
@@ -232,11 +221,8 @@ def check_shading(largest: pd.DataFrame) -> Check:
 def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
     """Whether Wilcoxon's test tells experts from the mean of six, and from each other.
 
-    Parameters
-    ----------
-    counts : shape (pairs, raters).
-    tests : of :func:`~radeval_lib.stats.agreement.wilcoxon_with_mean`.
-    kind : which errors these are.
+    ``counts``: shape (pairs, raters). ``tests``: of :func:`~radeval_lib.stats.agreement.wilcoxon_with_mean`.
+    ``kind``: which errors these are.
     """
     claim, worst = "the experts themselves already significantly differ", tests.loc[tests["p"].idxmax()]
     apart = pairwise_p(counts) * 15 < 0.05
@@ -248,14 +234,43 @@ def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> 
     ]
 
 
+def judge_leads(
+    people: FloatArray, judge: FloatArray, cases: Sequence[str], *, resamples: int, rng: np.random.Generator
+) -> dict[str, Estimate]:
+    """By how much a judge agrees better with radiologists than they do with each other.
+
+    ``people``, ``judge``: totals of errors, shapes (pairs, radiologists) and (pairs,). ``cases``: the
+    reference of each pair; whole cases are drawn for the 95% intervals. Returns ``each other``: the judge's
+    mean tau_b with a radiologist, less that of two radiologists. ``mean`` and ``difference``: tau_b with the
+    radiologists' mean, and mean absolute difference from it, where a radiologist is compared with the mean of
+    the others; positive where the judge is nearer.
+    """
+    others, mean = agreement.mean_of_others(people), people.mean(axis=1)
+
+    def found(rows: NDArray[np.intp]) -> list[float]:
+        tau = agreement.kendall_matrix(np.column_stack([people, judge])[rows])
+        own = agreement.kendall_with(people[rows], others[rows]).mean()
+        apart = np.abs(people - others)[rows].mean() - np.abs(judge - mean)[rows].mean()
+        return [
+            tau[-1, :-1].mean() - agreement.upper_triangle(tau[:-1, :-1]).mean(),
+            stats.kendalltau(judge[rows], mean[rows]).statistic - own,
+            apart,
+        ]
+
+    draws = np.array([found(rows) for rows in drawn_rows(cases, resamples, rng)])
+    values = found(np.arange(len(people)))
+    return {
+        name: estimate(value, drawn)
+        for name, value, drawn in zip(("each other", "mean", "difference"), values, draws.T, strict=True)
+    }
+
+
 def check_judge(
     people: FloatArray, judge: FloatArray, leads: Mapping[str, Estimate]
 ) -> tuple[Check, list[Check]]:
     """Whether a judge agrees better with radiologists than they with each other, and whether they bound it.
 
-    Parameters
-    ----------
-    people, judge, leads : of :func:`~radeval_lib.pages.green.radiologists.judge_leads`.
+    ``people``, ``judge``, ``leads``: of :func:`judge_leads`.
     """
     told = {name: Lead.by_interval(lead, 2).told for name, lead in leads.items()}
     tau = agreement.kendall_matrix(np.column_stack([people, judge]))
@@ -288,11 +303,8 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
 
     The computed range holds the exact W and what 720 orders of adding up the mean give in floating point.
 
-    Parameters
-    ----------
-    totals : counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
-        significant and insignificant errors apart.
-    tens : Table 10's W.
+    ``totals``: counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
+    significant and insignificant errors apart. ``tens``: Table 10's W.
     """
     exact = agreement.wilcoxon_with_mean(totals[kind], RATERS)["w"]
     ways = [agreement.wilcoxon_float_range([totals[kind]])]
@@ -325,6 +337,28 @@ def pairwise_p(counts: FloatArray) -> FloatArray:
             for a, b in zip(first, second, strict=True)
         ]
     )
+
+
+def category_assignment_rates(judge: Judge, n: int, seed: int) -> pd.DataFrame:
+    """Where a judge files single planted errors in ``n`` X-rays of the chest of each kind.
+
+    Index: category and significance; ``category``, the share of errors filed under their category, and
+    ``right``, the share filed so and with their significance. Nothing else may be named for either.
+    """
+    rows = {}
+    for letter in CATEGORIES:
+        for significant in (True, False):
+            made = list(error_pairs(n, seed, {(letter, significant): 1}, modality_anatomy=CHEST))
+            candidates = [reworded(one.candidate, seed).findings.text for one in made]
+            pairs = [(one.reference.findings.text, text) for one, text in zip(made, candidates, strict=True)]
+            said, kind = counted(judge.judge(pairs)), KINDS[0 if significant else 1]
+            alone = said[[f"{one} errors" for one in KINDS]].sum(axis=1) == 1
+            both = said[[f"{one} {letter}" for one in KINDS]].sum(axis=1)
+            rows[f"({letter}) {kind}"] = (
+                (alone & (both == 1)).mean(),
+                (alone & (said[f"{kind} {letter}"] == 1)).mean(),
+            )
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["category", "right"])
 
 
 def draw_table1(cells: pd.DataFrame) -> None:

@@ -18,17 +18,15 @@ from numpy.typing import NDArray
 from radeval_lib import plots
 from radeval_lib.data.error_categories import LETTERS
 from radeval_lib.metrics.base import Metric
+from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Judge, Pair
-from radeval_lib.models.judges.sentence_judge import LearnedJudge
-from radeval_lib.pages.green.judging import QUANTITIES, counted
-from radeval_lib.pages.green.other_modalities import Modified, modified, other_pairs
-from radeval_lib.pages.green.printed_tables import COUNTS, LEXICAL, check_quoted
-from radeval_lib.pages.green.radiologists import KINDS, Counted, differences, spans
+from radeval_lib.models.judges.sentence_judge import LearnedJudge, SentenceJudge, SilentJudge
+from radeval_lib.pages.green.judging import KINDS, QUANTITIES, Counted, counted, experts_differences, judge_of
+from radeval_lib.pages.green.method import Modified, modified, other_pairs
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import drawn_counts
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.stats.resampling import mean_difference
+from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority, unknown_lead
 from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
@@ -36,6 +34,8 @@ from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
 ABDOMINAL_CT = (("CT", "ABDOMEN"), ("CT", "ABDOMEN-PELVIS"))
 """CellOutput out of what a judge learns from, as the paper's abdominal CT."""
 
+COUNTS = list(QUANTITIES[:3])
+LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
@@ -85,6 +85,18 @@ def abdominal_ct(n: int, seed: int) -> Labelled:
     return labelled(list(modified(n, seed, ABDOMINAL_CT)))
 
 
+def judges(run: Run, teaching: Sequence[Labelled], fewer: Sequence[Labelled]) -> dict[str, list[Judge]]:
+    """The judges that the page sets beside each other, by name: the profile's, learned ones, and two without
+    radiology."""
+    return {
+        f"the profile's judge ({naming.title(run.profile.models['judge'])})": [judge_of(run)],
+        f"Learned from {len(teaching[0].pairs)} pairs": learned(teaching, "chest"),
+        f"Learned from {len(fewer[0].pairs)} pairs": learned(fewer, "chest, few"),
+        "Sentences compared, no radiology": [SentenceJudge()],
+        "Silence": [SilentJudge()],
+    }
+
+
 def learned(sets: Sequence[Labelled], name: str) -> list[Judge]:
     """One judge for each set that it learns from."""
     return [LearnedJudge(one.pairs, one.labels, f"{name} {place}") for place, one in enumerate(sets)]
@@ -93,14 +105,8 @@ def learned(sets: Sequence[Labelled], name: str) -> list[Judge]:
 def absolute_errors(judges: Sequence[Judge], gold: Labelled) -> dict[str, FloatArray]:
     """Absolute differences of counts and scores from the labels'.
 
-    Parameters
-    ----------
-    judges : one, or several that differ in what they learned from alone.
-
-    Returns
-    -------
-    dict
-        For each of :data:`~radeval_lib.pages.green.judging.QUANTITIES` an array, (judges, pairs).
+    ``judges``: one, or several that differ in what they learned from alone. For each of
+    :data:`~radeval_lib.pages.green.judging.QUANTITIES` an array, (judges, pairs).
     """
     right = counted(gold.labels)
     found = [counted(judge.judge(gold.pairs)) for judge in judges]
@@ -122,39 +128,13 @@ def likeness(judges: Sequence[Judge], gold: Labelled, metrics: Mapping[str, Metr
 def mean_and_sd(found: Found, gold: Labelled | None = None) -> pd.DataFrame:
     """The form of Tables 2 and 3: ``mean ± sd`` of what was found, one row a judge, with the labels' mean
     counts above them where ``gold`` is given."""
-    rows: dict[str, Mapping[str, FloatArray]] = {}
-    if gold is not None:
-        right = counted(gold.labels)
-        rows["labels"] = {name: right[name].to_numpy(np.float64) for name in COUNTS}
-    rows |= found
+    right = None if gold is None else counted(gold.labels)[COUNTS]
+    labels = {} if right is None else {"labels": {name: right[name].to_numpy(float) for name in COUNTS}}
     table = {
         judge: {name: f"{values.mean():.2f} ± {values.std():.2f}" for name, values in by.items()}
-        for judge, by in rows.items()
+        for judge, by in {**labels, **found}.items()
     }
-    columns = list(dict.fromkeys(name for by in table.values() for name in by))
-    return pd.DataFrame.from_dict(table, orient="index").reindex(columns=columns).fillna("")
-
-
-def paired_difference(
-    first: FloatArray, second: FloatArray, *, resamples: int, rng: np.random.Generator
-) -> Estimate:
-    """By how much a number is lower for one judge than for another, with the 95% interval.
-
-    Parameters
-    ----------
-    first, second : shapes (judges, pairs) with the same pairs; judges (what was learned from) and pairs are
-        both drawn anew.
-    """
-    draws = []
-    for weights in drawn_counts(first.shape[1], resamples, rng, first.shape[1]):
-        sides = []
-        for values in (first, second):
-            chosen = rng.integers(0, len(values), size=(len(weights), len(values)))
-            means = weights @ values.T / values.shape[1]  # (resamples, judges)
-            sides.append(np.take_along_axis(means, chosen, axis=1).mean(axis=1))
-        draws.append(sides[1] - sides[0])
-    low, high = np.quantile(np.concatenate(draws), (0.025, 0.975))
-    return Estimate(float(second.mean() - first.mean()), float(low), float(high))
+    return pd.DataFrame.from_dict(table, orient="index").fillna("")
 
 
 def check_lead(
@@ -165,11 +145,8 @@ def check_lead(
     Of similarities the higher is better, of errors the lower.
     """
     lower, worse, better = quantity not in LEXICAL, found[other][quantity], found[first][quantity]
-    lead = paired_difference(
-        *((better, worse) if lower else (worse, better)),
-        resamples=run.profile.resamples,
-        rng=run.rng(f"{name} {other}"),
-    )
+    sides = (worse, better) if lower else (better, worse)
+    lead = mean_difference(*sides, resamples=run.profile.resamples, rng=run.rng(f"{name} {other}"))
     return check_superiority(
         name,
         claim,
@@ -179,6 +156,70 @@ def check_lead(
         lower_is_better=lower,
         decimals=2,
     )
+
+
+def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
+    """Printed standard deviations of GREEN and similarities as shares of the largest possible."""
+    value = _cells(frame, ["GREEN", *LEXICAL])["value"]
+    return value["sd"] / np.sqrt(value["mean"] * (1 - value["mean"]))
+
+
+def check_spreads(frame: pd.DataFrame) -> list[Check]:
+    """The printed standard deviations of a table against the bounds that their means set.
+
+    Numbers from 0 to 1 with mean m spread by at most sqrt(m (1 - m)); without the bound, anything to one half
+    is possible. Whole numbers spread by at least sqrt(f (1 - f)), where f is what m exceeds the whole number
+    below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
+    """
+    found = []
+    for what, quantities in {
+        "counts and their differences": COUNTS,
+        "GREEN scores": ["GREEN"],
+        "similarities": LEXICAL,
+    }.items():
+        cells = _cells(frame, quantities)
+        if cells.empty:
+            continue
+        value, half = cells["value"], cells["half_width"]
+        ends = np.stack([value["mean"] - half["mean"], value["mean"] + half["mean"]]) % 1
+        spreads = np.sqrt(ends * (1 - ends))
+        if quantities is COUNTS:
+            of, low, high = "whole counts", spreads.min(axis=0), np.full(len(cells), np.inf)
+            top = np.maximum(2 * value["sd"], low)
+        else:
+            of, low, high = "numbers from 0 to 1", np.zeros(len(cells)), spreads.max(axis=0)
+            top = np.full(len(cells), 0.5)
+        printed = [Printed("", *pair) for pair in zip(value["sd"], half["sd"], strict=True)]
+        found.append(
+            check_bounds(
+                f"standard deviations of {what}",
+                f"means ± standard deviations of {of}",
+                list(zip(printed, low, high, strict=True)),
+                [(0.0, float(end)) for end in top],
+            )
+        )
+    return found
+
+
+def check_quoted(
+    frame: pd.DataFrame, table: str, told: Mapping[str, Printed], key: str, what: str, **where: str
+) -> list[Check]:
+    """A mean and a standard deviation of the prose, ``key`` and ``key``_sd, against the table's cells."""
+    return [
+        check_value(
+            f"{what}, {statistic}: prose against {table}",
+            told[name],
+            cell(frame, statistic=statistic, **where).value,
+        )
+        for statistic, name in (("mean", key), ("sd", f"{key}_sd"))
+    ]
+
+
+def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
+    """``value`` and ``half_width`` of ``mean`` and ``sd``, one row a printed cell."""
+    keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
+    chosen = frame[frame["quantity"].isin(quantities) & frame["statistic"].isin(["mean", "sd"])]
+    return chosen.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
 
 
 def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
@@ -299,9 +340,7 @@ def with_and_without(frame: pd.DataFrame, quantity: str) -> str:
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed mean absolute errors of counts, with ``share``: of that of a judge who reports none.
 
-    Parameters
-    ----------
-    frame : printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
+    ``frame``: printed cells with columns ``place`` and ``judge``; the rows of labels hold the mean counts.
     """
     means = frame[(frame["statistic"] == "mean") & frame["quantity"].isin(COUNTS)]
     labels = means[means["judge"] == LABELS].set_index(["place", "quantity"])["value"].rename("silence")
@@ -351,15 +390,9 @@ def draw_accuracies(accuracy: pd.DataFrame, quiet: pd.Series) -> None:
 def possible_accuracies(counts: Mapping[str, FloatArray]) -> pd.DataFrame:
     """What radiologists' counts leave for the accuracy of Table 4, by category.
 
-    Parameters
-    ----------
-    counts : ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists).
-
-    Returns
-    -------
-    DataFrame
-        Accuracy of a judge who reports none, and of one who counts best: a model counts in whole numbers, so
-        that it cannot meet a mean that is none.
+    ``counts``: ``significant``, ``insignificant`` and ``total``, of shape (pairs, 6, radiologists). Accuracy
+    of a judge who reports none, and of one who counts best: a model counts in whole numbers, so that it
+    cannot meet a mean that is none.
     """
     n = counts["total"].shape[2]
     whole = {kind: array.sum(axis=2) % n == 0 for kind, array in counts.items()}
@@ -404,3 +437,44 @@ def differences_by_reference(judged: Mapping[str, Mapping[str, FloatArray]], gol
         }
         for name, counts in judged.items()
     }
+
+
+def differences(counts: FloatArray, mean: FloatArray) -> FloatArray:
+    """Absolute differences from the average radiologist summed over categories, shape (judges, pairs).
+
+    ``counts``, ``mean``: shapes (judges, pairs, 6) and (pairs, 6).
+    """
+    return np.asarray(np.abs(counts - mean).sum(axis=-1))
+
+
+def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
+    """From the least to the most that single radiologists differ from the others' mean, over all categories,
+    for each of :data:`KINDS`."""
+    found = {}
+    for kind in KINDS:
+        each = experts_differences(counts[kind]).sum(axis=1).mean(axis=0)
+        found[f"{kind} errors"] = f"{each.min():.2f} to {each.max():.2f}"
+    return found
+
+
+def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.DataFrame:
+    """Table 4's form; ``judges`` holds counts of :func:`judged` by name.
+
+    One row a judge: ``significant errors`` and ``insignificant errors``, mean ± standard deviation of
+    :func:`differences`, and ``(a)`` to ``(f)``, the share of pairs in which the counts of both kinds of error
+    are those of the average radiologist.
+    """
+    rows = {}
+    for name, counts in judges.items():
+        row: dict[str, str | float] = {}
+        exact = np.ones(counts["significant"].shape, dtype=bool)
+        for kind in KINDS:
+            values = differences(counts[kind], gold.means(kind))
+            row[f"{kind} errors"] = f"{values.mean():.2f} ± {values.std():.2f}"
+            exact &= np.isclose(counts[kind], gold.means(kind))
+        row |= {
+            f"({letter})": float(share)
+            for letter, share in zip(LETTERS, exact.mean(axis=(0, 1)), strict=True)
+        }
+        rows[name] = row
+    return pd.DataFrame.from_dict(rows, orient="index")

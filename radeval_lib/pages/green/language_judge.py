@@ -7,19 +7,24 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from radeval_lib.data.error_categories import GREEN_NAMES as GREEN_NAMES
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.green import parse
+from radeval_lib.metrics.green import Analysis, parse
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Pair
+from radeval_lib.models.judges.base import prompt as prompt
 from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.judges.oracle import Oracle
 from radeval_lib.models.judges.tuning import JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
-from radeval_lib.pages.green.preferences import paired_difference
-from radeval_lib.pages.green.settings import settings
+from radeval_lib.pages.green.judging import Settings, seed_of, settings
+from radeval_lib.roles import generated
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import mean_difference
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
+from radeval_lib.synthetic import green_pairs
 
 _NAMES = (
     "starts from",
@@ -33,12 +38,32 @@ _NAMES = (
 )
 
 
+def start_of(chosen: Settings) -> str:
+    """The title of the model that training starts from."""
+    return naming.title(chosen.start)
+
+
+def annotated(n: int, seed: int) -> tuple[list[Pair], list[tuple[int, ...]], list[str], list[Analysis]]:
+    """GREEN's path on ``n`` generated pairs of each heuristic: the pairs' texts, the counts of significant
+    errors, the analyses by who knows them, and what a strict reading makes of these."""
+    pairs = list(green_pairs(n, seed))
+    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in pairs]
+    answers = Oracle(pairs).judge(texts)
+    counts = [tuple(one.comparison.count(True).values()) for one in pairs]
+    return texts, counts, answers, [parse(answer, "strict") for answer in answers]
+
+
+def examples(n: int, seed: int) -> list[JudgedPair]:
+    """Training examples of the same pairs: prompt and analysis."""
+    return list(generated.judged_pairs(n, seed))
+
+
 def told_settings(name: str) -> dict[str, object]:
     """The settings of a profile, as the paper tells its own."""
     chosen = settings(profile(name))
     training = chosen.tuning(0, "cpu")
     values = (
-        naming.title(chosen.start) if chosen.start else "random weights",
+        start_of(chosen) if chosen.start else "random weights",
         f"{chosen.effective_batch:,}",
         training.epochs,
         f"{training.learning_rate:g}",
@@ -54,7 +79,6 @@ def fine_tune(
     run: Run,
     rank: int,
     *,
-    seed: int,
     teach: Sequence[JudgedPair],
     choosing: Sequence[JudgedPair],
     held: Sequence[JudgedPair],
@@ -62,23 +86,16 @@ def fine_tune(
 ) -> tuple[dict[str, object], Estimate]:
     """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
 
-    Parameters
-    ----------
-    seed : of the weights and of the order of examples.
-    teach, choosing, held : judged pairs to learn from, to choose the epoch by, and to say what was learned.
-    asked : pairs of reports that the trained model is to analyse.
-
-    Returns
-    -------
-    tuple
-        A row of facts: ``trained``, the number of ``weights``, the mean log-probability of a token of the
-        held-out analyses ``before`` and ``after``, how many ``readable answers`` of those ``asked``; and by
-        how much held-out analyses became likelier.
+    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
+    learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
+    the number of ``weights``, the mean log-probability of a token of the held-out analyses ``before`` and
+    ``after``, how many ``readable answers`` of those ``asked``; and by how much held-out analyses became
+    likelier.
     """
     import torch
 
-    chosen = settings(run.profile)
-    torch.manual_seed(seed % 2**31)
+    chosen, seed = settings(run.profile), seed_of(run, f"tuning {rank}")
+    torch.manual_seed(seed)
     module, tokenizer = (
         pretrained_model(chosen.start)
         if chosen.start
@@ -89,7 +106,7 @@ def fine_tune(
     before = _likelihoods(task, held)
     trained = train(task, teach, choosing, chosen.tuning(seed, run.profile.device)).task
     after = _likelihoods(trained, held)
-    gain = paired_difference(after, before, resamples=run.profile.resamples, rng=run.rng(f"gain {rank}"))
+    gain = mean_difference(after, before, resamples=run.profile.resamples, rng=run.rng(f"gain {rank}"))
     with tempfile.TemporaryDirectory() as folder:
         trained.save(folder)
         judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)

@@ -1,19 +1,41 @@
-"""GREEN's score and how it is read from text (Ostmeier et al. 2024, Sections 3.1 to 3.3 and Appendix A.2)."""
+"""GREEN's score, how it is read from text, and candidates for kinds of images without a report generator.
+
+Source: Ostmeier et al. 2024, Sections 3.1 to 3.3 and 5.1, Appendices A.2 and A.4. The algorithm of A.4
+is missing in our copy; the section names its four methods and what it asks GPT-4 for. Here the generator does
+that.
+"""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data import green_analysis
+from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.green_analysis import render
 from radeval_lib.metrics import green
-from radeval_lib.papers.printed_numbers import quotations
+from radeval_lib.pages.green.judging import CHEST
+from radeval_lib.papers.printed_numbers import quotations as quotations
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.runs import Run
+from radeval_lib.synthetic import (
+    Comparison,
+    SyntheticError,
+    SyntheticReport,
+    compare,
+    generate,
+    inject,
+    modality_anatomies,
+    rewrite,
+)
+from radeval_lib.synthetic.edits import without
+from radeval_lib.synthetic.generator import Pair, rerender, seeded
 
 Counts = tuple[list[int], list[int], int]
 _HEADING = f"[{green.SIGNIFICANT}]:\n"
@@ -22,7 +44,7 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 def scored(matched: int, errors: int, insignificant: int = 0) -> float | None:
     """Score of an analysis with these counts, by way of its text."""
     others = (0,) * 5
-    return green.parse(green_analysis.render((errors, *others), (insignificant, *others), matched)).score
+    return green.parse(render((errors, *others), (insignificant, *others), matched)).score
 
 
 def check_formula() -> list[Check]:
@@ -73,8 +95,8 @@ def check_formula() -> list[Check]:
 
 def variants() -> dict[str, tuple[str, float | None]]:
     """One analysis in the ways in which written text can stray, each with the score that is meant."""
-    plain = green_analysis.render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
-    clean = green_analysis.render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
+    plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
+    clean = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
     by_digit = re.sub(r"\(([a-f])\)", lambda mark: f"({'abcdef'.index(mark[1]) + 1})", plain)
     entry = "(b) Missing a finding present in the reference: 2."
     twice = "(b) Missing: 1. x\n(b) Missing more: 1."
@@ -126,12 +148,9 @@ def random_counts(n: int, rng: np.random.Generator) -> list[Counts]:
 def drift(written: Sequence[Counts], run: Run) -> pd.DataFrame:
     """How far the mean score as released moves where a share of analyses strays in one way.
 
-    Returns
-    -------
-    DataFrame
-        ``way``, ``share``, ``shift``.
+    Returns ``way``, ``share``, ``shift``.
     """
-    texts = [green_analysis.render(*counts) for counts in written]
+    texts = [render(*counts) for counts in written]
     true = np.mean([green.green_score(matched, sum(errors)) for errors, _, matched in written])
     rows = []
     for name, stray in WAYS.items():
@@ -146,7 +165,7 @@ def drift(written: Sequence[Counts], run: Run) -> pd.DataFrame:
 
 def read_back(written: Sequence[Counts]) -> int:
     """Of how many analyses in the layout all counts are read back."""
-    read = [green.parse(green_analysis.render(*counts)) for counts in written]
+    read = [green.parse(render(*counts)) for counts in written]
     return sum(
         (one.significant, one.insignificant, one.matched) == (tuple(errors), tuple(other), matched)
         for one, (errors, other, matched) in zip(read, written, strict=True)
@@ -168,3 +187,176 @@ def enumerated(exhibit: str) -> int:
     """How many items the paper's own numbering i), ii), … has in what it says about an exhibit."""
     said = " ".join(words for _, words in quotations(exhibit))
     return len(set(re.findall(r"(?<![\w])([ivx]+)\) ", said)))
+
+
+METHODS = ("re-arranged", "removed", "randomly paired", "errors asked for", "rephrased")
+"""The paper's four methods; the fourth is told apart by whether an error category was drawn."""
+
+_MOST_CATEGORIES = 3
+_TRIES = 40
+
+
+@dataclass(frozen=True)
+class Modified:
+    """A report, a candidate made from it, and how."""
+
+    reference: SyntheticReport
+    candidate: SyntheticReport
+    method: str
+    categories: str
+    comparison: Comparison
+
+
+def words_kept(one: Modified) -> float:
+    """Share of the reference's words that the candidate has too, each as often as it stands there."""
+    ours, theirs = (
+        Counter(report.findings.text.lower().split()) for report in (one.reference, one.candidate)
+    )
+    return (ours & theirs).total() / ours.total()
+
+
+def counted_by_method(made: Sequence[Modified]) -> pd.DataFrame:
+    """What candidates hold, one row each: ``method``, ``significant`` and ``insignificant`` errors,
+    ``matched`` findings and the share of words ``kept``."""
+    return pd.DataFrame(
+        {
+            "method": [one.method for one in made],
+            "significant": [sum(one.comparison.count(True).values()) for one in made],
+            "insignificant": [sum(one.comparison.count(False).values()) for one in made],
+            "matched": [len(one.comparison.matched) + len(one.comparison.agreed_negatives) for one in made],
+            "kept": [words_kept(one) for one in made],
+        }
+    )
+
+
+def check_methods(made: Sequence[Modified]) -> list[Check]:
+    """Whether candidates have the errors that their method is to give them, and no other."""
+    by_method = {name: [one for one in made if one.method == name] for name in METHODS}
+    wrong = {name: sum(bool(one.comparison.errors) for one in found) for name, found in by_method.items()}
+    ordered, removed, _, asked, rephrased = by_method.values()
+    exact = sum(
+        sorted(error.category for error in one.comparison.errors if error.significant) == list(one.categories)
+        for one in asked
+    )
+    missing = [error.category == "b" for one in removed for error in one.comparison.errors]
+    kept = sum(map(words_kept, rephrased)) / len(rephrased)
+    return [
+        check_statement(
+            "Candidates have the error categories that were drawn",
+            "sampling random combinations of error categories",
+            f"{exact} of {len(asked)}",
+            exact == len(asked),
+        ),
+        check_statement(
+            "Without a category the meaning stays and few words change",
+            "rephrase the report with the same meaning by changing a small number of words",
+            f"{wrong['rephrased']} of {len(rephrased)} with an error; {kept:.0%} of the words kept",
+            not wrong["rephrased"] and kept > 0.5,
+        ),
+        check_statement(
+            "Another order of sentences is no error",
+            "re-arranging the order of sentences",
+            f"{wrong['re-arranged']} of {len(ordered)} with an error",
+            not wrong["re-arranged"],
+        ),
+        check_statement(
+            "What is removed is missing, and nothing else is wrong",
+            "removing sentences",
+            f"{sum(missing)} of {len(missing)} errors are missing findings",
+            bool(missing) and all(missing),
+        ),
+    ]
+
+
+def other_pairs() -> tuple[Pair, ...]:
+    """Every modality and anatomy of the generator but X-rays of the chest."""
+    return tuple(pair for pair in modality_anatomies() if pair != CHEST)
+
+
+def modification_prompt(report: str, categories: str) -> str:
+    """What a language model is asked to do with a report, in words of our own.
+
+    ``categories``: letters of the error categories that were drawn; empty for a rephrasing.
+    """
+    if not categories:
+        task = "Rephrase this radiology report. Change a small number of words and keep its meaning."
+    else:
+        listed = "\n".join(f"- {GREEN_NAMES[LETTERS.index(letter)]}" for letter in categories)
+        task = f"Rewrite this radiology report with one error of each of these kinds:\n{listed}"
+    return f"{task}\n\nReport:\n{report}\n\nAnswer with the report alone."
+
+
+def modified(n: int, seed: int = 0, kinds: Sequence[Pair] | None = None) -> Iterator[Modified]:
+    """``n`` references of other kinds of images with a candidate each, the four methods in turn.
+
+    ``kinds``: modality and anatomy of the reports; default: all of :func:`other_pairs`.
+    """
+    made = 0
+    methods = cycle((_rearranged, _removed, _paired, _asked))
+    stream = generate(4 * n, seed, modality_anatomy=list(kinds or other_pairs()), min_findings=1)
+    for reference, method in zip(stream, methods, strict=False):
+        found = method(reference, seed)
+        if found is None:  # one sentence has one order only
+            continue
+        candidate, label, categories = found
+        yield Modified(reference, candidate, label, categories, compare(reference, candidate))
+        made += 1
+        if made == n:
+            return
+
+
+_Made = tuple[SyntheticReport, str, str] | None
+
+
+def _rearranged(report: SyntheticReport, seed: int) -> _Made:
+    try:
+        return rewrite(report, "order", seed), METHODS[0], ""
+    except SyntheticError:
+        return None
+
+
+def _removed(report: SyntheticReport, seed: int) -> _Made:
+    rng = seeded(seed, report.report_id, "removed")
+    plan = report.plan
+    for _ in range(1 + int(rng.random() * len(plan) / 2)):
+        if len(plan) > 1:
+            plan = without(plan, plan[int(rng.random() * len(plan))].uid)
+    if len(plan) == len(report.plan):
+        return None
+    return rerender(report, plan), METHODS[1], ""
+
+
+def _paired(report: SyntheticReport, seed: int) -> _Made:
+    rng = seeded(seed, report.report_id, "paired")
+    kind = (report.modality, report.anatomy)
+    other = next(islice(generate(1, rng.getrandbits(30), modality_anatomy=kind, min_findings=1), 1))
+    return other, METHODS[2], ""
+
+
+def _asked(report: SyntheticReport, seed: int) -> _Made:
+    rng = seeded(seed, report.report_id, "asked")
+    for _ in range(_TRIES):
+        number = int(rng.random() * (_MOST_CATEGORIES + 1))
+        categories = "".join(sorted(sorted(LETTERS, key=lambda _: rng.random())[:number]))
+        if not categories:
+            said = _rephrased(report, rng.getrandbits(30))
+            return None if said is None else (said, METHODS[4], "")
+        try:
+            pair = inject(report, [(letter, True) for letter in categories], rng.getrandbits(30))
+        except SyntheticError:
+            continue
+        return pair.candidate, METHODS[3], categories
+    return None
+
+
+def _rephrased(report: SyntheticReport, seed: int) -> SyntheticReport | None:
+    """The report with one statement in other words."""
+    rng = seeded(seed, report.report_id, "rephrased")
+    for _ in range(_TRIES):
+        chosen = int(rng.random() * len(report.plan))
+        plan = list(report.plan)
+        plan[chosen] = replace(plan[chosen], wording=rng.getrandbits(96))
+        candidate = rerender(report, tuple(plan))
+        if candidate.findings.text != report.findings.text:
+            return candidate
+    return None

@@ -17,25 +17,16 @@ from scipy import stats
 from radeval_lib.data import radpref
 from radeval_lib.metrics.green import green_score
 from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.preferring import preference_prompt as preference_prompt
 from radeval_lib.models.judges.preferring import read_preference
-from radeval_lib.pages.green.judging import counted
+from radeval_lib.pages.green.judging import CHEST, counted, oriented
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
 from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.synthetic import (
-    Comparison,
-    Preference,
-    Rater,
-    Rating,
-    compare,
-    generate,
-    panel,
-    prefer,
-    rate,
-)
-from radeval_lib.synthetic.generator import Pair, seeded
+from radeval_lib.synthetic import Comparison, Preference, Rater, compare, generate, panel, prefer, rate
+from radeval_lib.synthetic.generator import seeded
 from radeval_lib.synthetic.pairings import model_candidate
 
 _MINOR = 0.25  # what an insignificant error counts for, as in the grades of simulated raters
@@ -70,15 +61,14 @@ class Choice:
 
 def by_errors(first: Comparison, second: Comparison, rater: Rater, seed: int, case: str) -> Preference:
     """The choice of a radiologist who minds errors alone: the fewer, with insignificant ones at a quarter."""
-    ratings = [rate(one, rater, seed, f"{case}/{place}") for place, one in enumerate((first, second))]
-    gap = _noted(ratings[1]) - _noted(ratings[0])
+    noted = [
+        sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
+        for rating in (rate(one, rater, seed, f"{case}/{place}") for place, one in enumerate((first, second)))
+    ]
+    gap = noted[1] - noted[0]
     coin = seeded(seed, rater.name, case, "coin").random() < 0.5
     choice = int(coin if gap == 0 else gap < 0)
     return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / _SURE)))
-
-
-def _noted(rating: Rating) -> float:
-    return sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
 
 
 def weighted_error_count(truth: Comparison) -> float:
@@ -90,15 +80,13 @@ RADIOLOGISTS: dict[str, Chooses] = {"errors alone": by_errors, "errors against w
 """What a simulated radiologist minds: the number of errors, or the share of what was said that is right."""
 
 
-def simulated(
-    n: int, seed: int, chooses: Chooses, anatomy: Pair | None = ("X-Ray", "CHEST"), *, raters: int = 2
-) -> list[Choice]:
-    """Cases with two candidates as two runs of a report generator would write them, and the radiologists'
-    choices; the radiologists err as simulated raters do."""
-    people = panel(raters, seed)
+def simulated(n: int, seed: int, chooses: Chooses) -> list[Choice]:
+    """Cases with two candidates as two runs of a report generator would write them, and the choices of two
+    radiologists, who err as simulated raters do."""
+    people, writers = panel(2, seed), [seeded(seed, "writer", place).getrandbits(30) for place in (0, 1)]
     made = []
-    for number, reference in enumerate(generate(n, seed, modality_anatomy=anatomy, min_findings=1)):
-        pair = [model_candidate(reference, 2 * seed + place) for place in (0, 1)]
+    for number, reference in enumerate(generate(n, seed, modality_anatomy=CHEST, min_findings=1)):
+        pair = [model_candidate(reference, writer) for writer in writers]
         truth = compare(reference, pair[0]), compare(reference, pair[1])
         said = [chooses(*truth, rater, seed, str(number)) for rater in people]
         made.append(
@@ -155,22 +143,18 @@ def is_correct(choices: Sequence[Choice], first: Sequence[float], second: Sequen
 def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Accuracy of each score, with percentile intervals from drawing cases.
 
-    Returns
-    -------
-    DataFrame
-        Index: the scores. ``accuracy`` by the paper's words, where a tie is no match; ``low`` and ``high`` of
-        it; ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
+    Index: the scores. ``accuracy`` by the paper's words, where a tie is no match; ``low`` and ``high`` of it;
+    ``ties`` (share of the cases); ``ties by a coin``, the accuracy where a tie counts one half.
     """
     values = np.array([part.to_numpy() for part in table.values()])
-    draws = np.concatenate(
-        [w @ (values == 1).T for w in drawn_counts(values.shape[1], resamples, rng, len(values))]
-    )
-    low, high = np.quantile(draws / values.shape[1], (0.025, 0.975), axis=0)
+    cases = values.shape[1]
+    right = (values == 1).T.astype(float)
+    found = sum_estimates(right, lambda sums: sums / cases, resamples=resamples, rng=rng)
     return pd.DataFrame(
         {
-            "accuracy": (values == 1).mean(axis=1),
-            "low": low,
-            "high": high,
+            "accuracy": [one.value for one in found],
+            "low": [one.low for one in found],
+            "high": [one.high for one in found],
             "ties": (values == 0.5).mean(axis=1),
             "ties by a coin": values.mean(axis=1),
         },
@@ -178,28 +162,18 @@ def accuracies(table: Mapping[str, pd.Series], *, resamples: int, rng: np.random
     )
 
 
-def paired_difference(
-    first: pd.Series, second: pd.Series, *, resamples: int, rng: np.random.Generator
-) -> Estimate:
-    """Mean of one number minus that of another on the same cases; 95% interval from drawing cases."""
-    gaps = first.to_numpy(float) - second.to_numpy(float)
-    draws = np.concatenate([w @ gaps for w in drawn_counts(len(gaps), resamples, rng, len(gaps))]) / len(gaps)
-    low, high = np.quantile(draws, (0.025, 0.975))
-    return Estimate(float(gaps.mean()), float(low), float(high))
-
-
 def lead(
     table: Mapping[str, pd.Series], first: str, second: str, run: Run, stream: str, tie: float = 0.0
 ) -> Estimate:
     """By how much one score chooses better than another, a tie counting as ``tie``."""
     one, other = (table[name].where(table[name] != 0.5, tie) for name in (first, second))
-    return paired_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
+    return mean_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
 
 
-def levels(choices: Sequence[Choice], number: int = 4) -> pd.Series:
-    """Each case's level of confidence, 0 the lowest: as even groups as ties in confidence allow."""
+def levels(choices: Sequence[Choice]) -> pd.Series:
+    """Each case's level of confidence, 0 to 3: as even groups as ties in confidence allow."""
     ranks = pd.Series([one.confidence for one in choices]).rank(pct=True)
-    return np.ceil(ranks * number).clip(1, number).astype(int) - 1
+    return np.ceil(ranks * 4).clip(1, 4).astype(int) - 1
 
 
 def high_confidence(choices: Sequence[Choice]) -> pd.Series:
@@ -216,19 +190,14 @@ def group_difference(
     if is_sure.all() or not is_sure.any():
         raise ValueError("every case, or none, is sure: there is nothing to compare")
     values = part.to_numpy(float)
+    sums = np.column_stack([is_sure * values, is_sure, ~is_sure * values, ~is_sure])
 
-    def difference(weights: np.ndarray) -> np.ndarray:
-        high = (weights[:, is_sure] @ values[is_sure]) / weights[:, is_sure].sum(axis=1)
-        low = (weights[:, ~is_sure] @ values[~is_sure]) / weights[:, ~is_sure].sum(axis=1)
-        return np.asarray(high - low)
+    def difference(drawn: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return drawn[..., :1] / drawn[..., 1:2] - drawn[..., 2:3] / drawn[..., 3:]
 
-    with np.errstate(invalid="ignore"):
-        draws = np.concatenate(
-            [difference(w) for w in drawn_counts(len(values), resamples, rng, len(values))]
-        )
-    ends = np.nanquantile(draws, (0.025, 0.975))
-    value = difference(np.ones((1, len(values))))[0]
-    return Estimate(float(value), float(ends[0]), float(ends[1]))
+    (found,) = sum_estimates(sums, difference, resamples=resamples, rng=rng)
+    return found
 
 
 IMPROVES = "GREEN’s preference alignment improves in conjunction with increased radiologist confidence"
@@ -240,9 +209,7 @@ def check_confidence(
 ) -> list[Check]:
     """Whether GREEN gains with confidence, and more than the error count does.
 
-    Parameters
-    ----------
-    green, count : of :func:`is_correct`.
+    ``green``, ``count``: of :func:`is_correct`.
     """
     sure, rng, right = high_confidence(choices), run.rng(f"confidence {label}"), (green == 1).astype(float)
     rise, more, other = (
@@ -269,14 +236,10 @@ def check_confidence(
     ]
 
 
-def _gap(truth: tuple[Comparison, Comparison]) -> float:
-    return abs(weighted_error_count(truth[0]) - weighted_error_count(truth[1]))
-
-
 def check_split(kind: str, choices: Sequence[Choice]) -> list[Check]:
     """Whether the candidates of split cases are nearer to equal than those of the others."""
     split, agreed_on = (
-        np.array([_gap(one.truth) for one in part if one.truth])
+        np.array([abs(np.diff(list(map(weighted_error_count, one.truth))))[0] for one in part if one.truth])
         for part in ([one for one in choices if one.split], agreed(choices))
     )
     p = stats.mannwhitneyu(split, agreed_on, alternative="two-sided").pvalue
@@ -301,58 +264,42 @@ def matches(choices: Sequence[Choice], scores: Scores) -> dict[str, pd.Series]:
 
 def metric_scores(run: Run, choices: Sequence[Choice]) -> Scores:
     """Two scores beside GREEN and the counts: errors by the weights of our rules, and ROUGE-L."""
-    found = {}
-    references = [one.reference for one in choices]
-    for label, name in (("weighted errors", "green_rules_errors"), ("ROUGE-L", "rouge_l")):
-        metric = run.metric(name)
-        first, second = (
-            pd.Series(metric.score(references, texts).values) * (1 if metric.higher_is_better else -1)
-            for texts in ([one.first for one in choices], [one.second for one in choices])
+    references, first, second = zip(*((one.reference, one.first, one.second) for one in choices), strict=True)
+    return {
+        label: (
+            pd.Series(oriented(run, name, references, first)),
+            pd.Series(oriented(run, name, references, second)),
         )
-        found[label] = (first, second)
-    return found
+        for label, name in (("weighted errors", "green_rules_errors"), ("ROUGE-L", "rouge_l"))
+    }
+
+
+def _of_counts(sides: Sequence[pd.DataFrame]) -> Scores:
+    """GREEN, the number of all errors, and of significant ones, of both candidates' counts."""
+    grave, minor = "significant errors", "insignificant errors"
+    first, second = (
+        {"GREEN": one["GREEN"], "error count": -one[grave] - one[minor], grave: -one[grave]} for one in sides
+    )
+    return {name: (first[name], second[name]) for name in first}
 
 
 def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:
     """What a judge's analyses come to: GREEN, the number of all errors, and of significant ones."""
-    first, second = (
-        counted(judge.judge([(one.reference, text) for one, text in zip(choices, texts, strict=True)]))
-        for texts in ([one.first for one in choices], [one.second for one in choices])
-    )
-
-    def both(score: Callable[[pd.DataFrame], pd.Series]) -> tuple[pd.Series, pd.Series]:
-        return score(first), score(second)
-
-    return {
-        "GREEN": both(lambda found: found["GREEN"]),
-        "error count": both(lambda found: -found["significant errors"] - found["insignificant errors"]),
-        "significant errors": both(lambda found: -found["significant errors"]),
-    }
+    first = counted(judge.judge([(one.reference, one.first) for one in choices]))
+    return _of_counts([first, counted(judge.judge([(one.reference, one.second) for one in choices]))])
 
 
 def known_scores(choices: Sequence[Choice]) -> Scores:
     """The same of a judge who makes no mistake, from the exact differences that the generator knows."""
-    rows = {
-        "GREEN": green_of,
-        "error count": lambda one: -len(one.errors),
-        "significant errors": _significant,
-    }
-    return {
-        name: tuple(
-            pd.Series([float(score(one.truth[place])) for one in choices if one.truth is not None])
-            for place in (0, 1)
-        )
-        for name, score in rows.items()
-    }
+    truths = [one.truth for one in choices if one.truth is not None]
+    return _of_counts([pd.DataFrame([exact_counts(truth[place]) for truth in truths]) for place in (0, 1)])
 
 
-def green_of(truth: Comparison) -> float:
-    """GREEN's score of exact differences; shared denials and normal statements are matched findings."""
-    return green_score(len(truth.matched) + len(truth.agreed_negatives), -_significant(truth))
-
-
-def _significant(truth: Comparison) -> int:
-    return -sum(truth.count(True).values())
+def exact_counts(truth: Comparison) -> dict[str, float]:
+    """GREEN's score and counts of exact differences; shared denials and normal statements are matches."""
+    grave, minor = (sum(truth.count(significant).values()) for significant in (True, False))
+    score = green_score(len(truth.matched) + len(truth.agreed_negatives), grave)
+    return {"GREEN": score, "significant errors": float(grave), "insignificant errors": float(minor)}
 
 
 ANSWERS = {

@@ -1,4 +1,4 @@
-"""The rules judge as it was when RadPref was first scored with it, and whether it is the same today.
+"""The rules judge: whether it is as it was when RadPref was first scored with it, what it reads and finds.
 
 What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
 code may be moved and renamed, and a changed word, rule or weight shows.
@@ -15,23 +15,28 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 import radeval_lib.findings as findings
-from radeval_lib.data.records import Report
+from radeval_lib.data import openi
+from radeval_lib.data.error_categories import CATEGORIES
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Location, read
 from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.metrics.green import Analysis, parse
 from radeval_lib.metrics.ratescore.scoring import unit
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.alignment import SYNONYM
+from radeval_lib.models.judges.rules.alignment import SYNONYM, Synonyms
 from radeval_lib.models.judges.rules.items import name, names_of
+from radeval_lib.pages.green import ceilings as ceilings
+from radeval_lib.pages.green.judging import CHEST, reworded
 from radeval_lib.pages.green.summary import Encode
-from radeval_lib.stats.resampling import drawn_counts
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import FloatArray, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import error_pairs
+from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs
 
 _FILE = Path(__file__).with_name("freeze.yml")
 _PAIRS, _SEED = 300, 20240917
@@ -56,7 +61,7 @@ class Freeze:
 def behaviour() -> str:
     """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
     digest = sha256()
-    for anatomy in (("X-Ray", "CHEST"), None):
+    for anatomy in (CHEST, None):
         for pair in error_pairs(_PAIRS // 2, seed=_SEED, modality_anatomy=anatomy):
             judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
             digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
@@ -71,7 +76,6 @@ def freeze() -> Freeze:
 _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 _STABLE = {"silhouette_stable": "silhouette"}
 MEASURES = ("presence", "normal statements", "location")
-ENDS = (0.025, 0.975)
 
 
 def labels() -> pd.DataFrame:
@@ -92,21 +96,13 @@ def _place(where: Location) -> str:
     return f"{where.side or ''} {place}".strip()
 
 
-def counts(reports: Sequence[Report]) -> pd.DataFrame:
-    """What the reader finds in each labelled sentence.
+def counts(path: Path) -> pd.DataFrame:
+    """What the reader finds in each labelled sentence of Open-i.
 
-    Returns
-    -------
-    DataFrame
-        One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
-        ``gold``, ``found``.
-
-    Raises
-    ------
-    RadevalError
-        If a labelled report is not among ``reports``.
+    One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
+    ``gold``, ``found``. Raises RadevalError: if a labelled report is not in Open-i's file.
     """
-    by_id = {report.id: report for report in reports}
+    by_id = {report.id: report for report in openi.load(path)}
     rows = []
     for number, (where, part) in enumerate(
         labels().groupby(["report", "section", "start", "end", "draw"], sort=False)
@@ -153,26 +149,84 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, st
     }
 
 
-def micro_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Micro-F1 of each measure over the sentences, with 95 % intervals from drawing sentences.
+def _f1(sums: FloatArray) -> FloatArray:
+    """Micro-F1 of hits, gold and found; shape (..., 3 n) to (..., n), NaN where there is nothing."""
+    hit, gold, found = np.moveaxis(sums.reshape(*sums.shape[:-1], 3, -1), -2, 0)
+    with np.errstate(invalid="ignore"):
+        return 2 * hit / (gold + found)
 
-    Returns
-    -------
-    DataFrame
-        Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
+
+def reading_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Micro-F1 of each measure of :func:`counts`, with 95 % intervals from drawing sentences.
+
+    Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
     """
     rows = {}
     for measure, part in table.groupby("measure", sort=False):
         values = part[["hit", "gold", "found"]].to_numpy(float)
-        draws = np.concatenate(
-            [weights @ values for weights in drawn_counts(len(values), resamples, rng, len(values))]
-        )
-        with np.errstate(invalid="ignore"):
-            low, high = np.nanquantile(2 * draws[:, 0] / (draws[:, 1] + draws[:, 2]), ENDS)
-        hit, gold, found = values.sum(axis=0)
-        rows[measure] = (len(part), int(gold), 2 * hit / (gold + found), low, high)
+        (found,) = sum_estimates(values, _f1, resamples=resamples, rng=rng)
+        rows[measure] = (len(part), int(part["gold"].sum()), found.value, found.low, found.high)
     columns = ["sentences", "gold", "value", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("measure")
+
+
+Planted = tuple[ErrorPair, SyntheticReport]
+_SUMS = ["hit", "planted", "found"]
+
+
+def planted_pairs(n: int, seed: int) -> list[Planted]:
+    """X-rays of the chest with planted errors and the candidate as it is judged: said anew, in other words
+    and half of the time in another style."""
+    return [
+        (pair, reworded(pair.candidate, seed, "style" if number % 2 else "synonym"))
+        for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST))
+    ]
+
+
+def judged(pairs: Sequence[Planted], synonyms: Synonyms | None = None) -> list[Judgement]:
+    """What the rules judge says of each pair, with the lexicon alone or with synonyms beside it."""
+    return [judge_pair(pair.reference.findings.text, said.findings.text, synonyms) for pair, said in pairs]
+
+
+def planted_counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) -> pd.DataFrame:
+    """Significant errors, planted and found.
+
+    One row a pair and category: ``pair``, ``category``, ``planted``, ``found`` and ``hit``, the smaller of
+    the two.
+    """
+    rows = []
+    for number, ((pair, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
+        gold = pair.comparison.count(True)
+        for letter, found in zip(CATEGORIES, judgement.count(True), strict=True):
+            rows.append((number, letter, gold[letter], found, min(gold[letter], found)))
+    return pd.DataFrame(rows, columns=["pair", "category", "planted", "found", "hit"])
+
+
+def planted_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Micro-F1 of :func:`planted_counts`, by category and over all, with 95 % intervals from drawing pairs.
+
+    Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
+    """
+    both = pd.concat([table, table.groupby("pair", as_index=False)[_SUMS].sum().assign(category="all")])
+    wide = both.pivot(index="pair", columns="category", values=_SUMS)
+    names = [*table["category"].unique(), "all"]
+    by_pair = np.hstack([wide[name][names].to_numpy(float) for name in _SUMS])
+    found = [vars(one) for one in sum_estimates(by_pair, _f1, resamples=resamples, rng=rng)]
+    totals = both.groupby("category")[["planted", "found"]].sum().loc[names]
+    return totals.join(pd.DataFrame(found, index=totals.index)[["value", "low", "high"]])
+
+
+def f1_difference(
+    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, rng: np.random.Generator
+) -> Estimate:
+    """By how much micro-F1 over all categories rises from one judge to another on the same pairs.
+
+    ``before``, ``after``: see :func:`planted_counts`, of the same pairs.
+    """
+    sides = [table.groupby("pair")[_SUMS].sum().to_numpy(float) for table in (before, after)]
+    by_pair = np.stack(sides, axis=2).reshape(len(sides[0]), -1)
+    (found,) = sum_estimates(by_pair, lambda sums: np.diff(_f1(sums)), resamples=resamples, rng=rng)
+    return found
 
 
 MISTAKEN = 0.001
@@ -182,10 +236,8 @@ MISTAKEN = 0.001
 class EncodedNames:
     """Says whether two observations are the same in other words.
 
-    Parameters
-    ----------
-    encode : an encoder's ``encode``.
-    threshold : the cosine of both names from which on they are taken for synonyms.
+    ``encode``: an encoder's ``encode``. ``threshold``: the cosine of both names from which on they are taken
+    for synonyms.
     """
 
     def __init__(self, encode: Encode, threshold: float) -> None:
@@ -241,26 +293,27 @@ def recognise(encode: Encode) -> Recognition:
     )
 
 
+def read_strictly(judgement: Judgement) -> Analysis:
+    """What a strict reading makes of a judgement's analysis."""
+    return parse(judgement.analysis(), "strict")
+
+
+def encode_of(run: Run) -> Encode:
+    """How the run's encoder turns texts into vectors."""
+    return Encoder(run.model("encoder"), pooling="mean", device=run.profile.device).encode
+
+
 def links_by_encoder(judgements: Sequence[Judgement]) -> int:
     """Pairs of findings that only the encoder relates."""
     return sum(how == SYNONYM for one in judgements for _, _, how in one.links)
 
 
-def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Scores of a metric, turned so that higher is better."""
-    metric = run.metric(key)
-    values = metric.score(references, candidates).values
-    return values if metric.higher_is_better else -values
-
-
 def against_marks(told: pd.DataFrame) -> pd.DataFrame:
     """What the rules find in graded candidates beside what radiologists mark.
 
-    Parameters
-    ----------
-    told : one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
-        ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it
-        lower than the grade does.
+    ``told``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
+    ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it lower
+    than the grade does.
     """
     marked_gap = told["weighted"].rank() - (-told["grade"]).rank()
     silent = told[(told["number by rules"] == 0) & (told["errors"] >= 1)]

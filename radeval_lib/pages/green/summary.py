@@ -19,7 +19,13 @@ from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, SIGNIFICANT
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.metrics.green import parse
-from radeval_lib.synthetic import Finding, error_pairs
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.judges.base import Pair
+from radeval_lib.models.judges.rules import RulesJudge
+from radeval_lib.pages.green.judging import CHEST, seed_of
+from radeval_lib.study.runs import Run
+from radeval_lib.synthetic import HEURISTICS as HEURISTICS
+from radeval_lib.synthetic import Finding, error_pairs, green_pairs
 from radeval_lib.synthetic.content import contradicts
 from radeval_lib.synthetic.difference import stated
 from radeval_lib.synthetic.generator import rerender, seeded
@@ -60,6 +66,16 @@ def error_sentences(analysis: str, *, significant: bool = True) -> dict[str, lis
     return found
 
 
+def encode_of(run: Run) -> Encode:
+    """How the run's encoder turns texts into vectors."""
+    return Encoder(run.model("encoder")).encode
+
+
+def judged_by_rules(pairs: Sequence[Pair]) -> list[str]:
+    """The rules judge's analyses of pairs of texts."""
+    return RulesJudge().judge(pairs)
+
+
 def cluster(letter: str, sentences: Sequence[str], encode: Encode, seed: int = 0) -> Clusters:
     """Cluster the sentences of one category by k-means, k by the silhouette."""
     from sklearn.cluster import KMeans
@@ -96,13 +112,35 @@ def summarize(analyses: Sequence[str], encode: Encode, seed: int = 0) -> list[Cl
     return [cluster(letter, gathered[letter], encode, seed) for letter in LETTERS]
 
 
+def placed(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
+    """Places of vectors in the plane by t-SNE, shape (vectors, 2)."""
+    from sklearn.manifold import TSNE
+
+    perplexity = min(30, (len(vectors) - 1) / 3)
+    result: NDArray[np.float32] = TSNE(2, perplexity=perplexity, random_state=seed, init="pca").fit_transform(
+        vectors
+    )
+    return result
+
+
+def permuted(run: Run, n: int) -> pd.DataFrame:
+    """Of ``n`` pairs by each of GREEN's heuristics the ``heuristic``, the number of ``changes`` and the
+    ``BERTScore``."""
+    made = list(green_pairs(n, seed_of(run, "permuted")))
+    reports = ([one.reference.findings.text for one in made], [one.candidate.findings.text for one in made])
+    return pd.DataFrame(
+        {
+            "heuristic": [one.heuristic for one in made],
+            "changes": [len(one.comparison.errors) for one in made],
+            "BERTScore": run.metric("bertscore").score(*reports).values,
+        }
+    )
+
+
 def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> tuple[float, float]:
     """Share of points whose nearest neighbour has the same label, and that share for labels dealt at random.
 
-    Parameters
-    ----------
-    places : shape (points, 2), two points at least.
-    labels : shape (points,).
+    ``places``: shape (points, 2), two points at least. ``labels``: shape (points,).
     """
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.fill_diagonal(distances, np.inf)  # no point is its own neighbour
@@ -114,11 +152,8 @@ def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> 
 def summary_table(analyses: Sequence[str], clusters: Sequence[Clusters]) -> pd.DataFrame:
     """The summary: by category how many errors, in what share of reports, and what they are typically about.
 
-    Returns
-    -------
-    DataFrame
-        Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``typical``
-        (the sentences nearest the centre of the largest cluster), ``share of errors`` in that cluster.
+    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``typical``
+    (the sentences nearest the centre of the largest cluster), ``share of errors`` in that cluster.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     rows = [
@@ -141,7 +176,7 @@ FAULT = Finding("pleural_effusion", side="right", severity=1)
 def faulty_pairs(n: int, seed: int, *, share: float) -> list[tuple[str, str]]:
     """References and what the system writes: errors by chance, and the fault in ``share`` of the reports."""
     pairs = []
-    for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=("X-Ray", "CHEST"))):
+    for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
         rng = seeded(seed, number, "fault")
         candidate = pair.candidate
         if rng.random() < share and FAULT.concept not in stated(candidate.plan):

@@ -21,6 +21,7 @@ from radeval_lib import plots, wording
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores, micro_f1, scores
 from radeval_lib.pages.rales.results import REGIMES
 from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
@@ -90,8 +91,7 @@ def optimism_by_trials(
     whole = micro_f1(totals)
     folds = min(_FOLDS, cases)
     found: dict[int, list[tuple[float, float]]] = {size: [] for size in sizes}
-    for _ in range(resamples):
-        drawn: list[int] = list(rng.integers(0, searches, size=(searches,)))
+    for drawn in drawn_rows(np.arange(searches), resamples, rng.spawn(1)[0]):
         order = np.stack([rng.permutation(most) for _ in drawn])
         fold = rng.permutation(np.arange(cases) % folds)
         # shape (searches, trials, folds, 3): counts in each fold, and in all others

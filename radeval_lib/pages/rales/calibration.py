@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 
 from radeval_lib import plots
 from radeval_lib.papers.printed_numbers import wide
-from radeval_lib.stats.printed_ranks import rank_range
+from radeval_lib.stats.printed import rank_range
 from radeval_lib.study.checks import Check, check_statement
 
 ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}

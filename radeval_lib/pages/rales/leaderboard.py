@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import inversion_p
-from radeval_lib.stats.seed_intervals import draws
+from radeval_lib.stats.resampling import draws, inversion_p
 
 FloatArray = NDArray[np.float64]
 SCORE = "NLU score"

@@ -19,8 +19,8 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
+from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.preferences import preferences
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import rerender, seeded
@@ -126,7 +126,7 @@ def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.preferences.preferences`.
+        Index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.comparisons.preferences`.
         A share of one half is chance, below it the metric prefers the error.
     """
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[list(metrics)]

@@ -19,7 +19,7 @@ from sklearn.metrics import precision_recall_fscore_support
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.stats.printed_classes import predictions_that_print
+from radeval_lib.stats.printed import predictions_that_print
 from radeval_lib.study.checks import Check, check_statement
 
 _READ_N, _READ_F1 = 7, 0.1 + 1e-9

@@ -12,7 +12,7 @@ from scipy import stats
 
 from radeval_lib.pages.ratescore.released import RATESCORE
 from radeval_lib.papers.printed_numbers import by_name
-from radeval_lib.stats.printed_correlation import Kind, correlation_interval, needed_between
+from radeval_lib.stats.printed import Kind, correlation_interval, needed_between
 from radeval_lib.study.checks import Check
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority

@@ -24,6 +24,7 @@ from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.wording import with_interval
 
@@ -378,10 +379,10 @@ class Trials:
     rng: np.random.Generator
 
     @cached_property
-    def weights(self) -> NDArray[np.int64]:
+    def weights(self) -> NDArray[np.float64]:
         """How often each resample has each report."""
         reports = len({sentence.report for sentence in self.sentences})
-        return self.rng.multinomial(reports, np.full(reports, 1 / reports), size=self.resamples)
+        return np.concatenate(list(drawn_counts(reports, self.resamples, self.rng, reports)))
 
     def curated(
         self, options: dict[str, Any], share: float = 0.8, annotator: NoisyAnnotator | None = None

@@ -14,7 +14,7 @@ from scipy import stats
 
 from radeval_lib import plots
 from radeval_lib.pages.ratescore.recognisers import Training
-from radeval_lib.stats import seed_intervals
+from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check
@@ -142,9 +142,9 @@ class Recognisers:
     def measures(self) -> dict[Training, pd.DataFrame]:
         """Precision, recall, f1 and accuracy of each training on the test part, with intervals."""
         return {
-            training: seed_intervals.intervals(
+            training: resampling.intervals(
                 self.counts(training),
-                seed_intervals.TAGGING,
+                resampling.TAGGING,
                 resamples=self.run.profile.resamples,
                 rng=self.run.rng("intervals"),
             )
@@ -153,10 +153,10 @@ class Recognisers:
 
     def gap(self, first: Training, second: Training) -> pd.DataFrame:
         """Measures of one training minus those of another, on the same test reports."""
-        return seed_intervals.paired_difference(
+        return resampling.paired_difference(
             self.counts(first),
             self.counts(second),
-            seed_intervals.TAGGING,
+            resampling.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
         )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from radeval_lib.pages.ratescore.released import RATESCORE
 from radeval_lib.papers.printed_numbers import parse
-from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.stats.printed import Kind
 from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import in_words, joined, ordinal, with_interval

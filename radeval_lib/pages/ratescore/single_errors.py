@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from radeval_lib.stats.preferences import preferences
+from radeval_lib.stats.comparisons import preferences
 from radeval_lib.synthetic import CATEGORIES, SyntheticError, SyntheticReport, inject, rewrite
 from radeval_lib.synthetic.generator import report_at
 

@@ -30,8 +30,7 @@ from radeval_lib.metrics.radgraph import (
 )
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.training import PARTS
-from radeval_lib.stats.resampling import share_interval
-from radeval_lib.stats.seed_intervals import intervals, micro
+from radeval_lib.stats.resampling import intervals, micro, share_interval
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.synthetic.errors import ErrorPair
 from radeval_lib.synthetic.export import radgraph_json
@@ -56,7 +55,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Parameters
     ----------
     counts : rows of :func:`radeval_lib.models.graph.training.tally` with a column ``seed``.
-    resamples, rng : of :func:`radeval_lib.stats.seed_intervals.intervals`.
+    resamples, rng : of :func:`radeval_lib.stats.resampling.intervals`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.seed_intervals import draws, ratio
+from radeval_lib.stats.resampling import draws, ratio
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric

@@ -10,7 +10,7 @@ from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.judges.oracle import Oracle
 from radeval_lib.models.judges.tuning import IGNORED, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.pages.green.settings import settings
+from radeval_lib.pages.green.judging import settings
 from radeval_lib.roles import generated
 from radeval_lib.study.profiles import profile
 from radeval_lib.synthetic import error_pairs

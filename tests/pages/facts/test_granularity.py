@@ -6,17 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts.granularity import (
+from radeval_lib.pages.facts.agreement import limits, scenarios
+from radeval_lib.pages.facts.rater_agreement import (
     FIELDS,
     Scenario,
-    alphas,
-    holds_until,
-    limits,
+    count_alphas,
+    holds_between,
     ratio_count_gap,
-    scenarios,
     sweep,
     three_raters,
-    where_it_stops,
 )
 from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.synthetic.fact_raters import draw_descriptions
@@ -26,7 +24,7 @@ def test_alphas_of_raters_who_halve() -> None:
     # The second rater counts half of everything: ratios agree, counts do not.
     fine = [FactCounts(4, 4, 2, 4), FactCounts(6, 4, 4, 4), FactCounts(8, 6, 2, 6)]
     coarse = [FactCounts(2, 2, 1, 2), FactCounts(3, 2, 2, 2), FactCounts(4, 3, 1, 3)]
-    found = alphas([fine, coarse])
+    found = count_alphas([fine, coarse])
     assert found["Precision"] == found["Recall"] == found["F-Score"] == 1
     # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
     assert found["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
@@ -37,15 +35,24 @@ def test_alphas_of_raters_who_halve() -> None:
 
 def test_units_without_a_score_are_left_out() -> None:
     silent = [FactCounts(3, 0, 0, 0), FactCounts(3, 2, 1, 2), FactCounts(3, 4, 3, 4)]
-    found = alphas([silent, silent])
+    found = count_alphas([silent, silent])
     assert found["Precision"] == 1
     assert set(found) == set(FIELDS)
 
 
 def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
-    made = Scenario("none", "step", (0.0,), lambda rng, step: draw_descriptions(rng, 10, (0.6, 0.45, 0.95)))
+    made, slipping = (
+        Scenario(
+            "none",
+            "step",
+            (0.0,),
+            lambda rng, step: draw_descriptions(rng, 10, (0.6, 0.45, 0.95)),
+            slips=lambda step, slip=slip: slip,
+        )
+        for slip in (0.0, 0.3)
+    )
     with_it = sweep(np.random.default_rng(0), made, 0.15, 20)
-    without = sweep(np.random.default_rng(0), made, 0.15, 20, slips=0.3)
+    without = sweep(np.random.default_rng(0), slipping, 0.15, 20)
     assert with_it["divide"].mean() > 0 > without["divide"].mean()
     equal = sweep(np.random.default_rng(0), made, 0.0, 20)
     assert equal["R facts"].mean() > with_it["R facts"].mean()
@@ -63,13 +70,11 @@ def _frame(values: list[float]) -> pd.DataFrame:
     return pd.DataFrame({"step": range(len(values)), "divide": values})
 
 
-def test_where_it_stops_in_every_branch() -> None:
-    assert where_it_stops(_frame([0.2, 0.1, -0.1, 0.3]), "slips") == (
-        "The claim holds up to 1 and fails at 2 (slips)."
-    )
-    assert where_it_stops(_frame([0.2, 0.1]), "slips") == "The claim holds at every step, up to 1 (slips)."
-    assert where_it_stops(_frame([-0.2, 0.1]), "slips") == "The claim does not hold even at 0 (slips)."
-    assert holds_until(_frame([0.1, float("nan")])) == 0
+def test_between_which_steps_the_claim_ends() -> None:
+    assert holds_between(_frame([0.2, 0.1, -0.1, 0.3])) == (1, 2)
+    assert holds_between(_frame([0.2, 0.1])) == (1, None)
+    assert holds_between(_frame([-0.2, 0.1])) == (None, 0)
+    assert holds_between(_frame([0.1, float("nan")])) == (0, 1)
 
 
 def test_limits_tell_where_the_divide_ends() -> None:

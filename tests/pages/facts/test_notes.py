@@ -1,4 +1,4 @@
-"""The page on consultation notes: its sentence in every branch, and its tables."""
+"""The page on consultation notes: the ratio against the counts, and its tables."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from radeval_lib.pages.facts import consultation_notes
 from radeval_lib.roles import load
+from radeval_lib.study.checks import above
 
 RATIO = "share of errors that are omissions"
 
@@ -20,18 +21,14 @@ def _agreed(ratio: tuple[float, float, float] | None) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "words"),
-    [
-        ((0.9, 0.8, 0.95), "agree at 0.90 [0.80, 0.95], better than on either count."),
-        ((0.1, 0.0, 0.2), "worse than on either count."),
-        ((0.55, 0.4, 0.8), "neither clearly better nor clearly worse than on the counts."),
-        (None, "No note has an error by all of them, so that no share of errors can be compared."),
-    ],
+    ("ratio", "decided"),
+    [((0.9, 0.8, 0.95), True), ((0.1, 0.0, 0.2), False), ((0.55, 0.4, 0.8), None), (None, None)],
 )
-def test_conclusion_in_every_branch(ratio: tuple[float, float, float] | None, words: str) -> None:
-    said = consultation_notes.conclusion(_agreed(ratio), "PriMock57")
-    assert said.startswith("On notes from PriMock57 the clinicians agree at an alpha of 0.40")
-    assert said.endswith(words)
+def test_ratio_against_both_counts(ratio: tuple[float, float, float] | None, decided: bool | None) -> None:
+    found = consultation_notes.ratio_against_counts(_agreed(ratio))
+    assert above(found.low, found.high) is decided
+    assert consultation_notes.shown(_agreed(ratio), "omissions") == "0.60 [0.50, 0.70]"
+    assert ratio or consultation_notes.shown(_agreed(ratio), RATIO).startswith("not defined")
 
 
 def test_tables_from_simulated_clinicians() -> None:

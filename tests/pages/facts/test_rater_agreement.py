@@ -16,7 +16,7 @@ from radeval_lib.pages.facts.rater_agreement import (
     note_matrices,
     rating_matrix,
 )
-from radeval_lib.stats.reconstruction import interval_alpha
+from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts
 
 
@@ -137,7 +137,7 @@ def test_resamples_equal_alpha_of_the_units_repeated() -> None:
 
 
 def test_simulated_raters_count_and_grade_the_same_texts() -> None:
-    found = rater_agreement._simulated(30, seed=1)
+    found = rater_agreement.simulated(30, seed=1)
     assert set(found) == {"grade", "errors, counted", "errors by findings"}
     grades, counts = found["grade"][0], found["errors, counted"][0]
     assert grades.shape == counts.shape == (30, 3)

@@ -1,4 +1,4 @@
-"""The page on MTSamples: sizes that can and cannot be, the whole file against print, and every sentence."""
+"""The page on MTSamples: sizes that can and cannot be, the whole file against print, and copying."""
 
 from __future__ import annotations
 
@@ -45,39 +45,19 @@ def test_the_whole_file_is_held_against_print() -> None:
     assert {check.outcome for check in checks.values()} == {"fails"}
 
 
-def test_sentences_in_every_branch() -> None:
-    printed = mtsamples.printed_report()
-    whole = mtsamples.conclusion(WHOLE, printed)
-    assert whole.startswith("The description that the paper prints stands word for word in its report")
-    assert whole.endswith("67% hold no word that their report lacks.")
-    assert mtsamples.conclusion(NONE, printed).endswith("so the means were not measured.")
-    other = mtsamples.PrintedReport(printed.text, "Nothing of it")
-    assert "does not stand word for word" in mtsamples.conclusion(NONE, other)
-    assert mtsamples.about_file(WHOLE).startswith(
-        "This build has the whole file: 3 reports of 2 specialties, 3 with"
-    )
-    assert "a part of the file" in mtsamples.about_file(SOME)
-    assert mtsamples.about_file(NONE).endswith("so nothing was counted.")
+def test_descriptions_and_reports_that_stand_twice() -> None:
+    assert mtsamples.copied_whole(WHOLE) == pytest.approx(2 / 3)
     # One Diets report trains and the same text tests; Surgery's only report tests.
-    repeats = mtsamples.about_repeats(SOME, np.random.default_rng(0))
-    assert repeats.startswith("The 3 reports kept of this part of MTSamples are one text.")
-    assert repeats.endswith("2 of 2 test reports are in the training part too.")
+    assert mtsamples.repeated(SOME, np.random.default_rng(0)) == (1, 2, 2)
     alone = Found(PART[2:], real=True, whole=False)
-    assert mtsamples.about_repeats(alone, np.random.default_rng(0)).endswith(
-        "no test report is in the training part."
-    )
+    assert mtsamples.repeated(alone, np.random.default_rng(0))[2] == 0
 
 
-def test_stand_ins_and_captions() -> None:
-    assert (WHOLE.stand_in, WHOLE.remaining) == ("", "")
+def test_stand_ins_and_sources() -> None:
+    assert WHOLE.stand_in == ""
     assert SOME.stand_in == "3 of MTSamples' transcriptions, not all of them"
-    assert [
-        mtsamples.copying_caption(one).split(" of ", 1)[1].split(",")[0] for one in (WHOLE, SOME, NONE)
-    ] == [
-        "MTSamples",
-        "a part of MTSamples",
-        "the generator",
-    ]
+    sources = ["MTSamples", "a part of MTSamples", "the generator, not MTSamples"]
+    assert [one.source for one in (WHOLE, SOME, NONE)] == sources
 
 
 def test_copying_and_its_checks() -> None:
@@ -97,5 +77,3 @@ def test_copying_of_summaries() -> None:
     assert len(copies) == 5
     for ends, outcome in (((0.6, 0.8), "holds"), ((0.4, 0.6), "cannot tell"), ((0.2, 0.4), "fails")):
         assert mtsamples.copying_check(copies.assign(low=ends[0], high=ends[1])).outcome == outcome
-    assert "says nothing about summarisers" in mtsamples.about_summaries(copies, "synthetic")
-    assert mtsamples.about_summaries(copies, "open").startswith("From ")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 import pytest
 
 from radeval_lib.models.ner.agreement import Counts
 from radeval_lib.stats import resampling
-from radeval_lib.stats.seed_intervals import TAGGING, Measure, intervals, measures, micro, paired_difference
+from radeval_lib.stats.resampling import TAGGING, Measure, intervals, measures, micro, paired_difference
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -157,3 +158,27 @@ def test_any_measure_can_be_resampled() -> None:
     assert frame.index.tolist() == ["macro_f1"]
     alone = intervals(counts, parts[1], resamples=50, rng=np.random.default_rng(0))
     assert alone.loc["b.f1", ["value", "low", "high"]].tolist() == pytest.approx([2 / 3] * 3)
+
+
+def test_a_difference_of_means_by_hand_and_its_interval() -> None:
+    rng = np.random.default_rng(0)
+    first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
+    found = resampling.mean_difference(second, first, resamples=400, rng=rng)
+    assert found.value == pytest.approx(1.5)
+    assert 1.0 <= found.low < found.value < found.high <= 2.0
+    same = resampling.mean_difference(first, first, resamples=50, rng=rng)
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_holm_is_that_of_pingouin() -> None:
+    for seed in range(20):
+        ps = np.random.default_rng(seed).random(7) ** 3
+        np.testing.assert_allclose(resampling.holm(ps), pg.multicomp(ps, method="holm")[1])
+
+
+def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
+    groups, values = np.repeat(np.arange(6), 3), np.random.default_rng(1).random(18)
+    by_rows = [values[rows].sum() for rows in resampling.drawn_rows(groups, 20, np.random.default_rng(4))]
+    table = pd.DataFrame({"sum": values}).groupby(groups).sum().to_numpy()
+    sums = resampling.sum_draws(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
+    np.testing.assert_allclose(sums[:, 0], by_rows)

@@ -1,0 +1,331 @@
+"""What printed numbers allow to say, without the data behind them.
+
+Intervals and tests of correlations are large-sample results for independent pairs; where several pairs share
+a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper
+prints how strongly, so tests take that correlation as an argument: 0 is the assumption of independence.
+
+Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, permutations, product
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, special, stats
+
+from radeval_lib.stats.resampling import holm
+
+Kind = Literal["pearson", "spearman", "kendall"]
+
+
+def _standard_error(value: float, n: int, kind: Kind) -> float:
+    """Standard error of the coefficient's inverse hyperbolic tangent."""
+    if kind == "pearson":
+        return 1 / math.sqrt(n - 3)
+    if kind == "spearman":  # Bonett and Wright 2000, equation 3
+        return math.sqrt((1 + value**2 / 2) / (n - 3))
+    return math.sqrt(0.437 / (n - 4))  # Fieller, Hartley and Pearson 1957
+
+
+def correlation_interval(
+    value: float, n: int, kind: Kind = "pearson", level: float = 0.95
+) -> tuple[float, float]:
+    """Confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
+
+    The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
+    Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
+    """
+    if not -1 < value < 1 or n < 5 or not 0 < level < 1:
+        raise ValueError(f"needs |value| < 1, n >= 5 and 0 < level < 1, not {value}, {n} and {level}")
+    reach = float(stats.norm.ppf(0.5 + level / 2)) * _standard_error(value, n, kind)
+    return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
+
+
+def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
+    """Williams's test of two Pearson correlations with the same third variable on the same ``n`` pairs, where
+    the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
+    degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2)."""
+    determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    if determinant < -1e-12 or n < 4:
+        raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
+    mean = (first + second) / 2
+    spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
+    t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
+    # What scipy.stats.t.sf computes, without its checks, which cost most where thousands are asked for.
+    return t, 2 * float(special.stdtr(n - 3, -abs(t)))
+
+
+def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> float:
+    """How strongly two metrics must correlate for their printed correlations to differ by
+    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
+    if first == second:
+        return math.nan
+    reach = math.sqrt((1 - first**2) * (1 - second**2))
+    grid = np.linspace(first * second - reach, first * second + reach, 2001)[1:-1]
+
+    def excess(between: float) -> float:
+        return williams_test(first, second, between, n)[1] - alpha
+
+    failing = np.flatnonzero([excess(between) > 0 for between in grid])
+    if len(failing) == 0:
+        return first * second - reach
+    if failing[-1] == len(grid) - 1:
+        return math.nan
+    return float(optimize.brentq(excess, grid[failing[-1]], grid[failing[-1] + 1]))
+
+
+def standard_error(low: float, high: float, level: float = 0.95) -> float:
+    """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's interval implies."""
+    if not -1 < low < high < 1:
+        raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
+    return (math.atanh(high) - math.atanh(low)) / (2 * float(stats.norm.ppf(0.5 + level / 2)))
+
+
+def two_sided_p(
+    difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
+) -> NDArray[np.float64]:
+    """Two-sided p of a z-test of two estimates whose errors correlate by ``between``, by broadcasting."""
+    x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
+    variance = x**2 + y**2 - 2 * np.asarray(between, dtype=np.float64) * x * y
+    with np.errstate(divide="ignore"):
+        z = np.abs(np.asarray(difference, dtype=np.float64)) / np.sqrt(variance)
+    result: NDArray[np.float64] = 2 * stats.norm.sf(z)
+    return result
+
+
+def needed_correlation(difference: float, first_se: float, second_se: float, alpha: float = 0.05) -> float:
+    """From which correlation of their errors on the difference of two estimates reaches ``alpha`` by
+    :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does."""
+    reach = abs(difference) / float(stats.norm.ppf(1 - alpha / 2))
+    needed = (first_se**2 + second_se**2 - reach**2) / (2 * first_se * second_se)
+    return max(needed, -1.0) if needed <= 1 else math.nan
+
+
+def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
+    """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
+
+    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row an estimate; gives one
+    row a pair: ``first``, ``second``, ``difference``, ``p``, ``p_holm``, and ``needed``
+    (:func:`needed_correlation`).
+    """
+    errors = [standard_error(low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)]
+    names, values = frame[name].tolist(), frame["estimate"].to_numpy(dtype=np.float64)
+    rows = []
+    for i, j in combinations(range(len(frame)), 2):
+        gap = math.atanh(values[i]) - math.atanh(values[j])
+        rows.append(
+            {
+                "first": names[i],
+                "second": names[j],
+                "difference": values[i] - values[j],
+                "p": float(two_sided_p(gap, errors[i], errors[j])),
+                "needed": needed_correlation(gap, errors[i], errors[j]),
+            }
+        )
+    result = pd.DataFrame(rows)
+    result["p_holm"] = holm(result["p"])
+    return result[["first", "second", "difference", "p", "p_holm", "needed"]]
+
+
+# Ends of neighbouring rounding intervals are equal on paper but not in binary floating point.
+_DIGITS = 9
+
+
+def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; ends that touch are
+    apart."""
+    bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
+    if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
+        raise ValueError("low and high must be two lists of equal length with low <= high")
+    others = ~np.eye(len(bottom), dtype=bool)
+    # An exact number must not come out both below and above another exact number of the same value.
+    apart = (top[None, :] <= bottom[:, None]) & (
+        (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
+    )
+    smaller = (apart & others).sum(axis=1)
+    larger = (apart.T & others).sum(axis=1)
+    return 1 + smaller.astype(np.int64), len(bottom) - larger.astype(np.int64)
+
+
+METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
+# Slack for binary floating point at the very edge of a rounding interval.
+_EDGE = 1e-9
+
+
+def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
+    """Whole numbers from 0 whose division by n rounds to a printed mean of whole numbers.
+
+    None are left where no n counts can have that mean: the GRIM test (Brown and Heathers 2017)."""
+    first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
+    return list(range(max(first, 0), last + 1))
+
+
+def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
+    """Whole numbers k, at most n, for which k / n rounds to a printed share."""
+    return [k for k in sums_that_print(share, half_width, n) if k <= n]
+
+
+@cache
+def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, float]:
+    """Confidence interval of the share k / n by one of :data:`METHODS`.
+
+    ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
+    ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
+    :func:`scipy.stats.bootstrap`.
+    """
+    if n < 1 or not 0 <= k <= n:
+        raise ValueError(f"{k} of {n} is no share of cases")
+    tail = (1 - level) / 2
+    if method in ("exact", "Wilson"):
+        found = stats.binomtest(k, n).proportion_ci(level, method.lower())
+        return float(found.low), float(found.high)
+    if method == "Wald":
+        reach = float(stats.norm.ppf(1 - tail)) * math.sqrt(k / n * (1 - k / n) / n)
+        return k / n - reach, k / n + reach
+    if method == "bootstrap percentile":
+        low, high = stats.binom.ppf([tail, 1 - tail], n, k / n) / n
+        return float(low), float(high)
+    if method == "bootstrap BCa":
+        low, high = stats.binom.ppf(_bca_levels(k, n, tail), n, k / n) / n
+        return float(low), float(high)
+    raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
+
+
+def _bca_levels(k: int, n: int, tail: float) -> NDArray[np.float64]:
+    """Levels of the two quantiles that the BCa interval of a share takes."""
+    if k in (0, n):  # resamples are all alike
+        return np.array([tail, 1 - tail])
+    bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
+    # Jackknife: leaving out a right case changes the share by -(1 - k/n)/(n - 1), a wrong one by k/n/(n - 1).
+    right, wrong = -(1 - k / n), k / n
+    cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
+    acceleration = -cubes / (6 * squares**1.5)
+    reach = bias + special.ndtri([tail, 1 - tail])
+    levels: NDArray[np.float64] = special.ndtr(bias + reach / (1 - acceleration * reach))
+    return levels
+
+
+def possible_samples(
+    shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
+) -> pd.DataFrame:
+    """Which numbers of cases fit printed (share, low, high), all over the same cases.
+
+    One row a number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to) and
+    ``ends`` (how many printed ends the method gives, at the best fitting k)."""
+    rows = []
+    for n in range(1, largest + 1):
+        fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
+        for method in METHODS:
+            ends = sum(
+                max((_ends_met(k, n, method, low, high, half_width) for k in counts), default=0)
+                for counts, (_, low, high) in zip(fitting, shares, strict=True)
+            )
+            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": ends})
+    return pd.DataFrame(rows)
+
+
+def _ends_met(k: int, n: int, method: str, low: float, high: float, half_width: float) -> int:
+    found = np.array(interval(k, n, method))
+    return int((np.abs(found - [low, high]) <= half_width + _EDGE).sum())
+
+
+def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
+    """Smallest and largest exact McNemar p that two methods' right cases of the same ``n`` allow.
+
+    The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
+    gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
+    """
+    if not (0 <= first <= n and 0 <= second <= n):
+        raise ValueError(f"{first} and {second} of {n} are no numbers of right cases")
+    worse, better = sorted((first, second))
+    ps = []
+    for only_worse in range(min(worse, n - better) + 1):
+        discordant = better - worse + 2 * only_worse
+        ps.append(float(stats.binomtest(only_worse, discordant).pvalue) if discordant else 1.0)
+    return min(ps), max(ps)
+
+
+def predictions_that_print(
+    precision: float, recall: float, n: int, half_width: float
+) -> tuple[int, int] | None:
+    """Fewest and most predictions of a class with ``n`` members that fit its printed precision and recall
+    (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision tells
+    nothing."""
+    fitting = [
+        predictions
+        for hits in counts_that_print(recall, half_width, n)
+        if hits
+        # hits / precision is at most this; one more for rounding of the quotient itself
+        for predictions in range(hits, math.ceil(hits / max(precision - half_width, 1e-9)) + 1)
+        if hits in counts_that_print(precision, half_width, predictions)
+    ]
+    return (min(fitting), max(fitting)) if fitting else None
+
+
+Losses = tuple[float, ...]  # points lost on one unit, a rater each
+Placement = tuple[Losses, ...]  # the units of a group on which some rater takes points off
+
+
+def losses_of(mean: float, units: int, steps: Sequence[float] = (0.5, 1.0)) -> list[Losses]:
+    """The sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean."""
+    goal = round((1 - mean) * units, 6)
+
+    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
+        if abs(rest) < 1e-6:
+            return [()]
+        if rest < 0 or not room or not allowed:
+            return []
+        return [(*tail, allowed[-1]) for tail in fill(rest - allowed[-1], allowed, room - 1)] + fill(
+            rest, allowed[:-1], room
+        )
+
+    return fill(goal, tuple(steps), units)
+
+
+def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
+    """All ways to lay each rater's losses on ``units`` units, where the order of units does not matter."""
+    slots = min(units, sum(map(len, losses)))
+    found = {tuple((0.0,) * len(losses) for _ in range(slots))}
+    for rater, lost in enumerate(losses):
+        laid = set()
+        for placed in found:
+            for chosen in set(permutations(range(slots), len(lost))):
+                rows = [list(unit) for unit in placed]
+                for slot, loss in zip(chosen, lost, strict=True):
+                    rows[slot][rater] = loss
+                laid.add(tuple(sorted(map(tuple, rows))))
+        found = laid
+    return {tuple(unit for unit in placed if any(unit)) for placed in found}
+
+
+def tables_with(
+    means: Sequence[Sequence[float]], units: int, shares: dict[float, int], touched: int
+) -> list[NDArray[np.float64]]:
+    """Every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of each
+    loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
+    units' order."""
+    steps = sorted(shares)
+    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
+    seen: dict[Placement, None] = {}
+    for picked in product(*(product(*row) for row in choices)):
+        every = [loss for group in picked for lost in group for loss in lost]
+        if any(every.count(loss) != number for loss, number in shares.items()):
+            continue
+        for parts in product(*(sorted(placements(group, units)) for group in picked)):
+            rows = tuple(sorted(unit for part in parts for unit in part))
+            if len(rows) == touched:
+                seen.setdefault(rows)
+    raters, total = len(means[0]), len(means) * units
+    return [
+        np.pad(
+            1 - np.array(rows).reshape(-1, raters).T, ((0, 0), (0, total - len(rows))), constant_values=1.0
+        )
+        for rows in seen
+    ]

@@ -1,0 +1,163 @@
+"""Tables of counts behind rates, and metrics beside them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data.records import FactRating
+from radeval_lib.data.restricted import RestrictedText
+from radeval_lib.metrics.base import MetricError
+from radeval_lib.pages.facts import real_counts
+from radeval_lib.pages.facts.real_counts import (
+    LENGTH,
+    TARGETS,
+    Shared,
+    correlations,
+    length_prediction,
+    table,
+)
+from radeval_lib.roles import load
+
+REFERENCE = "one two three four five six seven eight"
+
+
+def _rating(
+    case: str, system: int, precision: float, recall: float, omission: float | None, **more: str
+) -> FactRating:
+    total = precision + recall
+    return FactRating(
+        id=f"{case}/{system}",
+        case=case,
+        group=f"system {system}",
+        reference=f"{REFERENCE} {case}",
+        candidate="one two three four",
+        precision=precision,
+        recall=recall,
+        f1=2 * precision * recall / total if total else 0.0,
+        hallucination=0.0,
+        omission=omission,
+        **more,
+    )
+
+
+RATINGS = [
+    _rating("a", 1, 2 / 3, 2 / 7, 5 / 7),  # 7, 3, 2
+    _rating("a", 2, 1.0, 0.0, 1.0),  # nothing over nothing
+    _rating("b", 1, 1.0, 0.5, 1.0),  # 2, 1, 1, both left out
+    _rating("b", 2, 1.0, 1 / 3, None, fault="OmissionRate -1 is no rate"),  # 3, 1, 1
+    _rating("c", 1, 0.5, 0.25, 0.5),  # 4, 2, 1: one of four neither
+]
+
+
+def test_counts_and_their_summary() -> None:
+    behind = real_counts.counts(RATINGS)
+    assert behind["reference"].tolist() == [7, 1, 2, 3, 4]
+    assert behind["empty"].tolist() == [False, True, False, False, False]
+    assert behind["counted_twice"].tolist() == [0, 0, 1, 0, 0]
+    assert behind["neither"].tolist() == [0, 0, 0, 0, 1]
+    assert behind["possible"].iloc[0] == 1
+    kinds = real_counts.summary(behind)
+    assert kinds["judgements"].tolist() == [1, 4, 1, 1, 1, 1]
+    assert kinds["share"].iloc[0] == pytest.approx(0.2)
+    with pytest.raises(MetricError, match="judgement a/1"):
+        real_counts.counts(
+            [replace(RATINGS[0], precision=0.123456, f1=2 * 0.123456 * (2 / 7) / (0.123456 + 2 / 7))]
+        )
+
+
+def test_oddities_show_no_restricted_text() -> None:
+    shown = real_counts.oddities(real_counts.counts(RATINGS), RATINGS)
+    assert shown["what"].tolist() == ["no fact, precision 1", "no rate"]
+    assert shown["omission"].tolist() == ["1", "-1"]
+    hidden = [replace(one, candidate=RestrictedText(str(one.candidate), "x")) for one in RATINGS]
+    assert real_counts.oddities(real_counts.counts(hidden), hidden).empty
+
+
+def test_shared_numbers_and_triples() -> None:
+    found = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
+    # Seven fits both judgements of a; six fits both of b, within nine words.
+    assert (found.cases, found.fit, found.told) == (2, 2, 2)
+    counts, reports = real_counts.triples(RATINGS[:4])
+    assert counts == [(7, 3, 2), (6, 3, 3), (6, 2, 2)]  # the summary without facts is left out
+    assert reports == [0, 1, 1]
+
+
+def test_counts_stand_with_their_texts_whatever_the_order() -> None:
+    systems = [one.group for one in RATINGS[:4]]
+    cases = [one.case for one in RATINGS[:4]]
+    told = real_counts.counts_by_text(RATINGS[:4])
+    assert list(told.values()) == real_counts.triples(RATINGS[:4])[0]
+    assert set(told) < set(zip(cases, systems, strict=True))
+    assert real_counts.counts_by_text([RATINGS[place] for place in (2, 0, 3, 1)]) == told
+
+
+def _found(**rows: tuple[float, float, float, float, float]) -> pd.DataFrame:
+    """value, low, high, and the interval of the lead over length, for F1, recall and precision alike."""
+    frame = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["value", "low", "high", "over_length_low", "over_length_high"]
+    ).rename_axis("metric")
+    frame = frame.rename(index={"length": LENGTH}).reset_index()
+    return pd.concat(frame.assign(target=target) for target in ("f1", "recall", "precision"))
+
+
+LENGTH_ROW = (0.5, 0.4, 0.6, np.nan, np.nan)
+
+
+def test_the_best_metric_and_how_many_beat_the_lengths() -> None:
+    found = _found(METEOR=(0.6, 0.5, 0.7, 0.01, 0.2), BLEU=(0.1, -0.1, 0.2, -0.5, -0.1), length=LENGTH_ROW)
+    found["over_length"] = 0.1
+    assert real_counts.best(found, "f1") == "METEOR, at 0.60 [0.50, 0.70]"
+    lead = real_counts.best_over_length(found, "f1")
+    assert (lead.low, lead.high) == (0.01, 0.2)
+    assert real_counts.over_length(found, "recall") == (1, 1)
+    same = found[found["target"] != "precision"]
+    assert real_counts.best(same, "precision") == "no metric, as all summaries have the same"
+
+
+def test_definition_checks_in_both_branches() -> None:
+    behind = real_counts.counts(RATINGS)
+    counts, precision = real_counts.definition_checks(behind, Shared(2, 1, 1, 0.5)).values()
+    assert (counts.outcome, counts.computed) == ("fails", "1 of 2 references")
+    assert precision.outcome == "fails"
+    assert precision.computed.startswith("4 of 5 are; the others have no fact in G")
+    whole = real_counts.definition_checks(behind.iloc[:1], Shared(2, 2, 1, 0.5))
+    assert {one.outcome for one in whole.values()} == {"holds"}
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return table(load("fact_ratings", "synthetic", size=25, seed=1, root=None))
+
+
+def test_table_keeps_order_and_what_is_not_known() -> None:
+    ratings = load("fact_ratings", "synthetic", size=3, seed=1, root=None)
+    ratings[1] = replace(ratings[1], omission=None)
+    frame = table(ratings)
+    assert list(frame.index) == [rating.id for rating in ratings]
+    assert frame["not_omitted"].isna().sum() == 1
+    assert frame["reference_words"].iloc[0] == len(str(ratings[0].reference).split())
+
+
+def test_length_predicts_what_length_decides(frame: pd.DataFrame) -> None:
+    rng = np.random.default_rng(0)
+    by_length = frame.assign(f1=np.log1p(frame["reference_words"]) / 10)
+    noise = frame.assign(f1=rng.random(len(frame)))
+    assert np.corrcoef(length_prediction(by_length, "f1"), by_length["f1"])[0, 1] > 0.99
+    assert np.corrcoef(length_prediction(noise, "f1"), noise["f1"])[0, 1] < 0.3
+
+
+def test_correlations(frame: pd.DataFrame) -> None:
+    scores = pd.DataFrame({"truth": frame["f1"], "against": -frame["f1"]}, index=frame.index)
+    found = correlations(frame, scores, kind="pearson", resamples=50, rng=np.random.default_rng(0))
+    assert set(found["target"]) == set(TARGETS)
+    of_f1 = found[found["target"] == "f1"].set_index("metric")
+    assert of_f1.loc["truth", "value"] == pytest.approx(1)
+    assert of_f1.loc["against", "high"] == pytest.approx(-1)
+    assert np.isnan(of_f1.loc[LENGTH, "over_length"])
+    gap = of_f1.loc["truth", "value"] - of_f1.loc[LENGTH, "value"]
+    assert of_f1.loc["truth", "over_length"] == pytest.approx(gap)
+    assert of_f1.loc["truth", "over_length_low"] <= gap <= of_f1.loc["truth", "over_length_high"]
