@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib.stats.correlations import coefficient
-from radeval_lib.stats.printed_correlation import Kind
+from radeval_lib.stats.printed import Kind
 
 FloatArray = NDArray[np.float64]
 

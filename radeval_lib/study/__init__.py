@@ -3,8 +3,7 @@
 Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
 """
 
-from importlib import import_module
-from typing import Any
+from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
@@ -20,10 +19,4 @@ _HOMES = {
     "radeval_lib.study.scorecards": "audit scorecard totals",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOME_OF[name]), name)
+__getattr__ = names_of(__name__, _HOMES)

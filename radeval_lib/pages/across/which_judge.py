@@ -20,8 +20,8 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.roles import SYNTHETIC
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.printed_correlation import Kind
-from radeval_lib.stats.resampling import share_interval
+from radeval_lib.stats.printed import Kind
+from radeval_lib.stats.resampling import holm, share_interval
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
@@ -182,8 +182,6 @@ def leads(
         Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
         from exchanging the two metrics' scores case by case, corrected likewise.
     """
-    from statsmodels.stats.multitest import multipletests
-
     everyone, n = grades.mean(axis=1).to_numpy(), run.profile.resamples
     columns = {str(key): frame[key].to_numpy() for key in frame}
     drawn = resample(
@@ -202,7 +200,7 @@ def leads(
         )
         for rival in table.index
     ]
-    return table.assign(p_permuted=multipletests(p, method="holm")[1])
+    return table.assign(p_permuted=holm(p))
 
 
 def preferences(run: Run) -> list[mslr.Preference]:
