@@ -130,7 +130,7 @@ def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
         if table:
             text = pd.DataFrame(table).to_csv(index=False, lineterminator="\n")
             yield text.encode(), f"_extra/results/{path.with_suffix('.csv').name}"
-    for path in sorted(NOTEBOOKS.glob("*/*.md")):
+    for path in sources():
         yield path.read_bytes(), f"_extra/sources/{path.relative_to(NOTEBOOKS).as_posix()}"
 
 
