@@ -116,7 +116,10 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
 
     notebook = jupytext.read(lab.source)
     blocks, tasks = _blocks(notebook.cells, lab)
-    notebook.cells = [new_raw_cell(f"# ASSIGNMENT CONFIG\n{json.dumps(_CONFIG | {'name': lab.name})}"), *blocks]
+    notebook.cells = [
+        new_raw_cell(f"# ASSIGNMENT CONFIG\n{json.dumps(_CONFIG | {'name': lab.name})}"),
+        *blocks,
+    ]
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
         master = Path(folder) / f"{lab.name}.ipynb"
         nbformat.write(notebook, master)
@@ -190,7 +193,7 @@ def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode]
         tests = list(takewhile(lambda one: set(_PARTS) & set(one.metadata.get("tags", [])), waiting))
         del waiting[: len(tests)]
         task = Task(name, float(cell.metadata.get("points", 0)), cell.cell_type == "markdown")
-        if not tests and not task.written and task.points or name in {one.name for one in tasks}:
+        if (not tests and not task.written and task.points) or name in {one.name for one in tasks}:
             raise NotebookError(f"task {name!r} has no test, or is there twice", display_path(lab.source))
         if task.points:
             tasks.append(task)
@@ -201,8 +204,15 @@ def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode]
             if "hidden-test" in test.metadata["tags"]:
                 test.source = f"# HIDDEN\n{test.source}"
         parts = ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
-        block = [f"# BEGIN QUESTION\n{json.dumps(described)}", *text, "# BEGIN SOLUTION", cell, "# END SOLUTION"]
+        block = [
+            f"# BEGIN QUESTION\n{json.dumps(described)}",
+            *text,
+            "# BEGIN SOLUTION",
+            cell,
+            "# END SOLUTION",
+        ]
         made += [
-            new_raw_cell(part) if isinstance(part, str) else part for part in [*block, *parts, "# END QUESTION"]
+            new_raw_cell(part) if isinstance(part, str) else part
+            for part in [*block, *parts, "# END QUESTION"]
         ]
     return made, tasks

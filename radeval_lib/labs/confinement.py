@@ -22,7 +22,9 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls of Landlock, whose numbers all processors share
 _READ, _ON_FILES = 0b1101, 0b100 | 0b10  # execute, read files, list folders; read and write a file
 _FILES_BY_VERSION = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF}
-_NAMESPACES = 0x10000000 | 0x20000000 | 0x40000000 | 0x08000000  # users, processes, network, memory between them
+_NAMESPACES = (
+    0x10000000 | 0x20000000 | 0x40000000 | 0x08000000
+)  # users, processes, network, memory between them
 _SIGNAL_OF_PARENTS_DEATH, _NO_NEW_PRIVILEGES = 1, 38
 _FILE_BYTES, _PROCESSES = 50_000_000, 256
 
@@ -65,7 +67,18 @@ def isolate(folder: Path) -> None:
         os._exit(0)
     die_with_parent()
     if hides_files():
-        needed = [sys.prefix, sys.base_prefix, "/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev"]
+        needed = [
+            sys.prefix,
+            sys.base_prefix,
+            "/usr",
+            "/lib",
+            "/lib64",
+            "/bin",
+            "/etc",
+            "/proc",
+            "/sys",
+            "/dev",
+        ]
         _hide_files([*map(Path, needed), ROOT / "radeval_lib", MANIFESTS], folder)
 
 
@@ -74,7 +87,11 @@ def _hide_files(readable: Iterable[Path], writable: Path) -> None:
     files = _FILES_BY_VERSION.get(version, 0xFFFF)
     wanted = struct.pack("=QQQ", files, 0b11 if version >= 4 else 0, 0b11 if version >= 6 else 0)
     rules = _LIBC.syscall(_CREATE, wanted, 8 if version < 4 else 16 if version < 6 else 24, 0)
-    for path, rights in (*((path, _READ) for path in readable), (writable, files), (Path(os.devnull), _ON_FILES)):
+    for path, rights in (
+        *((path, _READ) for path in readable),
+        (writable, files),
+        (Path(os.devnull), _ON_FILES),
+    ):
         with suppress(FileNotFoundError):
             place = os.open(path, os.O_PATH)
             _LIBC.syscall(_ADD, rules, 1, struct.pack("=Qi", rights, place), 0)

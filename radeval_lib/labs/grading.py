@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import importlib
+import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -76,9 +77,11 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
         _run_apart([partial(_build, one, graders) for one in labs], limits.jobs)
         for name in {one for about in _about(graders).values() for one in about["imports"]} | _IMPORTS:
             importlib.import_module(name)
+        _warm_up(graders)
         places = {path: Path(scratch) / f"{number}.json" for number, path in enumerate(files)}
         jobs = [
-            partial(_grade_one, path, folder, place, graders, default, limits) for path, place in places.items()
+            partial(_grade_one, path, folder, place, graders, default, limits)
+            for path, place in places.items()
         ]
         _run_apart(jobs, limits.jobs)
         found = [_read(place, path, folder) for path, place in places.items()]
@@ -98,11 +101,36 @@ def _build(lab: building.Lab, folder: Path) -> None:
     """
     building.build(lab, folder)
     notebook = nbformat.read(folder / "grader" / f"{lab.name}.ipynb", as_version=4)
-    code = ast.parse("\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code"))
-    names = {node.module for node in ast.walk(code) if isinstance(node, ast.ImportFrom)}
-    names |= {one.name for node in ast.walk(code) if isinstance(node, ast.Import) for one in node.names}
-    described = {"tasks": notebook.metadata["lab"]["tasks"], "imports": sorted(names, key=str)}
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    described = {
+        "tasks": notebook.metadata["lab"]["tasks"],
+        "imports": sorted(_imported("\n".join([*sources, *notebook.metadata["otter"]["tests"].values()]))),
+    }
     (folder / f"{lab.name}.json").write_text(json.dumps(described), encoding="utf-8")
+
+
+def _warm_up(folder: Path) -> None:
+    """Run what students were given, so that what it loads is loaded once; it knows no solution and no test."""
+    with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
+        for path in folder.glob("student/*.ipynb"):
+            names: dict[str, Any] = {"display": lambda *_: None}
+            for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells:
+                if cell.cell_type == "code" and "grader" not in cell.source:
+                    with suppress(Exception):  # answers are missing
+                        exec(compile(cell.source, "student", "exec"), names)
+
+
+def _imported(code: str) -> set[str]:
+    """The modules that code imports, wherever in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            found |= {one.name for one in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+            below = {f"{node.module}.{one.name}" for one in node.names}
+            found |= {name for name in below if hasattr(importlib.import_module(node.module), "__path__")}
+    return {name for name in found if importlib.util.find_spec(name)}
 
 
 def _about(folder: Path) -> dict[str, dict[str, Any]]:
@@ -234,7 +262,9 @@ def _findings(
                     out.write(json.dumps(message) + "\n")
                     out.flush()
 
-                judging.judge(ours, nbformat.read(grader, as_version=4), tasks, student_id, limits.seconds, report)
+                judging.judge(
+                    ours, nbformat.v4.reads(grader.read_text()), tasks, student_id, limits.seconds, report
+                )
 
         children = [_forked(as_student), _forked(as_judge)]
         os.close(writing)

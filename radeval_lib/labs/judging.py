@@ -117,7 +117,8 @@ def judge(
     from otter.nbmeta_config import NBMetadataConfig
     from otter.test_files import create_test_file
 
-    student, at = Student(channel, seconds, {"student_id": student_id}), None
+    given = {"student_id": student_id, "solution": solved(notebook, student_id)}
+    student, at = Student(channel, seconds, given), None
     try:
         while not (message := student.listen()).get("ready"):
             at = message["cell"] if isinstance(message.get("cell"), int) else at
@@ -127,13 +128,14 @@ def judge(
         if at is not None:
             report(killed=at)
         return
-    student["solution"] = solved(notebook, student_id)
     config = NBMetadataConfig.from_notebook(notebook)
     for task in tasks:
         test = create_test_file("grader.ipynb", config, task)
         test.run(student)
         messages = [
-            _message(result.message, result.test_case) for result in test.test_case_results if not result.passed
+            _message(result.message, result.test_case)
+            for result in test.test_case_results
+            if not result.passed
         ]
         report(task=task, points=test.score, of=test.possible, messages=list(dict.fromkeys(messages)))
         if "stopped" in student.failed:
