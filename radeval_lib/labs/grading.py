@@ -30,6 +30,7 @@ from radeval_lib.labs.grades import Grade
 _STARTS = 20  # of a submission whose cells or functions kill its process
 _LARGEST = 300_000_000
 _ERRORS = 50
+_CELLS = 20  # that may take as long as a cell may: the limit of a whole submission
 _ID = re.compile(r"""^student_id\s*=\s*(["'])([^"'\n]{1,80})\1""", re.MULTILINE)
 NO_ID = "your id"
 _ENVIRONMENT = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
@@ -69,8 +70,8 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     if not files:
         raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
-    labs = building.labs()
-    default = building.find(lab).name if lab else labs[0].name if len(labs) == 1 else ""
+    default = building.find(lab).name if lab else ""
+    labs = [one for one in building.labs() if one.name == default or any(_names(path, one) for path in files)]
     os.environ.update(_ENVIRONMENT)
     with tempfile.TemporaryDirectory() as scratch:
         graders = Path(scratch) / "labs"
@@ -92,6 +93,11 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
         for number, one in enumerate(found, start=1):
             (pages / grades.page_name(one, number)).write_text(grades.page(one), encoding="utf-8")
     return table
+
+
+def _names(path: Path, lab: building.Lab) -> bool:
+    """Whether a file has a lab's name in it: only such labs are built."""
+    return path.stat().st_size <= _LARGEST and lab.name.encode() in path.read_bytes()
 
 
 def _build(lab: building.Lab, folder: Path) -> None:
@@ -201,15 +207,16 @@ def _notebook(path: Path) -> tuple[str, list[str]]:
     if path.stat().st_size > _LARGEST:
         raise ValueError(f"larger than {_LARGEST} bytes")
     notebook = json.loads(path.read_bytes())
-    sources = [cell.get("source", "") for cell in notebook["cells"] if cell.get("cell_type") == "code"]
-    cells = ["".join(source) for source in sources]
+    found = [cell for cell in notebook["cells"] if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    sources = [cell.get("source") for cell in found]
+    cells = ["".join(map(str, source)) for source in sources if isinstance(source, str | list)]
     return str(notebook.get("metadata", {}).get("otter", {}).get("assignment_name", "")), cells
 
 
 def _attempt(cells: Sequence[str], grader: Path, student_id: str, found: Grade, limits: Limits) -> None:
     """Run and judge a submission, anew without the cell or the task that killed its process."""
     skipped, left = set[int](), list(found.tasks)
-    deadline = time.monotonic() + 10 * limits.seconds
+    deadline = time.monotonic() + _CELLS * limits.seconds
     for _ in range(_STARTS):
         found.errors.clear()
         before = len(left), len(skipped)

@@ -48,17 +48,23 @@ def serve(
         lines.write(json.dumps(message, default=plain) + "\n")
         lines.flush()
 
-    again, waiting = [], [number for number in range(len(cells)) if number not in skipped]
-    for turn in (waiting, again):
+    turn, errors = [number for number in range(len(cells)) if number not in skipped], dict[int, str]()
+    before = None
+    while turn and turn != before:  # what a cell lacks may be defined by one that stands later
+        before, again = turn, list[int]()
         for number in turn:
             say(cell=number)
             with _at_most(seconds):
                 result = shell.run_cell(cells[number], store_history=False, silent=True)
             error = result.error_before_exec or result.error_in_exec
-            if isinstance(error, NameError) and turn is waiting:
+            errors.pop(number, None)
+            if error is not None:
+                errors[number] = _told(error)
+            if isinstance(error, NameError):
                 again.append(number)
-            elif error is not None:
-                say(cell=number, error=_told(error))
+        turn = again
+    for number, told in errors.items():
+        say(cell=number, error=told)
     say(ready=True)
     for line in lines:
         asked = json.loads(line)
