@@ -1,5 +1,4 @@
-"""Installs the versions of requirements.lock, or of a file that is named, into the environment of the Python that runs
-this file.
+"""Installs the versions of requirements.lock, or of a file that is named, for the Python that runs this.
 
 uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels,
 a certificate), so it is given them; where it fails all the same, pip installs.

@@ -1,7 +1,7 @@
 """Makes the three versions of a lab from its one source: the student's, the instructor's and the grader's.
 
-A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format. Here its tasks become
-otter's blocks, and otter-grader takes solutions and hidden tests out.
+A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format. Here its tasks
+become otter's blocks, and otter-grader takes solutions and hidden tests out.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import jupytext
 import nbformat
@@ -203,16 +204,9 @@ def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode]
         for test in tests:
             if "hidden-test" in test.metadata["tags"]:
                 test.source = f"# HIDDEN\n{test.source}"
-        parts = ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
-        block = [
-            f"# BEGIN QUESTION\n{json.dumps(described)}",
-            *text,
-            "# BEGIN SOLUTION",
-            cell,
-            "# END SOLUTION",
-        ]
-        made += [
-            new_raw_cell(part) if isinstance(part, str) else part
-            for part in [*block, *parts, "# END QUESTION"]
-        ]
+        block: list[Any] = [f"# BEGIN QUESTION\n{json.dumps(described)}", *text]
+        block += ["# BEGIN SOLUTION", cell, "# END SOLUTION"]
+        block += ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
+        block.append("# END QUESTION")
+        made += [new_raw_cell(part) if isinstance(part, str) else part for part in block]
     return made, tasks

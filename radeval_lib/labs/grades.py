@@ -13,13 +13,16 @@ from jinja2 import Environment
 _PAGE = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{{ grade.lab }}: {{ grade.student }}</title>
-<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:45rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ccc;
-vertical-align:top;overflow-wrap:anywhere}</style>
+<style>
+body{font:1rem/1.5 system-ui,sans-serif;max-width:45rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;width:100%}
+td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ccc;vertical-align:top}
+td{overflow-wrap:anywhere}
+</style>
 <h1>{{ grade.lab or "A file that is no lab" }}</h1>
 <p>{{ grade.student }} ({{ grade.file }}): <strong>{{ "%g"|format(grade.points|round(2)) }} of
-{{ "%g"|format(grade.possible) }} points</strong>{% if grade.written %}, without the written answers, which your
-instructor marks{% endif %}.</p>
+{{ "%g"|format(grade.possible) }} points</strong>{% if grade.written %}, without the written answers, which
+your instructor marks{% endif %}.</p>
 <table><tr><th>Task<th>Points<th>Remarks</tr>
 {% for name, task in grade.tasks.items() %}<tr><td>{{ name }}<td>{{ "%g"|format(task.points|round(2)) }} of
 {{ "%g"|format(task.of) }}<td>{% for message in task.messages %}<div>{{ message }}</div>{% endfor %}</tr>
@@ -73,11 +76,16 @@ def table(grades: Sequence[Grade]) -> pd.DataFrame:
     """One row a submission, and a column a task; that of a written task is left to fill in."""
     rows = []
     for one in sorted(grades, key=lambda one: (one.lab, one.student.lower(), one.file)):
-        row: dict[str, Any] = {"student": one.student, "lab": one.lab, "file": one.file}
+        row: dict[str, Any] = {"student": _text(one.student), "lab": one.lab, "file": _text(one.file)}
         row |= {"points": round(one.points, 2), "of": round(one.possible, 2), "notes": "; ".join(one.notes)}
         row |= {name: round(task["points"], 2) for name, task in one.tasks.items()}
         rows.append(row | dict.fromkeys(one.written, ""))
     return pd.DataFrame(rows)
+
+
+def _text(value: str) -> str:
+    """What a spreadsheet takes for a text and not for a formula."""
+    return f"'{value}" if value[:1] in "=+-@" else value
 
 
 def page(grade: Grade) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import importlib.util
+import importlib
 import json
 import os
 import re
@@ -34,7 +33,7 @@ _CELLS = 20  # that may take as long as a cell may: the limit of a whole submiss
 _ID = re.compile(r"""^student_id\s*=\s*(["'])([^"'\n]{1,80})\1""", re.MULTILINE)
 NO_ID = "your id"
 _ENVIRONMENT = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-_IMPORTS = {"IPython.core.interactiveshell", "otter.test_files", "otter.nbmeta_config"}
+_IMPORTS = ("IPython.core.interactiveshell", "otter.test_files", "radeval_lib.findings")
 
 
 @dataclass(frozen=True)
@@ -71,12 +70,12 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
     if not files:
         raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
     default = building.find(lab).name if lab else ""
-    labs = [one for one in building.labs() if one.name == default or any(_names(path, one) for path in files)]
+    labs = _used(files, default)
     os.environ.update(_ENVIRONMENT)
     with tempfile.TemporaryDirectory() as scratch:
         graders = Path(scratch) / "labs"
         _run_apart([partial(_build, one, graders) for one in labs], limits.jobs)
-        for name in {one for about in _about(graders).values() for one in about["imports"]} | _IMPORTS:
+        for name in _IMPORTS:
             importlib.import_module(name)
         _warm_up(graders)
         places = {path: Path(scratch) / f"{number}.json" for number, path in enumerate(files)}
@@ -95,28 +94,28 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
     return table
 
 
-def _names(path: Path, lab: building.Lab) -> bool:
-    """Whether a file has a lab's name in it: only such labs are built."""
-    return path.stat().st_size <= _LARGEST and lab.name.encode() in path.read_bytes()
+def _used(files: Sequence[Path], default: str) -> list[building.Lab]:
+    """The labs whose names stand in files: no other is built."""
+    used, labs = {default}, building.labs()
+    for path in files:
+        content = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+        used |= {lab.name for lab in labs if lab.name.encode() in content}
+    return [lab for lab in labs if lab.name in used]
 
 
 def _build(lab: building.Lab, folder: Path) -> None:
-    """Build a lab for grading, and note what is marked and what it imports.
+    """Build a lab for grading, and note what is marked.
 
     In a process of its own: what a student's process is forked from must never have held a test.
     """
     building.build(lab, folder)
     notebook = nbformat.read(folder / "grader" / f"{lab.name}.ipynb", as_version=4)
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    described = {
-        "tasks": notebook.metadata["lab"]["tasks"],
-        "imports": sorted(_imported("\n".join([*sources, *notebook.metadata["otter"]["tests"].values()]))),
-    }
-    (folder / f"{lab.name}.json").write_text(json.dumps(described), encoding="utf-8")
+    described = json.dumps(notebook.metadata["lab"]["tasks"])
+    (folder / f"{lab.name}.json").write_text(described, encoding="utf-8")
 
 
 def _warm_up(folder: Path) -> None:
-    """Run what students were given, so that what it loads is loaded once; it knows no solution and no test."""
+    """Run what students were given, so that what it loads is loaded once: no solution, and no test."""
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
         for path in folder.glob("student/*.ipynb"):
             names: dict[str, Any] = {"display": lambda *_: None}
@@ -126,21 +125,8 @@ def _warm_up(folder: Path) -> None:
                         exec(compile(cell.source, "student", "exec"), names)
 
 
-def _imported(code: str) -> set[str]:
-    """The modules that code imports, wherever in it."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            found |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            below = {f"{node.module}.{one.name}" for one in node.names}
-            found |= {name for name in below if hasattr(importlib.import_module(node.module), "__path__")}
-    return {name for name in found if importlib.util.find_spec(name)}
-
-
-def _about(folder: Path) -> dict[str, dict[str, Any]]:
-    """What is marked in each lab that was built, and what it imports, by name."""
+def _marked(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The tasks of each lab that was built, by its name."""
     return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
 
 
@@ -178,19 +164,19 @@ def _grade_one(path: Path, folder: Path, place: Path, graders: Path, default: st
     """Leave the grade of a file at ``place``, as JSON."""
     confinement.limit(2 * limits.memory)
     found = Grade(plain(path.relative_to(folder).as_posix(), 120), plain(path.stem, 80), default)
-    about, cells = _about(graders), list[str]()
+    marked, cells = _marked(graders), list[str]()
     try:
         named, cells = _notebook(path)
-        found.lab = named if named in about else default
+        found.lab = named if named in marked else default
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
         found.notes.append("not a notebook that can be read")
     own = next(iter(_ID.findall("\n".join(cells))), ("", NO_ID))[1].strip()
     if own != NO_ID:
-        found.student = own
+        found.student = plain(own, 80)
     elif cells:
         found.notes.append("no id in the notebook: its file's name stands for it")
     if found.lab:
-        for task in about[found.lab]["tasks"]:
+        for task in marked[found.lab]:
             if task["written"]:
                 found.written[task["name"]] = task["points"]
             else:
@@ -222,10 +208,12 @@ def _attempt(cells: Sequence[str], grader: Path, student_id: str, found: Grade, 
         before = len(left), len(skipped)
         for message in _findings(cells, skipped, grader, left, student_id, limits, deadline):
             if "task" in message:
+                message["messages"] = [plain(one, 300) for one in message["messages"]]
                 found.tasks[message.pop("task")] |= message
                 left.pop(0)
             elif "error" in message:
-                found.errors = [*found.errors, f"Cell {message['cell'] + 1}: {message['error']}"][:_ERRORS]
+                told = f"Code cell {message['cell'] + 1}: {plain(message['error'], 300)}"
+                found.errors = [*found.errors, told][:_ERRORS]
             elif message["killed"] not in skipped:
                 skipped.add(message["killed"])
                 found.notes.append(f"code cell {message['killed'] + 1} stopped the notebook and was left out")
@@ -254,7 +242,10 @@ def _findings(
         def as_student() -> None:
             ours.close()
             os.chdir(folder)
-            os.environ.update(HOME=folder, TMPDIR=folder, IPYTHONDIR=folder, MPLCONFIGDIR=folder)
+            home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), folder)
+            kept = {"PATH": os.environ.get("PATH", ""), **_ENVIRONMENT, **home}
+            os.environ.clear()  # it may name what is not a student's to know
+            os.environ.update(kept)
             confinement.limit(limits.memory)
             confinement.isolate(Path(folder))
             student.as_student(theirs, cells, skipped, student_id, limits.seconds)
@@ -277,18 +268,19 @@ def _findings(
         os.close(writing)
         ours.close()
         theirs.close()
-        signal.signal(signal.SIGALRM, lambda *_: [_kill(child) for child in children])
+        signal.signal(signal.SIGALRM, lambda *_: _kill(*children))
         signal.alarm(max(1, int(deadline - time.monotonic())))
         try:
             with os.fdopen(reading, encoding="utf-8") as lines:
                 yield from map(json.loads, lines)
         finally:
             signal.alarm(0)
+            _kill(*children)
             for child in children:
-                _kill(child)
                 os.waitpid(child, 0)
 
 
-def _kill(child: int) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)
+def _kill(*groups: int) -> None:
+    for group in groups:
+        with suppress(ProcessLookupError):
+            os.killpg(group, signal.SIGKILL)

@@ -38,7 +38,7 @@ def serve(
     from IPython.core.history import HistoryManager
     from IPython.core.interactiveshell import InteractiveShell
 
-    HistoryManager.enabled = False
+    HistoryManager.enabled = False  # type: ignore[assignment]
     sys.modules["otter"] = _no_checks()
     signal.signal(signal.SIGALRM, _out_of_time)
     shell = InteractiveShell(user_ns={"student_id": student_id})

@@ -1,4 +1,4 @@
-"""What the book shows of labs: the student's version as a page, the notebook to download, links from what it rests on."""
+"""What the book shows of labs: the student's version as a page, its notebook, links from what it rests on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from radeval_lib.paths import ROOT
 
 _READ = re.compile(r"^\| \*\*Read first\*\* \|(.*)\|$", re.MULTILINE)
 _LABEL = re.compile(r"<([\w-]+)>`")
-_SOLUTIONS = (
-    "*Solutions are not on this site:* {ref}`an instructor makes them from the repository <labs-instructors>`."
-)
+_SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
 
 
 def staged() -> Iterator[tuple[str, str]]:
@@ -34,7 +32,8 @@ def _buttons(lab: building.Lab) -> str:
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
     named = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8")).get("repository", {})
     if hosted := re.search(r"github\.com/([\w.-]+/[\w.-]+)", named.get("url", "")):
-        place = f"https://mybinder.org/v2/gh/{hosted[1]}/HEAD?urlpath=lab/tree/build/labs/student/{lab.name}.ipynb"
+        made = f"lab/tree/build/labs/student/{lab.name}.ipynb"
+        place = f"https://mybinder.org/v2/gh/{hosted[1]}/HEAD?urlpath={made}"
         links.append(f'<a href="{place}">Launch on Binder</a>')
     return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
 

@@ -16,7 +16,7 @@ LAB = "words_are_not_findings"
 TASKS = {"clipped_precision", "bleu", "rouge_l", "meteor", "scores", "fooling", "share_fooled", "figure"}
 AFTER_BLEU = {"bleu", "scores", "share_fooled"}  # two tasks use what an earlier one defines
 
-HIDDEN = f'''
+HIDDEN = f"""
 import gc, glob, os, sys
 import radeval_lib
 root = os.path.dirname(os.path.dirname(radeval_lib.__file__))
@@ -34,7 +34,7 @@ for pattern in ("notebooks/labs/{LAB}.md", "build/labs/*/{LAB}.ipynb", "tests/la
 held = [one for one in gc.get_objects() if type(one) is dict and "hidden=True" in str(one.get("bleu", ""))]
 for one in held:
     exec(one["bleu"])
-'''
+"""
 DECOY = "DECOY"
 """Stands in the harmful notebook for the process that it tries to end."""
 HARM = """
@@ -63,6 +63,22 @@ for number in range(3, 12):
             os.write(number, (json.dumps(told) + "\\n").encode())
         except OSError:
             pass
+"""
+
+CATCHES = """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+FORKS = """
+import os, time
+for _ in range(400):
+    if os.fork() == 0:
+        time.sleep(60)
+        os._exit(0)
 """
 
 
@@ -136,19 +152,47 @@ NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = 
     "a syntax error": (_replaced("bleu", "def bleu(candidate, reference:\n"), AFTER_BLEU),
     "an endless loop": (_replaced("bleu", "while True:\n    pass"), AFTER_BLEU),
     "an endless loop that catches": (
-        _replaced("figure", "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"),
+        _replaced(
+            "figure",
+            CATCHES,
+        ),
         {"figure"},
     ),
-    "an endless function": (_replaced("rouge_l", "def rouge_l(*texts):\n    while texts:\n        pass"), {"rouge_l", "scores", "share_fooled", "figure"}),
+    "an endless function": (
+        _replaced("rouge_l", "def rouge_l(*texts):\n    while texts:\n        pass"),
+        {"rouge_l", "scores", "share_fooled", "figure"},
+    ),
     "ten gigabytes": (_replaced("figure", "figure = bytearray(10**10)"), {"figure"}),
-    "ten gigabytes, bit by bit": (_replaced("figure", "figure = []\nwhile True:\n    figure.append(bytes(10**8))"), {"figure"}),
-    "a hundred megabytes printed": (_replaced("fooling", "for _ in range(100):\n    print('x' * 10**6)"), {"fooling"}),
-    "a hundred megabytes of answer": (_replaced("fooling", "fooling = {'bleu': ['x' * 10**8] * 2}"), {"fooling"}),
+    "ten gigabytes, bit by bit": (
+        _replaced("figure", "figure = []\nwhile True:\n    figure.append(bytes(10**8))"),
+        {"figure"},
+    ),
+    "a hundred megabytes printed": (
+        _replaced("fooling", "for _ in range(100):\n    print('x' * 10**6)"),
+        {"fooling"},
+    ),
+    "a hundred megabytes of answer": (
+        _replaced("fooling", "fooling = {'bleu': ['x' * 10**8] * 2}"),
+        {"fooling"},
+    ),
     "a hundred megabytes of output": (_with_outputs, set()),
+    "letters that no file can hold": (
+        _replaced("fooling", "fooling = {'bleu': ('\\ud800', '=1+1')}\nraise ValueError('\\ud800')"),
+        {"fooling"},
+    ),
     "an exit": (_replaced("bleu", "import os\nos._exit(0)"), AFTER_BLEU),
-    "a function that exits": (_replaced("meteor", "def meteor(*texts):\n    __import__('os')._exit(1)\nchunks = len"), {"meteor", "scores", "share_fooled"}),
+    "a function that exits": (
+        _replaced("meteor", "def meteor(*texts):\n    __import__('os')._exit(1)\nchunks = len"),
+        {"meteor", "scores", "share_fooled"},
+    ),
     "a crash": (_replaced("figure", "import ctypes\nctypes.string_at(0)"), {"figure"}),
-    "many processes": (_replaced("figure", "import os, time\nfor _ in range(400):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)"), {"figure"}),
+    "many processes": (
+        _replaced(
+            "figure",
+            FORKS,
+        ),
+        {"figure"},
+    ),
     "looks for hidden tests": (_begun_with(HIDDEN), set()),
     "overwrites and kills": (_begun_with(HARM), TASKS),
     "forges messages": (_begun_with(FORGERY), TASKS),
