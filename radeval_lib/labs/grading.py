@@ -241,6 +241,8 @@ def _findings(
 
         def as_student() -> None:
             ours.close()
+            os.close(reading)
+            os.close(writing)  # else it would seem open as long as a cell hangs
             os.chdir(folder)
             home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), folder)
             kept = {"PATH": os.environ.get("PATH", ""), **_ENVIRONMENT, **home}
