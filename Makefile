@@ -7,13 +7,15 @@ READY := $(VENV)/.ready
 CORES ?= 0
 # A folder of notebooks, such as green: build its pages alone.
 ONLY ?=
+# The lab that `make lab` opens.
+N ?= 1
 # Attacks of `make robustness`, such as leaks; empty: all.
 ATTACKS ?=
 
 # Sixty notebooks load the same modules, which Python compiles once where it may keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test robustness open full lint format lock clean
+.PHONY: help book labs lab test robustness open full lint format lock clean
 .DELETE_ON_ERROR:
 
 help: ## say what there is
@@ -36,6 +38,17 @@ open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
 
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
 	@$(BIN)/radbook build --profile full --cores $(CORES) $(if $(ONLY),--only $(ONLY))
+
+labs: $(READY) ## build every lab: notebooks for students and instructors
+	@$(BIN)/radbook labs build
+
+lab: $(VENV)/.jupyter ## open a lab to work on: make lab N=2
+	$(BIN)/jupyter lab "$$($(BIN)/radbook labs start $(N))"
+
+# JupyterLab is for labs alone: its pins stand apart, and the first `make lab` installs them.
+$(VENV)/.jupyter: $(READY) workflow/jupyterlab.lock
+	$(BIN)/python workflow/install.py workflow/jupyterlab.lock
+	@touch $@
 
 test: $(READY) ## lint, then all tests, those of the rendered book included
 	@$(MAKE) --no-print-directory lint

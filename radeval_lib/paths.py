@@ -12,6 +12,7 @@ DATASETS = MANIFESTS / "datasets"
 MODELS = MANIFESTS / "models"
 LEDGER = MANIFESTS / "exhibits.yml"
 NOTEBOOKS = ROOT / "notebooks"
+LABS = NOTEBOOKS / "labs"
 BOOK = ROOT / "book"
 DATA = ROOT / "data"
 BUILD = ROOT / "build"
@@ -21,6 +22,11 @@ DEFAULT_PROFILE = "embedded"
 
 STAGE = "RADEVAL_STAGE"
 """Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
+
+
+def sources() -> list[Path]:
+    """The source of every notebook of the study; the labs, which hold exercises, are none of them."""
+    return sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
 
 
 def display_path(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Installs the versions of requirements.lock into the environment of the Python that runs this file.
+"""Installs the versions of requirements.lock, or of a file that is named, for the Python that runs this.
 
 uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels,
 a certificate), so it is given them; where it fails all the same, pip installs.
@@ -48,6 +48,7 @@ def main() -> int:
     int
         The exit status of what installed.
     """
+    wanted = sys.argv[1] if len(sys.argv) > 1 else str(LOCK)
     pinned = next(line for line in LOCK.read_text(encoding="utf-8").splitlines() if line.startswith("uv=="))
     known = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
     by_uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
@@ -55,12 +56,12 @@ def main() -> int:
     by_uv += ["--index-strategy", "unsafe-best-match", "--no-progress", "--quiet"]
     environment = {**settings_of_pip(known.splitlines()), **os.environ}
     if subprocess.run([*PIP, "install", "--quiet", pinned], check=False).returncode == 0:
-        done = subprocess.run([*by_uv, "--requirement", str(LOCK)], env=environment, check=False)
+        done = subprocess.run([*by_uv, "--requirement", wanted], env=environment, check=False)
         if done.returncode == 0:
             return 0
     print("uv could not install; pip does it, which takes a few minutes", file=sys.stderr)
     # Nothing is compiled ahead: most modules of two hundred packages are never loaded.
-    by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", "--requirement", str(LOCK)]
+    by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", "--requirement", wanted]
     return subprocess.run(by_pip, check=False).returncode
 
 

@@ -28,7 +28,7 @@ from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path, sources
 from radeval_lib.pipeline import forkserver, limited, processes, steps
 from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
@@ -44,7 +44,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 def notebooks() -> list[str]:
     """Every notebook, as its path below ``notebooks/`` without the ending."""
-    return sorted(path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in NOTEBOOKS.glob("*/*.md"))
+    return [path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in sources()]
 
 
 def notebook_name(given: str) -> str:

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import nbformat
@@ -16,7 +16,8 @@ import yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path
+from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path, sources
+from radeval_lib.pipeline import lab_pages
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.pages import claims_table, page_conclusion
@@ -29,7 +30,7 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 """Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
 
 
-def for_readers(executed: Path, card: pd.DataFrame) -> str:
+def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
     """An executed notebook as the book shows it: parameters hidden, code folded, its papers and verdicts
     below the title, words of the glossary linked.
 
@@ -53,6 +54,9 @@ def for_readers(executed: Path, card: pd.DataFrame) -> str:
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         verdicts = page_conclusion(card, page)
+        label = re.match(r"\(([\w-]+)\)=", first.source)
+        if label and (line := (exercises or {}).get(label[1])):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
         first.source = with_papers(_below_title(first.source, verdicts), page)
     return str(nbformat.writes(notebook))
 
@@ -121,7 +125,7 @@ def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
         if table:
             text = pd.DataFrame(table).to_csv(index=False, lineterminator="\n")
             yield text.encode(), f"_extra/results/{path.with_suffix('.csv').name}"
-    for path in sorted(NOTEBOOKS.glob("*/*.md")):
+    for path in sources():
         yield path.read_bytes(), f"_extra/sources/{path.relative_to(NOTEBOOKS).as_posix()}"
 
 
@@ -194,10 +198,13 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     for content, name in _downloads(executed_dir.parent):
         wanted[name] = content
     pages = pages_of(BOOK / "_toc.yml")
+    for name, text in lab_pages.staged():
+        wanted[name] = text.encode()
+    exercises = lab_pages.exercises()
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
-            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card).encode()
+            wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
     for path, name in _mathjax():
         wanted[name] = path.read_bytes()
     for page in pages:

@@ -13,7 +13,7 @@ from typing import Any
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, sources
 from radeval_lib.pipeline import dependencies, rendered
 from radeval_lib.study import cells
 from radeval_lib.study.cells import CELL_MODEL, Cell
@@ -50,9 +50,7 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that are pages, as far as they are built."""
         fanned = {cell.notebook for cell in self.cells.values()}
-        found = sorted(
-            path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in NOTEBOOKS.glob("*/*.md")
-        )
+        found = [path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in sources()]
         folders = (*self.only, "across")
         return [
             name
@@ -173,7 +171,7 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None) ->
     ProfileError, ParameterError
         Where there is no such profile, or ``only`` names no folder of notebooks.
     """
-    folders = sorted({path.parent.name for path in NOTEBOOKS.glob("*/*.md")} - {"across"})
+    folders = sorted({path.parent.name for path in sources()} - {"across"})
     for one in only:
         if one not in folders:
             raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")

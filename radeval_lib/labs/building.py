@@ -1,0 +1,212 @@
+"""Makes the three versions of a lab from its one source: the student's, the instructor's and the grader's.
+
+A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format. Here its tasks
+become otter's blocks, and otter-grader takes solutions and hidden tests out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import yaml
+from nbformat import NotebookNode
+from nbformat.v4 import new_raw_cell
+
+from radeval_lib import atomic
+from radeval_lib.errors import NotebookError
+from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path
+
+OUTPUT = BUILD / "labs"
+WORK = ROOT / "my_labs"
+"""Where a student's own copies lie, which nothing here overwrites or removes."""
+_FOLDER = f"notebooks/{LABS.name}/"
+_ROLE = re.compile(r"\{(?:ref|doc)\}`([^`<]+?)\s*<[^`>]+>`")
+_FOR_PRINTING = re.compile(r"<!-- (?:BEGIN|END) QUESTION -->\s*|^# Initialize Otter\n")
+_HEADING = re.compile(r"^(#+ .+)$", re.MULTILINE)
+_LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
+_PARTS = ("test", "hidden-test")
+_CONFIG = {
+    "init_cell": True,
+    "run_tests": False,
+    "export_cell": False,
+    "generate": False,
+    "tests": {"ok_format": False},
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is marked in a lab: by tests, or by the instructor where it is written."""
+
+    name: str
+    points: float
+    written: bool
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A lab's place in the book's table of contents, name and title."""
+
+    number: int
+    name: str
+    title: str
+
+    @property
+    def source(self) -> Path:
+        return LABS / f"{self.name}.md"
+
+
+def labs() -> list[Lab]:
+    """Every lab, in the order of the book's table of contents, which numbers them."""
+    contents = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    files = [page["file"] for part in contents["parts"] for page in part["chapters"]]
+    names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
+    return [Lab(number, name, _title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
+
+
+def find(wanted: str) -> Lab:
+    """The lab of that number or name.
+
+    Raises
+    ------
+    NotebookError
+        Where there is none.
+    """
+    every = labs()
+    for lab in every:
+        if wanted in (str(lab.number), lab.name):
+            return lab
+    listed = ", ".join(f"{lab.number} {lab.name}" for lab in every)
+    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Labs: {listed}.")
+
+
+def _title(source: Path) -> str:
+    match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
+    if match is None:
+        raise NotebookError("a lab without a title", display_path(source), "Begin it with `# Title`.")
+    return match[1]
+
+
+def versions(lab: Lab) -> dict[str, NotebookNode]:
+    """The notebooks made of a lab's source, with the book's roles.
+
+    Returns
+    -------
+    dict
+        ``student``: without solutions and hidden tests; ``instructor``: solved; ``grader``: solved, with all
+        tests and what is marked in its metadata.
+
+    Raises
+    ------
+    NotebookError
+        Where the source is not of its format.
+    """
+    from otter.assign import main as assign
+
+    notebook = jupytext.read(lab.source)
+    blocks, tasks = _blocks(notebook.cells, lab)
+    notebook.cells = [
+        new_raw_cell(f"# ASSIGNMENT CONFIG\n{json.dumps(_CONFIG | {'name': lab.name})}"),
+        *blocks,
+    ]
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        master = Path(folder) / f"{lab.name}.ipynb"
+        nbformat.write(notebook, master)
+        try:
+            assign(str(master), folder, no_run_tests=True, no_pdfs=True)
+        except (ValueError, RuntimeError, AssertionError, TypeError) as error:
+            raise NotebookError(f"otter refuses it: {error}", display_path(lab.source)) from None
+        student, grader = (
+            nbformat.read(Path(folder) / version / master.name, as_version=4)
+            for version in ("student", "autograder")
+        )
+    instructor = copy.deepcopy(grader)
+    instructor.metadata["otter"] = student.metadata["otter"]  # the hidden tests need the grader's means
+    grader.metadata["lab"] = {"title": lab.title, "tasks": [asdict(task) for task in tasks]}
+    made = {"student": student, "instructor": instructor, "grader": grader}
+    for version in made.values():
+        version.metadata.pop("jupytext", None)
+        version.cells.insert(1, version.cells.pop(0))  # otter's cell, below the title
+        version.cells[0].source = version.cells[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
+        for number, cell in enumerate(version.cells):
+            cell.source = _FOR_PRINTING.sub("", cell.source)
+            cell["id"] = f"cell-{number:03d}"  # the same at every build
+            cell["metadata"] = {key: False for key in ("editable", "deletable") if key in cell.metadata}
+    return made
+
+
+def _show_points(task: Task, before: Sequence[NotebookNode]) -> None:
+    """Say in the heading that a task stands under what it is worth."""
+    for cell in reversed(before):
+        if headings := list(_HEADING.finditer(cell.source)):
+            place = headings[-1].end()
+            points = f" ({task.points:g} point{'s' * (task.points != 1)})"
+            cell.source = cell.source[:place] + points + cell.source[place:]
+            return
+
+
+def build(lab: Lab, output: Path = OUTPUT) -> None:
+    """Write each version of a lab to ``<version>/<name>.ipynb``, whole or not at all.
+
+    Raises
+    ------
+    NotebookError
+        Where the source is not of its format.
+    """
+    for version, notebook in versions(lab).items():
+        atomic.write_text(output / version / f"{lab.name}.ipynb", as_file(notebook))
+
+
+def as_file(notebook: NotebookNode) -> str:
+    """The notebook for a reader who has no book around it: links to the book's pages become their names."""
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = _LABEL.sub("", _ROLE.sub(r"*\1*", cell.source))
+    return f"{nbformat.writes(notebook)}\n"
+
+
+def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[Task]]:
+    """The cells with otter's marks around each task: its text, its answer, its tests."""
+    made: list[NotebookNode] = []
+    tasks: list[Task] = []
+    waiting = list(cells)
+    while waiting:
+        cell = waiting.pop(0)
+        name = cell.metadata.get("task")
+        if name is None:
+            if set(_PARTS) & set(cell.metadata.get("tags", [])):
+                raise NotebookError("a test that follows no task", display_path(lab.source))
+            made.append(cell)
+            continue
+        tests = list(takewhile(lambda one: set(_PARTS) & set(one.metadata.get("tags", [])), waiting))
+        del waiting[: len(tests)]
+        task = Task(name, float(cell.metadata.get("points", 0)), cell.cell_type == "markdown")
+        if (not tests and not task.written and task.points) or name in {one.name for one in tasks}:
+            raise NotebookError(f"task {name!r} has no test, or is there twice", display_path(lab.source))
+        if task.points:
+            tasks.append(task)
+            _show_points(task, [one for one in made if one.cell_type == "markdown"])
+        described = {"name": name, "points": cell.metadata.get("points", 0), "manual": task.written}
+        text = [made.pop()] if made and made[-1].cell_type == "markdown" else []
+        for test in tests:
+            if "hidden-test" in test.metadata["tags"]:
+                test.source = f"# HIDDEN\n{test.source}"
+        block: list[Any] = [f"# BEGIN QUESTION\n{json.dumps(described)}", *text]
+        block += ["# BEGIN SOLUTION", cell, "# END SOLUTION"]
+        block += ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
+        block.append("# END QUESTION")
+        made += [new_raw_cell(part) if isinstance(part, str) else part for part in block]
+    return made, tasks

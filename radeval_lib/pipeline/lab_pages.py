@@ -1,0 +1,48 @@
+"""What the book shows of labs: the student's version as a page, its notebook, links from what it rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import nbformat
+import yaml
+
+from radeval_lib.labs import building
+from radeval_lib.paths import ROOT
+
+_READ = re.compile(r"^\| \*\*Read first\*\* \|(.*)\|$", re.MULTILINE)
+_LABEL = re.compile(r"<([\w-]+)>`")
+_SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
+
+
+def staged() -> Iterator[tuple[str, str]]:
+    """Name and content of each file that the labs add to the staged book."""
+    for lab in building.labs():
+        student = building.versions(lab)["student"]
+        yield f"_extra/labs/{lab.name}.ipynb", building.as_file(student)
+        head, _, rest = student.cells[0].source.partition("\n\n")
+        student.cells[0].source = f"{head}\n\n{_buttons(lab)}\n\n{rest}"
+        student.cells.append(nbformat.v4.new_markdown_cell(_SOLUTIONS, id="solutions"))
+        yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(student))
+
+
+def _buttons(lab: building.Lab) -> str:
+    """How to get the notebook: by a link, on Binder where the repository is named, or by a command."""
+    links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
+    named = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8")).get("repository", {})
+    if hosted := re.search(r"github\.com/([\w.-]+/[\w.-]+)", named.get("url", "")):
+        made = f"lab/tree/build/labs/student/{lab.name}.ipynb"
+        place = f"https://mybinder.org/v2/gh/{hosted[1]}/HEAD?urlpath={made}"
+        links.append(f'<a href="{place}">Launch on Binder</a>')
+    return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
+
+
+def exercises() -> dict[str, str]:
+    """For the label of each page that labs rest on, the line that leads there to the labs."""
+    found: dict[str, list[str]] = {}
+    for lab in building.labs():
+        row = _READ.search(lab.source.read_text(encoding="utf-8"))
+        for label in _LABEL.findall(row[1] if row else ""):
+            found.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
+    return {label: f"**Exercise.** {', '.join(links)}" for label, links in found.items()}

@@ -1,0 +1,214 @@
+"""Submissions as they come: notebooks that are broken, and some that mean harm. All are of one lab.
+
+Each kind makes a file's bytes from the solved notebook and names the tasks that it may cost its owner.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+LAB = "words_are_not_findings"
+TASKS = {"clipped_precision", "bleu", "rouge_l", "meteor", "scores", "fooling", "share_fooled", "figure"}
+AFTER_BLEU = {"bleu", "scores", "share_fooled"}  # two tasks use what an earlier one defines
+
+HIDDEN = f"""
+import gc, glob, os, sys
+import radeval_lib
+root = os.path.dirname(os.path.dirname(radeval_lib.__file__))
+for pattern in ("notebooks/labs/{LAB}.md", "build/labs/*/{LAB}.ipynb", "tests/labs/{LAB}.yml"):
+    for path in glob.glob(os.path.join(root, pattern)) or [os.path.join(root, pattern)]:
+        try:
+            stolen = open(path).read()
+        except OSError:
+            continue
+        for cell in stolen.split("```"):
+            try:
+                exec(cell.partition("---\\n")[2].rpartition("---\\n")[2])
+            except Exception:
+                pass
+held = [one for one in gc.get_objects() if type(one) is dict and "hidden=True" in str(one.get("bleu", ""))]
+for one in held:
+    exec(one["bleu"])
+"""
+DECOY = "DECOY"
+"""Stands in the harmful notebook for the process that it tries to end."""
+HARM = """
+import builtins, json, os, signal, sys
+class Same:
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0
+    def __iter__(self): return iter([self, self, self])
+builtins.abs = lambda value: 0
+builtins.sum = builtins.max = lambda *values: 0
+builtins.AssertionError = Exception
+for name in ("otter", "otter.test_files", "radeval_lib.labs.judging", "radeval_lib.labs.grading"):
+    sys.modules[name] = Same()
+scores = share_fooled = figure = fooling = Same()
+for process in (DECOY, os.getppid()):
+    try:
+        os.kill(process, signal.SIGKILL)
+    except OSError:
+        pass
+"""
+FORGERY = """
+import json, os, socket
+for number in range(3, 12):
+    for told in ({"ready": True}, {"task": "bleu", "points": 99, "of": 3, "messages": []}, {"value": 1}):
+        try:
+            os.write(number, (json.dumps(told) + "\\n").encode())
+        except OSError:
+            pass
+"""
+
+CATCHES = """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+"""
+FORKS = """
+import os, time
+for _ in range(400):
+    if os.fork() == 0:
+        time.sleep(60)
+        os._exit(0)
+"""
+
+
+def _answer(notebook: NotebookNode, task: str) -> int:
+    """The place of the cell that answers a task."""
+    return next(n for n, cell in enumerate(notebook.cells) if cell.source == f'grader.check("{task}")') - 1
+
+
+def _replaced(task: str, code: str) -> Callable[[NotebookNode], NotebookNode]:
+    def turn(notebook: NotebookNode) -> NotebookNode:
+        notebook.cells[_answer(notebook, task)].source = code
+        return notebook
+
+    return turn
+
+
+def _begun_with(code: str) -> Callable[[NotebookNode], NotebookNode]:
+    def turn(notebook: NotebookNode) -> NotebookNode:
+        notebook.cells.insert(0, new_code_cell(code))
+        return notebook
+
+    return turn
+
+
+def _duplicated(notebook: NotebookNode) -> NotebookNode:
+    notebook.cells = [cell for cell in notebook.cells for _ in range(2)]
+    return notebook
+
+
+def _deleted(notebook: NotebookNode) -> NotebookNode:
+    del notebook.cells[_answer(notebook, "bleu") : _answer(notebook, "bleu") + 2]
+    return notebook
+
+
+def _split(notebook: NotebookNode) -> NotebookNode:
+    place = _answer(notebook, "rouge_l")
+    lines = notebook.cells[place].source.split("\n")
+    notebook.cells[place : place + 1] = [new_code_cell("\n".join(part)) for part in (lines[:1], lines[1:])]
+    return notebook
+
+
+def _reordered(notebook: NotebookNode) -> NotebookNode:
+    answers = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    notebook.cells = [*answers[:4], *answers[:3:-1]]
+    return notebook
+
+
+def _without_metadata(notebook: NotebookNode) -> NotebookNode:
+    notebook.metadata = {}
+    notebook.cells = [cell for cell in notebook.cells if "grader" not in cell.source]
+    return notebook
+
+
+def _with_outputs(notebook: NotebookNode) -> NotebookNode:
+    notebook.cells[2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 100_000_000}]
+    return notebook
+
+
+def _cells_of_no_kind(notebook: NotebookNode) -> NotebookNode:
+    notebook.cells += [{"cell_type": "code", "source": 7}, {"cell_type": "code"}, {}, "text"]
+    return notebook
+
+
+NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = {
+    "duplicated cells": (_duplicated, set()),
+    "a deleted answer": (_deleted, AFTER_BLEU),
+    "a split cell": (_split, {"rouge_l", "scores", "share_fooled", "figure"}),
+    "reordered cells": (_reordered, set()),
+    "no metadata, no checks": (_without_metadata, set()),
+    "cells of no kind": (_cells_of_no_kind, set()),
+    "a syntax error": (_replaced("bleu", "def bleu(candidate, reference:\n"), AFTER_BLEU),
+    "an endless loop": (_replaced("bleu", "while True:\n    pass"), AFTER_BLEU),
+    "an endless loop that catches": (
+        _replaced(
+            "figure",
+            CATCHES,
+        ),
+        {"figure"},
+    ),
+    "an endless function": (
+        _replaced("rouge_l", "def rouge_l(*texts):\n    while texts:\n        pass"),
+        {"rouge_l", "scores", "share_fooled", "figure"},
+    ),
+    "ten gigabytes": (_replaced("figure", "figure = bytearray(10**10)"), {"figure"}),
+    "ten gigabytes, bit by bit": (
+        _replaced("figure", "figure = []\nwhile True:\n    figure.append(bytes(10**8))"),
+        {"figure"},
+    ),
+    "a hundred megabytes printed": (
+        _replaced("fooling", "for _ in range(100):\n    print('x' * 10**6)"),
+        {"fooling"},
+    ),
+    "a hundred megabytes of answer": (
+        _replaced("fooling", "fooling = {'bleu': ['x' * 10**8] * 2}"),
+        {"fooling"},
+    ),
+    "a hundred megabytes of output": (_with_outputs, set()),
+    "letters that no file can hold": (
+        _replaced("fooling", "fooling = {'bleu': ('\\ud800', '=1+1')}\nraise ValueError('\\ud800')"),
+        {"fooling"},
+    ),
+    "an exit": (_replaced("bleu", "import os\nos._exit(0)"), AFTER_BLEU),
+    "a function that exits": (
+        _replaced("meteor", "def meteor(*texts):\n    __import__('os')._exit(1)\nchunks = len"),
+        {"meteor", "scores", "share_fooled"},
+    ),
+    "a crash": (_replaced("figure", "import ctypes\nctypes.string_at(0)"), {"figure"}),
+    "many processes": (
+        _replaced(
+            "figure",
+            FORKS,
+        ),
+        {"figure"},
+    ),
+    "looks for hidden tests": (_begun_with(HIDDEN), set()),
+    "overwrites and kills": (_begun_with(HARM), TASKS),
+    "forges messages": (_begun_with(FORGERY), TASKS),
+}
+"""Kinds of notebooks, by what is wrong with them."""
+
+FILES: dict[str, bytes] = {
+    "empty": b"",
+    "no notebook": b"%PDF-1.7 \x00\xff",
+    "not even a dict": b"[1, 2]",
+    "too deep": b'{"cells": ' + b"[" * 200_000,
+    "half a notebook": b'{"cells": [{"cell_type": "code", "sou',
+}
+"""Files that are no notebook."""
+
+
+def mangled(kind: str, notebook: NotebookNode) -> bytes:
+    """A submission of a kind of :data:`NOTEBOOKS`."""
+    return json.dumps(NOTEBOOKS[kind][0](copy.deepcopy(notebook))).encode()

@@ -1,0 +1,115 @@
+"""Each lab: its solution gets full marks, an empty notebook none, and each known mistake costs its own task.
+
+The mistakes of a lab stand in ``<lab>.yml``, with the names whose values must differ between students.
+"""
+
+from __future__ import annotations
+
+import copy
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+
+from radeval_lib.labs import building, judging
+
+OWN = Path(__file__).parent
+LABS = [lab.name for lab in building.labs()]
+ADA, GRACE = "ada", "grace"
+
+
+def known(lab: str) -> dict[str, Any]:
+    return dict(yaml.safe_load((OWN / f"{lab}.yml").read_text(encoding="utf-8")))
+
+
+def with_id(notebook: nbformat.NotebookNode, student: str) -> nbformat.NotebookNode:
+    """A copy of a notebook in which the student's id is entered."""
+    made = copy.deepcopy(notebook)
+    for cell in made.cells:
+        cell.source = cell.source.replace('student_id = "your id"', f'student_id = "{student}"')
+    return made
+
+
+def with_answer(notebook: nbformat.NotebookNode, task: str, code: str) -> nbformat.NotebookNode:
+    """A copy of a notebook with another answer to a task."""
+    made = copy.deepcopy(notebook)
+    check = next(n for n, cell in enumerate(made.cells) if cell.source == f'grader.check("{task}")')
+    made.cells[check - 1].source = code
+    return made
+
+
+def graded(folder: Path, *options: str) -> pd.DataFrame:
+    """The table of a run of ``radbook labs grade``, in a process of its own, by file."""
+    output = folder.parent / "grades.csv"
+    command = [sys.executable, "-m", "radeval_lib.cli", "labs", "grade", str(folder), "--output", str(output)]
+    subprocess.run([*command, *options], check=True, timeout=600, capture_output=True)
+    return pd.read_csv(output, keep_default_na=False).set_index("file")
+
+
+@cache
+def versions(lab: str) -> dict[str, nbformat.NotebookNode]:
+    return building.versions(building.find(lab))
+
+
+def tasks(lab: str) -> dict[str, float]:
+    """The points of each task that tests mark."""
+    described = versions(lab)["grader"].metadata["lab"]["tasks"]
+    return {task["name"]: task["points"] for task in described if not task["written"]}
+
+
+@pytest.fixture(scope="module")
+def grades(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """The grades of each lab's solution, empty notebook and known mistakes, of the labs that are tested."""
+    folder = tmp_path_factory.mktemp("class") / "submissions"
+    chosen = {item.callspec.params["lab"] for item in request.session.items if hasattr(item, "callspec")}
+    for lab in chosen & set(LABS):
+        made = versions(lab)
+        submissions = {
+            "solution": with_id(made["instructor"], ADA),
+            "other-seed": with_id(made["instructor"], GRACE),
+            "empty": with_id(made["student"], "nobody"),
+        }
+        for number, wrong in enumerate(known(lab)["wrong"]):
+            submissions[f"wrong-{number}"] = with_answer(
+                submissions["solution"], wrong["task"], wrong["code"]
+            )
+        (folder / lab).mkdir(parents=True)
+        for name, notebook in submissions.items():
+            nbformat.write(notebook, folder / lab / f"{name}.ipynb")
+    return graded(folder)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_solution_gets_full_marks_whoever_hands_it_in(lab: str, grades: pd.DataFrame) -> None:
+    for name in ("solution", "other-seed"):
+        row = grades.loc[f"{lab}/{name}.ipynb"]
+        assert {task: float(row[task]) for task in tasks(lab)} == tasks(lab), name
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_empty_notebook_gets_nothing(lab: str, grades: pd.DataFrame) -> None:
+    assert float(grades.loc[f"{lab}/empty.ipynb", "points"]) == 0
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_each_mistake_costs_its_own_task(lab: str, grades: pd.DataFrame) -> None:
+    mistakes = known(lab)["wrong"]
+    assert len(mistakes) >= 3
+    for number, wrong in enumerate(mistakes):
+        row = grades.loc[f"{lab}/wrong-{number}.ipynb"]
+        lost = {task for task, points in tasks(lab).items() if float(row[task]) < points}
+        assert lost == {wrong["task"]}, wrong["mistake"]
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_answers_differ_between_students(lab: str) -> None:
+    notebook = versions(lab)["grader"]
+    ada, grace = (judging.solved(notebook, student) for student in (ADA, GRACE))
+    for name in known(lab)["varies"]:
+        assert repr(getattr(ada, name)) != repr(getattr(grace, name)), name

@@ -1,0 +1,127 @@
+"""What students get holds neither solutions nor hidden tests; every lab has the parts that a lab has."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from click.testing import CliRunner
+from otter.nbmeta_config import NBMetadataConfig
+from otter.test_files import create_test_file
+
+from radeval_lib.cli import main
+from radeval_lib.errors import NotebookError
+from radeval_lib.labs import building, figures, judging, rng, seed
+from radeval_lib.pipeline import lab_pages
+from tests.labs.test_labs import LABS, versions
+
+SOLUTION = re.compile(r"# BEGIN SOLUTION.*?\n(.*?)# END SOLUTION", re.DOTALL)
+
+
+def source(lab: str) -> nbformat.NotebookNode:
+    return jupytext.read(building.find(lab).source)
+
+
+@cache
+def staged() -> dict[str, str]:
+    return dict(lab_pages.staged())
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_students_get_no_solution_and_no_hidden_test(lab: str) -> None:
+    handed_out = [building.as_file(versions(lab)["student"])]
+    handed_out += [text for name, text in staged().items() if lab in name]
+    secrets = []
+    for cell in source(lab).cells:
+        if "hidden-test" in cell.metadata.get("tags", []):
+            secrets += re.findall(r"^def \w+\(", cell.source, re.MULTILINE)
+        elif cell.metadata.get("task"):
+            hidden = SOLUTION.findall(cell.source) if cell.cell_type == "code" else [cell.source]
+            secrets += [
+                line.strip() for part in hidden for line in part.splitlines() if len(line.strip()) > 30
+            ]
+    assert len(secrets) > 10
+    for text in handed_out:
+        cells = nbformat.reads(text, as_version=4)
+        shown = "\n".join(cell.source for cell in cells.cells) + str(cells.metadata)
+        assert not [secret for secret in secrets if secret in shown]
+        assert not re.search(r"SOLUTION|HIDDEN|hidden=True", text)
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_checks_pass_where_students_run_them(lab: str) -> None:
+    """On the notebook's own objects; the grader runs them on what comes of these as JSON."""
+    config = NBMetadataConfig.from_notebook(versions(lab)["student"])
+    names = vars(judging.solved(versions(lab)["instructor"], "ada"))
+    for task in config.tests:
+        test = create_test_file("student.ipynb", config, task)
+        test.run(names)
+        assert test.passed_all, test.summary()
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_every_lab_has_its_parts(lab: str) -> None:
+    text = building.find(lab).source.read_text(encoding="utf-8")
+    for part in ("Objectives", "You need", "Time", "Read first", "Data"):
+        assert f"| **{part}** |" in text
+    assert "<details>" in text
+    assert "## Stretch" in text
+    assert "\n## References\n" in text
+    described = versions(lab)["grader"].metadata["lab"]["tasks"]
+    assert 6 <= len(described) <= 10
+    assert [task["points"] for task in described if task["written"]]
+    assert '\nstudent_id = "your id"' in text
+
+
+def test_every_lab_source_has_its_place_in_the_contents() -> None:
+    assert {path.stem for path in building.LABS.glob("*.md")} == set(LABS)
+    assert building.find("1").name == LABS[0]
+    with pytest.raises(NotebookError, match="there is no lab 'x'"):
+        building.find("x")
+
+
+def test_builds_repeat_and_start_keeps_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = building.find("1")
+    building.build(lab, tmp_path)
+    first = (tmp_path / "student" / f"{lab.name}.ipynb").read_bytes()
+    building.build(lab, tmp_path)
+    assert (tmp_path / "student" / f"{lab.name}.ipynb").read_bytes() == first
+    monkeypatch.setattr(building, "WORK", tmp_path / "mine")
+    mine = tmp_path / "mine" / f"{lab.name}.ipynb"
+    assert CliRunner().invoke(main, ["labs", "start", "1"]).exit_code == 0
+    assert mine.read_bytes() == first
+    mine.write_text("my work")
+    assert CliRunner().invoke(main, ["labs", "start", lab.name]).exit_code == 0
+    assert mine.read_text() == "my work"
+
+
+def test_a_folder_without_notebooks_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    output = str(tmp_path / "grades.csv")
+    done = CliRunner().invoke(main, ["labs", "grade", str(tmp_path / "none"), "--output", output])
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+
+
+def test_seeds_belong_to_students() -> None:
+    assert seed("Ada ") == seed("ada") != seed("grace")
+    assert rng("ada", "a").random() == rng("ada", "a").random() != rng("ada", "b").random()
+
+
+def test_a_figure_tells_what_it_shows() -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axes = figure.subplots()
+    axes.plot([0, 1], [2, 3], label="line")
+    axes.scatter([4], [5])
+    axes.bar([0, 1], [6, 7])
+    axes.set(xlabel="x", ylabel="y", title="t")
+    axes.legend()
+    (told,) = figures.figure_facts(figure)["axes"]
+    assert (told["lines"], told["points"], told["bars"]) == ([[[0, 2], [1, 3]]], [[[4, 5]]], [6, 7])
+    assert (told["xlabel"], told["ylabel"], told["title"], told["legend"]) == ("x", "y", "t", ["line"])
+    assert figures.figure_facts({"axes": []}) == {"axes": []}
