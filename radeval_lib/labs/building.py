@@ -169,6 +169,12 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
         atomic.write_text(output / version / f"{lab.name}.ipynb", as_file(notebook))
 
 
+def code(notebook: NotebookNode) -> list[str]:
+    """The sources of a lab's code cells, without those that otter made."""
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return [source for source in sources if not source.startswith(("import otter", "grader.check("))]
+
+
 def as_file(notebook: NotebookNode) -> str:
     """The notebook for a reader who has no book around it: links to the book's pages become their names."""
     notebook = copy.deepcopy(notebook)

@@ -119,10 +119,9 @@ def _warm_up(folder: Path) -> None:
     with open(os.devnull, "w") as null, contextlib.redirect_stdout(null), contextlib.redirect_stderr(null):
         for path in folder.glob("student/*.ipynb"):
             names: dict[str, Any] = {"display": lambda *_: None}
-            for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells:
-                if cell.cell_type == "code" and "grader" not in cell.source:
-                    with suppress(Exception):  # answers are missing
-                        exec(compile(cell.source, "student", "exec"), names)
+            for source in building.code(nbformat.v4.reads(path.read_text(encoding="utf-8"))):
+                with suppress(Exception):  # answers are missing
+                    exec(compile(source, "student", "exec"), names)
 
 
 def _marked(folder: Path) -> dict[str, list[dict[str, Any]]]:

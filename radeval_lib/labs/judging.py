@@ -14,6 +14,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from radeval_lib.labs import building
+
 _MOST_BYTES = 20_000_000
 _GRACE = 5  # seconds beyond a student's own limit
 
@@ -91,9 +93,9 @@ class Student(dict[str, Any]):
 def solved(notebook: NotebookNode, student_id: str) -> SimpleNamespace:
     """What the solution defines for a student: its code is run here."""
     names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and "grader" not in cell.source and "student_id =" not in cell.source:
-            exec(compile(cell.source, "solution", "exec"), names)
+    for source in building.code(notebook):
+        if not source.startswith("student_id ="):
+            exec(compile(source, "solution", "exec"), names)
     return SimpleNamespace(**names)
 
 
