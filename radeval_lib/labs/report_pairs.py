@@ -10,7 +10,7 @@ from typing import TypedDict
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic import Denial, Finding, Normal, Statement, SyntheticReport, generate, rewrite
 from radeval_lib.synthetic.generator import rerender, seeded
-from radeval_lib.synthetic.records import Plan
+from radeval_lib.synthetic.records import Plan, Side
 
 WORDS: dict[str, tuple[str, ...]] = {
     "atelectasis": ("atelectasis", "atelectatic change", "atelectatic changes"),
@@ -24,7 +24,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 """Seven observations, and the words by which the reports of :func:`pairs` call them."""
 
 _POOL = 500  # reports whose findings the pairs are put together from
-_SWAPPED = {"left": "right", "right": "left"}
+_SWAPPED: dict[str | None, Side] = {"left": "right", "right": "left"}
 
 
 class Pair(TypedDict):
@@ -39,11 +39,11 @@ class Pair(TypedDict):
 
 
 @cache
-def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[Statement, ...]]:
-    """Reports, and their statements about one of the seven observations."""
+def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[Finding, ...]]:
+    """Reports, and what they state of one of the seven observations."""
     drawn = tuple(generate(_POOL, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
     findings = [
-        replace(one, content=replace(one.content, certainty="present", suggests=None), joined=False)
+        replace(one.content, certainty="present", suggests=None)
         for report in drawn
         for one in report.plan
         if isinstance(one.content, Finding) and one.content.concept in WORDS
@@ -64,8 +64,8 @@ def _pair(rng: Random) -> Pair:
     false = [rng.choice(order[4:6])] if rng.random() < 0.4 else []  # what is denied, or not mentioned
 
     def statement(uid: int, observation: str) -> Statement:
-        chosen = rng.choice([one for one in findings if one.content.concept == observation])
-        return replace(chosen, uid=uid, wording=rng.getrandbits(96))
+        chosen = rng.choice([one for one in findings if one.concept == observation])
+        return Statement(uid, chosen, rng.getrandbits(96))
 
     def denial(uid: int, observations: list[str]) -> list[Statement]:
         return [Statement(uid, Denial(tuple(observations)), rng.getrandbits(96))] if observations else []
