@@ -1,0 +1,27 @@
+"""Classifiers whose calibration is known, because their documents' classes are drawn from probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib import labs
+from radeval_lib.pages.rales.calibration import known_classifier
+
+_TEMPERATURES = (0.35, 0.45, 0.55, 1.8, 2.2, 2.6)
+
+
+def classifier(
+    student_id: str, name: str, documents: int, temperature: float | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """A classifier's logits over 46 classes, and the true classes of its documents.
+
+    Parameters
+    ----------
+    name : what is drawn; another name gives other documents.
+    temperature : 1 makes the classifier calibrated, less too sure, more not sure enough; None takes the
+        student's own.
+    """
+    logits, truth = known_classifier(labs.rng(student_id, f"documents {name}"), documents)
+    own = labs.rng(student_id, "temperature").choice(_TEMPERATURES)
+    return logits / (own if temperature is None else temperature), truth
