@@ -1,0 +1,113 @@
+"""Every metric against the same ratings: tables by hand, one grader beside them, differences within a set."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from radeval_lib.data.records import RatedPair
+from radeval_lib.metrics import create
+from radeval_lib.pages.across import which_judge
+
+
+def ratings(cases: int = 30, seed: int = 0, scale: str = "grade") -> list[RatedPair]:
+    """Two candidates a case, three raters, each near the candidate's number."""
+    rng = np.random.default_rng(seed)
+    return [
+        RatedPair(
+            f"case{case}/{side}",
+            f"reference {case}",
+            f"candidate {case} {side}",
+            float(truth + rng.normal(0, 0.3)),
+            rater,
+            scale=scale,
+        )
+        for case in range(cases)
+        for side, truth in enumerate(rng.normal(size=2))
+        for rater in "ABC"
+    ]
+
+
+@pytest.fixture
+def run() -> SimpleNamespace:
+    return SimpleNamespace(
+        profile=SimpleNamespace(resamples=200), rng=lambda name: np.random.default_rng([len(name), 1])
+    )
+
+
+def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
+    records = ratings(3)
+    pairs, grades = which_judge.rated([*records, RatedPair("case9/0", "r", "c", 1.0, "A")])
+    assert grades.shape == (6, 3)  # what one rater alone graded is left out
+    assert pairs["set"].tolist() == ["case0", "case0", "case1", "case1", "case2", "case2"]
+    assert grades.loc["case1/0", "B"] == next(
+        one.rating for one in records if one.id == "case1/0" and one.rater == "B"
+    )
+
+
+def test_counted_errors_are_bad() -> None:
+    _, grades = which_judge.rated(ratings(2, scale="errors"))
+    _, as_grades = which_judge.rated(ratings(2))
+    assert (grades == -as_grades).all(axis=None)
+
+
+def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> None:
+    pairs, grades = which_judge.rated(ratings())
+    frame = pd.DataFrame({"good": grades.mean(axis=1), "noise": np.random.default_rng(3).normal(size=60)})
+    table = which_judge.agreement(frame, grades, pairs["case"], "kendall", run=run, name="x")
+    person = np.mean(
+        [stats.kendalltau(grades[rater], grades.drop(columns=rater).mean(axis=1))[0] for rater in grades]
+    )
+    assert table.loc[which_judge.PERSON, "value"] == pytest.approx(person)
+    noise = np.mean(
+        [stats.kendalltau(frame["noise"], grades.drop(columns=rater).mean(axis=1))[0] for rater in grades]
+    )
+    assert table.loc["noise", "value"] == pytest.approx(noise)
+    assert table.loc["noise", "below"] == pytest.approx(person - noise)
+    assert table.loc["noise", "below_low"] > 0
+    assert table.loc["noise", "all"] == pytest.approx(
+        stats.kendalltau(frame["noise"], grades.mean(axis=1))[0]
+    )
+    assert table.index[-1] == "noise"
+
+
+def test_differences_are_within_a_set() -> None:
+    pairs, grades = which_judge.rated(ratings(2))
+    gaps = which_judge.differences(grades, pairs)
+    assert gaps.shape == (2, 3)
+    assert gaps["A"].iloc[1] == grades.loc["case1/0", "A"] - grades.loc["case1/1", "A"]
+    assert which_judge.cases_of_differences(pairs) == [0, 1]
+
+
+def test_a_perfect_metric_says_what_people_say_and_guessing_does_not(run: SimpleNamespace) -> None:
+    pairs, grades = which_judge.rated(ratings())
+    frame = pd.DataFrame({"mean": grades.mean(axis=1), "turned": -grades.mean(axis=1)})
+    table = which_judge.accuracy(frame, grades, pairs, run=run, name="x")
+    assert table.loc["mean", "value"] == 1
+    assert table.loc["turned", "value"] == 0
+    assert 0.2 < table.loc[which_judge.RANDOM, "value"] < 0.8
+    assert table.loc[which_judge.PERSON, "value"] > 0.6
+
+
+def test_the_composite_is_the_mean_rank_of_its_parts() -> None:
+    pairs = pd.DataFrame(
+        {
+            "reference": ["No pneumothorax. Small left pleural effusion."] * 3,
+            "candidate": ["No pneumothorax. Small left pleural effusion.", "Left effusion.", "Pneumothorax."],
+        }
+    )
+    names = ("observations", "green_rules_errors", "rouge_l")
+    frame = which_judge.scores({name: create(name) for name in (*names, "bleu")}, pairs)
+    wanted = frame[list(names)].rank(pct=True).mean(axis=1)
+    assert frame[which_judge.COMPOSITE].tolist() == pytest.approx(wanted.tolist())
+    assert frame[which_judge.COMPOSITE].idxmax() == 0
+    assert frame["green_rules_errors"].iloc[0] >= frame["green_rules_errors"].iloc[2]  # high is good
+
+
+def test_words_of_the_source() -> None:
+    assert which_judge._found("The patient has asthma.", "Asthma, patient; diabetes.") == pytest.approx(2 / 3)
+    assert which_judge._found("anything", "") == 1
