@@ -54,7 +54,7 @@ def _after_graphs(
 ) -> str:
     import torch
 
-    from radeval_lib.models.ner.iob_scheme import IobScheme
+    from radeval_lib.models.ner.iob import IobScheme
     from radeval_lib.models.ner.training import TaggingTask
     from radeval_lib.models.training import TrainingSettings, train
 

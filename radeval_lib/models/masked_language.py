@@ -14,7 +14,7 @@ from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
-from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.ner.iob import IGNORED
 
 if TYPE_CHECKING:
     import torch

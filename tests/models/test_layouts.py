@@ -15,12 +15,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from radeval_lib.models import catalog, heads
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.causal_lm import CausalJudge
 from radeval_lib.models.loading import ModelError, weights
-from radeval_lib.models.ner.iob_scheme import IobScheme
-from radeval_lib.models.ner.iob_tagger import IobTagger
+from radeval_lib.models.ner.iob import IobScheme, IobTagger
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -15,10 +15,10 @@ from torch import nn
 
 from radeval_lib.cli import main
 from radeval_lib.models import heads, soundness
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.loading import ModelError, fill
-from radeval_lib.models.ner.iob_scheme import IobScheme
+from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.ner.training import TaggingTask
 from radeval_lib.models.summarizers import selector
 from radeval_lib.models.summarizers.selector import SentenceSelector

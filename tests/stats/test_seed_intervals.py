@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.models.ner.agreement import Counts
+from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
 from radeval_lib.stats.seed_intervals import TAGGING, Measure, intervals, measures, micro, paired_difference
 

@@ -29,7 +29,7 @@ CHUNK = 2_000
 
 
 class Tagger(Protocol):
-    """See :class:`radeval_lib.models.ner.tagging.Tagger`."""
+    """See :class:`radeval_lib.models.ner.entities.Tagger`."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]: ...
 

@@ -19,8 +19,7 @@ from radeval_lib.models.batching import batch_size_for, buckets
 from radeval_lib.models.graph.word_graphs import Unit, WordGraph, joined_units
 from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
-from radeval_lib.models.ner.iob_scheme import fast_tokenizer
-from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
 from radeval_lib.models.packing import pack
 from radeval_lib.models.spans import candidate_spans, encode_words
 

@@ -13,7 +13,7 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.models.graph.span_pairs import GraphModel, GraphSettings
 from radeval_lib.models.graph.word_graphs import Unit, WordGraph, gold_graph, units, within
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.models.ner.entities import plain_words
 
 if TYPE_CHECKING:
     import torch

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.ner.agreement import WordSpan
+from radeval_lib.models.ner.entities import WordSpan
 
 Unit = Literal["sentence", "text"]
 

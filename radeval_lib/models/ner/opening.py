@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.models.ner.iob_tagger import IobTagger
+from radeval_lib.models.ner.iob import IobTagger
 from radeval_lib.models.ner.span_scheme import SpanTagger
 
 

@@ -19,10 +19,8 @@ from radeval_lib.models.batching import buckets
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
-from radeval_lib.models.ner.agreement import WordSpan
-from radeval_lib.models.ner.corpus import words_of
-from radeval_lib.models.ner.iob_scheme import fast_tokenizer
-from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.ner.entities import WordSpan, words_of
+from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
 from radeval_lib.models.spans import MAX_PIECES, candidate_spans, encode_words
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.agreement import Agreement, agreement
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.schemes import Scheme
+from radeval_lib.models.ner.entities import Agreement, agreement, gold_spans, plain_words
+from radeval_lib.models.ner.iob import Scheme
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +28,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
     torch.manual_seed(seed)
     if name == "iob":
-        from radeval_lib.models.ner.iob_scheme import IobScheme
+        from radeval_lib.models.ner.iob import IobScheme
 
         return IobScheme(init_model)
     if name == "span":

@@ -15,7 +15,7 @@ from IPython.display import display
 from radeval_lib import plots, tables
 from radeval_lib.data import green_analysis
 from radeval_lib.metrics import coco_bleu, green, radcliq, radgraph, ratescore
-from radeval_lib.models.ner.tagging import Decoding, Span, decode
+from radeval_lib.models.ner.entities import Decoding, Span, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import printed, quoted, wide
