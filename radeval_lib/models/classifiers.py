@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import batch_size_for, buckets
-from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.heads import ENCODER, NEW_CLASSIFIER
+from radeval_lib.models.batching import in_batches, pack
+from radeval_lib.models.encoders import encode_words, well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
 from radeval_lib.models.ner.iob import fast_tokenizer
-from radeval_lib.models.packing import pack
-from radeval_lib.models.spans import encode_words
+from radeval_lib.models.soundness import ENCODER, NEW_CLASSIFIER
 
 if TYPE_CHECKING:
     import torch
@@ -86,25 +84,16 @@ class TextClassifier:
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
         """Scores of each class, shape (documents, classes), in the documents' order."""
-        import torch
-
         texts = [well_formed(reveal(record.text)) for record in records]
         encoded = self.tokenizer(texts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
-        device = next(self.module.parameters()).device
-        result = np.empty((len(texts), len(self.labels)))
-        was_training = self.module.training
-        self.module.eval()
-        with (
-            torch.inference_mode(),
-            torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"),
-        ):
-            for batch in buckets([len(ids) for ids in encoded], batch_size_for(device)):
-                inputs = self.tokenizer.pad(
-                    [{"input_ids": encoded[index]} for index in batch], return_tensors="pt"
-                )
-                result[batch] = self.module(**inputs.to(device)).logits.double().cpu().numpy()
-        self.module.train(was_training)
-        return result
+
+        def scores(batch: list[int], device: Any) -> Any:
+            inputs = self.tokenizer.pad(
+                {"input_ids": [encoded[index] for index in batch]}, return_tensors="pt"
+            )
+            return self.module(**inputs.to(device)).logits.double().cpu().numpy()
+
+        return np.stack(in_batches(self.module, [len(ids) for ids in encoded], scores))
 
     def save(self, folder: str | Path) -> None:
         """Write safetensors weights, configuration with the labels, and tokenizer."""
@@ -144,28 +133,21 @@ class FrozenEncoder:
         """The sentences, after their features were computed where they are not known yet."""
         missing = list(dict.fromkeys(key for words in sentences if (key := tuple(words)) not in self._known))
         encoded = encode_words(self.tokenizer, missing) if missing else []
-        for index, hidden in self._hidden([ids for ids, _ in encoded]):
-            places = [first for first, _ in encoded[index][1]]
-            rows = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
-            rows[: len(places)] = hidden[places]
-            self._known[missing[index]] = (hidden[0].copy(), rows)
+
+        def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
+            inputs = self.tokenizer.pad(
+                {"input_ids": [encoded[index][0] for index in batch]}, return_tensors="pt"
+            )
+            states = self.module(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
+            for index, hidden in zip(batch, states, strict=True):
+                places = [first for first, _ in encoded[index][1]]
+                rows = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
+                rows[: len(places)] = hidden[places]
+                yield hidden[0].copy(), rows
+
+        found = in_batches(self.module, [len(ids) for ids, _ in encoded], features)
+        self._known.update(zip(missing, found, strict=True))
         return sentences
-
-    def _hidden(self, sequences: list[list[int]]) -> Any:
-        """Index and hidden states, shape (pieces, h), of each sequence, in an order of its own."""
-        import torch
-
-        with (
-            torch.inference_mode(),
-            torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"),
-        ):
-            for batch in buckets([len(ids) for ids in sequences], batch_size_for(self.device)):
-                inputs = self.tokenizer.pad(
-                    [{"input_ids": sequences[index]} for index in batch], return_tensors="pt"
-                )
-                states = self.module(**inputs.to(self.device)).last_hidden_state.float().cpu().numpy()
-                for index, row in zip(batch, states, strict=True):
-                    yield index, row[: len(sequences[index])]
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ class RaTEScore(Metric):
     def tagger(self) -> Tagger:
         """The entity tagger, loaded when first needed."""
         if self._tagger is None:
-            from radeval_lib.models.ner.opening import open_tagger
+            from radeval_lib.models.ner.training import open_tagger
 
             self._tagger = open_tagger(
                 self._names["ner_model"], decoding=self.options.decoding, device=self._device

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.entity_types import TYPES
-from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.batching import batch_size_for, in_batches, pack
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.heads import NEW_TAGGER, TAGGER
 from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
 from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
-from radeval_lib.models.packing import pack
+from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
 if TYPE_CHECKING:
     import torch
@@ -121,20 +120,14 @@ class IobTagger:
 
     def _predicted(self, sequences: list[tuple[int, ...]]) -> list[NDArray[np.uint8]]:
         """The index of each token's likeliest label."""
-        import torch
 
-        rows: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)] * len(sequences)
-        with (
-            torch.inference_mode(),
-            torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"),
-        ):
-            for batch in buckets([len(ids) for ids in sequences], self.batch_tokens):
-                chosen = {"input_ids": [list(sequences[index]) for index in batch]}
-                inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)
-                best = self.model(**inputs).logits.argmax(dim=-1).to(torch.uint8).cpu().numpy()
-                for index, row in zip(batch, best, strict=True):
-                    rows[index] = row[: len(sequences[index])].copy()
-        return rows
+        def best(batch: list[int], device: Any) -> list[NDArray[np.uint8]]:
+            chosen = {"input_ids": [list(sequences[index]) for index in batch]}
+            inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
+            rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
+            return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
+
+        return in_batches(self.model, [len(ids) for ids in sequences], best, self.batch_tokens)
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
@@ -200,22 +193,16 @@ class IobScheme:
         return batch
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        import torch
-
         encoded = self._encoded(sentences)
-        device = next(self.module.parameters()).device
-        result: list[list[WordSpan]] = [[] for _ in sentences]
-        was_training = self.module.training
-        self.module.eval()
-        with torch.inference_mode():
-            for batch in buckets([len(row.ids) for row in encoded], batch_size_for(device)):
-                inputs = [{"input_ids": encoded[index].ids} for index in batch]
-                padded = self.tokenizer.pad(inputs, return_tensors="pt").to(device)
-                best = self.module(**padded).logits.argmax(dim=-1).tolist()
-                for index, row in zip(batch, best, strict=True):
-                    result[index] = self._words(encoded[index].word_ids, row)
-        self.module.train(was_training)
-        return result
+
+        def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+            padded = self.tokenizer.pad(
+                {"input_ids": [encoded[index].ids for index in batch]}, return_tensors="pt"
+            )
+            best = self.module(**padded.to(device)).logits.argmax(dim=-1).tolist()
+            return (self._words(encoded[index].word_ids, row) for index, row in zip(batch, best, strict=True))
+
+        return in_batches(self.module, [len(row.ids) for row in encoded], found)
 
     def save(self, folder: str | Path) -> None:
         with quiet():

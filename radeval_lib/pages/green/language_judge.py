@@ -12,8 +12,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import parse
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Pair
-from radeval_lib.models.judges.causal_lm import CausalJudge
-from radeval_lib.models.judges.tuning import JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.preferences import paired_difference
 from radeval_lib.pages.green.settings import settings

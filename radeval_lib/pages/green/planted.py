@@ -11,7 +11,7 @@ import pandas as pd
 from radeval_lib.data.error_categories import CATEGORIES
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.alignment import Synonyms
+from radeval_lib.models.judges.rules.items import Synonyms
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.stats.resampling import FloatArray, drawn_counts
 from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs, rewrite

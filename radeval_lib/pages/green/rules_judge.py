@@ -26,8 +26,7 @@ from radeval_lib.findings import Location, read
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.metrics.ratescore.scoring import unit
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.alignment import SYNONYM
-from radeval_lib.models.judges.rules.items import name, names_of
+from radeval_lib.models.judges.rules.items import SYNONYM, name, names_of
 from radeval_lib.pages.green.summary import Encode
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study.runs import Run

@@ -15,17 +15,23 @@ from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.significance import factor, significance
 from radeval_lib.models.judges.base import Keep, Pair
-from radeval_lib.models.judges.rules.alignment import (
+from radeval_lib.models.judges.rules.items import (
     KIN,
     SAME,
     SYNONYM,
+    Item,
     Link,
+    Said,
     Synonyms,
     align,
+    degree,
+    describe,
+    name,
     near,
+    said,
     sides_conflict,
+    where,
 )
-from radeval_lib.models.judges.rules.items import Item, Said, degree, describe, name, said, where
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
