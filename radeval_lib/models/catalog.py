@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib import atomic
+from radeval_lib.errors import complaint
 from radeval_lib.models.soundness import ModelError
 from radeval_lib.paths import BUILD, MODELS, display_path
 
@@ -125,7 +126,8 @@ def load(name: str, folder: Path = MODELS) -> Card:
     try:
         return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError, TypeError) as error:
-        raise ModelError(_first(error), display_path(path), "Mend the manifest.") from error
+        wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
+        raise ModelError(wrong, display_path(path), "Mend the manifest.") from error
 
 
 def names(folder: Path = MODELS) -> list[str]:
@@ -155,10 +157,3 @@ def in_cache(card: Card) -> bool:
         for file in ("model.safetensors", "model.safetensors.index.json")
     )
     return any(isinstance(path, str) for path in found)
-
-
-def _first(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        one = error.errors()[0]
-        return f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
-    return (str(error).splitlines() or [type(error).__name__])[0]

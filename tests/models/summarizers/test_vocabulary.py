@@ -51,5 +51,5 @@ def test_an_encoder_decoder_can_be_made_with_it() -> None:
 
 def test_other_kinds_of_vocabulary_are_refused() -> None:
     words = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
-    with pytest.raises(ModelError, match="vocabulary is not WordPiece, so it cannot be trimmed_tokenizer"):
+    with pytest.raises(ModelError, match="vocabulary is not WordPiece, so it cannot be trimmed"):
         trimmed_tokenizer(words, TEXTS)
