@@ -10,19 +10,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.options import (
+from radeval_lib.metrics.ratescore.scoring import (
     Cosine,
     Empty,
+    Entity,
+    Explanation,
     Options,
     Orientation,
     PenaltyRule,
     Pooling,
+    Scorer,
     options,
+    split,
+    unit,
 )
-from radeval_lib.metrics.ratescore.scoring import Entity, Explanation, Scorer, unit
-from radeval_lib.metrics.ratescore.splitting import split
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""

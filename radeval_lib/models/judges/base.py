@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.errors import RadevalError
 

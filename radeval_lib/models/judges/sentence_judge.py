@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from radeval_lib.data import green_analysis
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair
 from radeval_lib.stats.tokens import one_line

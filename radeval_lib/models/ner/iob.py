@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.models.batching import batch_size_for, in_batches, pack
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.models.batching import in_batches
 from radeval_lib.models.encoders import MAX_PIECES, candidate_spans, encode_words, well_formed
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights

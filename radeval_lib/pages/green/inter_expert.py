@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green.radiologists import KINDS

@@ -16,7 +16,7 @@ import seaborn as sns
 from numpy.typing import NDArray
 
 from radeval_lib import plots
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.judges.base import Judge, Pair
 from radeval_lib.models.judges.sentence_judge import LearnedJudge

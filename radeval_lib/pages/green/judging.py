@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge

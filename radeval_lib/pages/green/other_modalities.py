@@ -13,7 +13,7 @@ from itertools import cycle, islice
 
 import pandas as pd
 
-from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.synthetic import (
     Comparison,

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.error_categories import CATEGORIES
+from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import Synonyms

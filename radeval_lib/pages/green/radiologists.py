@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib.data import rexval
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.judges.base import Judge, Pair
 from radeval_lib.pages.green.judging import counted

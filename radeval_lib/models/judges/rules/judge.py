@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from radeval_lib.data import green_analysis
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.significance import factor, significance
