@@ -37,6 +37,14 @@ class Judge(Protocol):
         ...
 
 
+def handed(answers: list[str], keep: Keep | None) -> list[str]:
+    """The answers, after each was handed to ``keep``."""
+    if keep is not None:
+        for place, answer in enumerate(answers):
+            keep(place, answer)
+    return answers
+
+
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
 

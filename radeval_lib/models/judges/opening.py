@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.judges.base import Judge, Keep, Pair
+from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
 from radeval_lib.models.judges.endpoint import EndpointJudge
 from radeval_lib.models.judges.language_model import CausalJudge
 from radeval_lib.models.judges.rules import RulesJudge
@@ -44,11 +44,7 @@ class CachedJudge:
 
         if places:
             self._judge.judge([pairs[place] for place in places], store)
-        answers = [found[key].decode("utf-8", "surrogatepass") for key in keys]
-        if keep is not None:
-            for place, answer in enumerate(answers):
-                keep(place, answer)
-        return answers
+        return handed([found[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:

@@ -19,7 +19,7 @@ from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.judges.base import Judge, Pair
-from radeval_lib.models.judges.sentence_judge import LearnedJudge
+from radeval_lib.models.judges.comparison import LearnedJudge
 from radeval_lib.pages.green.judging import QUANTITIES, counted
 from radeval_lib.pages.green.other_modalities import Modified, modified, other_pairs
 from radeval_lib.pages.green.printed_tables import COUNTS, LEXICAL, check_quoted

@@ -5,6 +5,7 @@ import torch
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.models.judges.base import JudgeError, prompt
+from radeval_lib.models.judges.comparison import Oracle
 from radeval_lib.models.judges.language_model import (
     IGNORED,
     CausalJudge,
@@ -13,7 +14,6 @@ from radeval_lib.models.judges.language_model import (
     small_model,
 )
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.judges.oracle import Oracle
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.green.settings import settings
 from radeval_lib.roles import generated
