@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def plain(text: str, longest: int) -> str:
@@ -34,6 +37,18 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
         shown.append(name)
     rest = len(every) - len(shown)
     return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
+
+
+def complaint(error: ValidationError) -> str:
+    """What pydantic finds wrong first, and where; nothing of the input but the names of its keys."""
+    one = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(map(str, one["loc"]))
+    if one["type"].startswith("missing"):
+        return f"missing key {place!r}"
+    if one["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return f"unknown key {place!r}"
+    wrong = one["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{place} {wrong[0].lower()}{wrong[1:]}"
 
 
 class RadevalError(Exception):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from radeval_lib.data import (
     green_training,
+    iob,
     mediqa,
     mimic_cxr,
     mslr,
@@ -24,9 +26,7 @@ from radeval_lib.data import (
     rate_eval,
     rate_ner,
     rexval,
-    rexval_reports,
     rrs_lines,
-    stanza_radiology,
 )
 from radeval_lib.data.construction import notes, rrs
 from radeval_lib.data.construction import procedure as build_procedures
@@ -46,10 +46,26 @@ class Reader:
     count: Callable[[Records], dict[str, int]]
 
 
-def _each(name: str, root: Path, load: Callable[[Path, str], Records], *files: str) -> Records:
-    """Records of those files of a data set that are there; ``load`` gets the path and the file's name."""
-    found = ((find(name, root, file), file) for file in files)
-    return [record for path, file in found if path is not None for record in load(path, file)]
+def _each(
+    name: str, root: Path, load: Callable[..., Iterable[Any]], *files: str, split: bool = False
+) -> Records:
+    """Records of those files of a data set that are there; ``load`` gets the path and, where wanted, the
+    split that the file's name begins with."""
+    found = [(path, file) for file in files if (path := find(name, root, file)) is not None]
+    return [
+        record for path, file in found for record in (load(path, split=_split(file)) if split else load(path))
+    ]
+
+
+def _reader(
+    name: str,
+    load: Callable[..., Iterable[Any]],
+    *files: str,
+    count: Callable[[Records], dict[str, int]] = lambda records: {},
+    split: bool = False,
+) -> Reader:
+    """The reader of a data set whose files are each read by themselves."""
+    return Reader(lambda root: _each(name, root, load, *files, split=split), count)
 
 
 def _split(file: str) -> str:
@@ -64,12 +80,17 @@ def _by_split(records: Sequence[Any]) -> dict[str, int]:
 def _rate_ner(root: Path) -> Records:
     """Span files, which need no list of labels; the IOB files hold the same sentences."""
     files = [file.path for file in load_manifest("rate_ner").files if file.path.endswith("_span.json")]
-    return _each(
-        "rate_ner",
-        root,
-        lambda path, file: rate_ner.load_span(path, rate_ner.SOURCES[Path(file).parts[1]], _split(file)),
-        *files,
-    )
+    return [
+        record
+        for file in files
+        for record in _each(
+            "rate_ner",
+            root,
+            partial(rate_ner.load_span, group=rate_ner.SOURCES[Path(file).parts[1]]),
+            file,
+            split=True,
+        )
+    ]
 
 
 # Scale of the records and name in Table 3 of each task's folder.
@@ -79,15 +100,15 @@ _RATE_EVAL_TASKS = {
 }
 
 
-def _rate_eval_pairs(path: Path, file: str) -> Records:
-    split, task = path.stem.removeprefix("rate_"), Path(file).parts[1]
+def _rate_eval_pairs(path: Path) -> Records:
+    split, task = path.stem.removeprefix("rate_"), path.parent.name
     return list(rate_eval.load_pairs(path, group=task, split=split, scale=_RATE_EVAL_TASKS[task][0]))
 
 
 def _rate_eval(root: Path) -> Records:
     tables = [file.path for file in load_manifest("rate_eval").files if file.path.endswith(".csv")]
     pairs = _each("rate_eval", root, _rate_eval_pairs, *tables)
-    return pairs + _each("rate_eval", root, lambda path, _: rate_eval.load_triads(path), "triads.json")
+    return pairs + _each("rate_eval", root, rate_eval.load_triads, "triads.json")
 
 
 def _rate_eval_counts(records: Records) -> dict[str, int]:
@@ -140,7 +161,7 @@ def _mtsamples(root: Path) -> Records:
     whole = find("mtsamples", root)
     if whole is not None:
         return list(mtsamples.load(whole))
-    return _each("mtsamples", root, lambda path, _: mtsamples.load(path, partial=True), "mtsamples_part.csv")
+    return _each("mtsamples", root, partial(mtsamples.load, partial=True), "mtsamples_part.csv")
 
 
 def _mts_dialog(root: Path) -> Records:
@@ -150,17 +171,14 @@ def _mts_dialog(root: Path) -> Records:
 
 def _mslr(root: Path) -> Records:
     """Ratings by facet, then preferences."""
-    rated = _each(
-        "mslr", root, lambda path, _: mslr.load_ratings(path), *(f"{one}.tsv" for one in mslr.RATERS)
-    )
-    preferred = [f"{one}.tsv" for one in mslr.JUDGES]
-    return rated + _each("mslr", root, lambda path, _: mslr.load_preferences(path), *preferred)
+    rated = _each("mslr", root, mslr.load_ratings, *(f"{one}.tsv" for one in mslr.RATERS))
+    return rated + _each("mslr", root, mslr.load_preferences, *(f"{one}.tsv" for one in mslr.JUDGES))
 
 
 def _radpref(root: Path) -> Records:
-    cases = _each("radpref", root, lambda path, _: radpref.load_cases(path), "preference_data.json")
+    cases = _each("radpref", root, radpref.load_cases, "preference_data.json")
     users = [f"user_{number}.json" for number in (1, 2, 3)]
-    ratings = _each("radpref", root, lambda path, _: radpref.load_ratings(path), *users)
+    ratings = _each("radpref", root, radpref.load_ratings, *users)
     if not cases:
         return []
     return [
@@ -172,16 +190,9 @@ def _radpref(root: Path) -> Records:
 
 def _rexval(root: Path) -> Records:
     """Candidates, counts, and where both are there the pairs with each rater's errors."""
-    reports = _each(
-        "rexval", root, lambda path, _: rexval_reports.load_reports(path), "50_samples_gt_and_candidates.csv"
-    )
-    counts = _each(
-        "rexval",
-        root,
-        lambda path, _: rexval_reports.load_counts(path),
-        "6_valid_raters_per_rater_error_categories.csv",
-    )
-    return [*reports, *counts, *rexval_reports.rated_pairs(reports, counts)]
+    reports = _each("rexval", root, rexval.load_reports, "50_samples_gt_and_candidates.csv")
+    counts = _each("rexval", root, rexval.load_counts, "6_valid_raters_per_rater_error_categories.csv")
+    return [*reports, *counts, *rexval.rated_pairs(reports, counts)]
 
 
 def _procedure(root: Path) -> Records:
@@ -196,30 +207,27 @@ def _procedure(root: Path) -> Records:
     return build_procedures.report_split(build_procedures.build(notes.radiology_notes(notes_path), codes))
 
 
+_SPLITS = ("train.json", "dev.json", "test.json")
+
 READERS = {
-    "green_training": Reader(
-        lambda root: _each("green_training", root, lambda path, _: green_training.load(path), "train.json"),
-        lambda records: {"pairs": len(records)},
+    "green_training": _reader(
+        "green_training",
+        green_training.load,
+        "train.json",
+        count=lambda records: {"pairs": len(records)},
     ),
-    "mediqa2021": Reader(
-        lambda root: _each("mediqa2021", root, lambda path, _: mediqa.load(path), "indiana_dev.json"),
-        lambda records: {},  # the paper prints only the sum with MIMIC-CXR's half
-    ),
-    "mediqa2021_mimic_cxr": Reader(
-        lambda root: _each(
-            "mediqa2021_mimic_cxr",
-            root,
-            lambda path, file: mediqa.load(path, group="MIMIC-CXR", split=_split(file), restricted=True),
-            "train.json",
-            "dev.json",
-        ),
-        lambda records: {key: count for key, count in _by_split(records).items() if key == "train"},
+    # The paper prints only the sum with MIMIC-CXR's half.
+    "mediqa2021": _reader("mediqa2021", mediqa.load, "indiana_dev.json"),
+    "mediqa2021_mimic_cxr": _reader(
+        "mediqa2021_mimic_cxr",
+        partial(mediqa.load, group="MIMIC-CXR", restricted=True),
+        *_SPLITS[:2],
+        count=lambda records: {key: count for key, count in _by_split(records).items() if key == "train"},
+        split=True,
     ),
     "mimic3_procedure": Reader(
         _procedure,
-        lambda records: {
-            key: count for key, count in procedure.counts(records).items() if key in ("documents", "classes")
-        },
+        lambda records: {key: procedure.counts(records)[key] for key in ("documents", "classes")},
     ),
     "mimic3_rrs": Reader(
         _mimic3_rrs,
@@ -232,59 +240,40 @@ READERS = {
     "mslr": Reader(_mslr, lambda records: {}),
     "mtsamples": Reader(_mtsamples, mtsamples.counts),
     "mts_dialog": Reader(_mts_dialog, lambda records: {}),
-    "openi": Reader(
-        lambda root: _each("openi", root, lambda path, _: openi.load(path), "indiana_reports.csv"),
-        lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
+    "openi": _reader(
+        "openi",
+        openi.load,
+        "indiana_reports.csv",
+        count=lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
     ),
-    "primock57": Reader(
-        lambda root: _each("primock57", root, lambda path, _: primock57.load(path), "results.csv"),
-        lambda records: {},
-    ),
-    "radgraph": Reader(
-        lambda root: _each(
-            "radgraph",
-            root,
-            lambda path, file: radgraph.load(path, _split(file)),
-            "train.json",
-            "dev.json",
-            "test.json",
-        ),
-        _radgraph_counts,
-    ),
+    "primock57": _reader("primock57", primock57.load, "results.csv"),
+    "radgraph": _reader("radgraph", radgraph.load, *_SPLITS, count=_radgraph_counts, split=True),
     "radpref": Reader(_radpref, lambda records: {}),
-    "radsprl": Reader(
-        lambda root: _each("radsprl", root, lambda path, _: radsprl.load(path), "Rad-SpRL.xml"),
-        lambda records: {"reports": len(records)},
+    "radsprl": _reader(
+        "radsprl", radsprl.load, "Rad-SpRL.xml", count=lambda records: {"reports": len(records)}
     ),
     "radsum23": Reader(_radsum, rrs_lines.counts),
     "rate_eval": Reader(_rate_eval, _rate_eval_counts),
     "rate_ner": Reader(_rate_ner, rate_ner.counts),
     "rexval": Reader(
-        _rexval,
-        lambda records: {"pairs": sum(isinstance(record, rexval_reports.Candidate) for record in records)},
+        _rexval, lambda records: {"pairs": sum(isinstance(record, rexval.Candidate) for record in records)}
     ),
-    "rexval_counts": Reader(
-        lambda root: _each(
-            "rexval_counts",
-            root,
-            lambda path, _: list(rexval.load(path)),
-            load_manifest("rexval_counts").file().path,
-        ),
-        lambda records: {
+    "rexval_counts": _reader(
+        "rexval_counts",
+        rexval.load,
+        "",
+        count=lambda records: {
             "pairs": len({(record.study, record.origin) for record in records}),
             "raters": len({record.rater for record in records}),
         },
     ),
-    "stanza_radiology": Reader(
-        lambda root: _each(
-            "stanza_radiology",
-            root,
-            lambda path, file: stanza_radiology.load(path, _split(file)),
-            "train.json",
-            "dev.json",
-            "test.json",
-        ),
-        _by_split,
+    # Sentences of chest CT reports, in the form that RaLEs reads (Zhang et al. 2021).
+    "stanza_radiology": _reader(
+        "stanza_radiology",
+        partial(iob.load, source="stanza_radiology", restricted=True),
+        *_SPLITS,
+        count=_by_split,
+        split=True,
     ),
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 
 SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Clinically Significant Errors",

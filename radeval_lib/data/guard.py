@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import checksums
 from radeval_lib.data import leak_decoders
-from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.radgraph import ENTITY_LABELS
 from radeval_lib.data.restricted import Text, reveal

@@ -8,37 +8,65 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import yaml
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.errors import plain
+from radeval_lib.errors import complaint, plain
 from radeval_lib.paths import DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 UNVERIFIED = "recorded on first verified fetch"
-ACCESS = ("open", "hub", "credentialed", "built")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
+_ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ONE_LINE]
+Lines = dict[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str), _ONE_LINE]]
+_STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+
+def _within(path: str) -> str:
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+        raise ValueError("leaves the data root")
+    return path
+
+
+def _digest(value: Any) -> Any:
+    if value not in (None, UNVERIFIED) and not _SHA256.fullmatch(str(value)):
+        raise ValueError(f"must be 64 hexadecimal digits or {UNVERIFIED!r}")
+    return None if value == UNVERIFIED else value
+
+
+@dataclass(frozen=True, config=_STRICT)
 class DataFile:
     """A file of a data set."""
 
-    path: str
-    sha256: str | None = None
-    size: int | None = None
+    path: Annotated[str, AfterValidator(_within)]
+    sha256: Annotated[str | None, BeforeValidator(_digest)] = None
+    size: StrictInt | None = None
     url: str = ""
     member: str = ""
-    partial: bool = False
+    partial: StrictBool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class PrintedCount:
     """Where a paper prints counts of the data set; the digits stand with the paper's other numbers."""
 
@@ -49,29 +77,27 @@ class PrintedCount:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class Manifest:
     """What is known about one data set."""
 
-    name: str
-    title: str
-    version: str
-    licence: str
-    access: str
-    redistributable: bool
-    restricted: bool
-    redistribution: str
-    source: str
-    steps: tuple[str, ...]
-    files: tuple[DataFile, ...]
-    schema: dict[str, str]
-    citation: str
-    shows: str
-    splits: dict[str, str]
+    name: Line
+    title: Line
+    version: Line
+    licence: Line
+    access: Literal["open", "hub", "credentialed", "built"]
+    redistributable: StrictBool
+    restricted: StrictBool
+    redistribution: Line
+    source: Line
+    steps: Annotated[tuple[Line, ...], Field(min_length=1)]
+    files: Annotated[tuple[DataFile, ...], Field(min_length=1)]
+    schema: Lines
+    citation: Line
+    shows: Line
+    splits: Lines
     counts: tuple[PrintedCount, ...] = ()
-    loader: str = ""
-    roles: tuple[str, ...] = ()
-    needed_as: tuple[str, ...] = ()
+    needed_as: tuple[Line, ...] = ()
     hub: str = ""
     revision: str = ""
     built_from: str = ""
@@ -90,77 +116,20 @@ def names() -> list[str]:
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
 
 
-def _data_file(entry: Any, where: str) -> DataFile:
-    known = {one.name for one in fields(DataFile)}
-    if not isinstance(entry, dict) or "path" not in entry or not set(entry) <= known:
-        raise ManifestError("a file needs 'path' and no key but " + ", ".join(sorted(known)), where)
-    values = dict(entry)
-    if not isinstance(values["path"], str):
-        raise ManifestError("the path of a file must be a text", where)
-    path = PurePosixPath(values["path"])
-    if path.is_absolute() or ".." in path.parts:
-        raise ManifestError(f"file path {values['path']!r} leaves the data root", where)
-    if values.get("sha256") == UNVERIFIED:
-        values["sha256"] = None
-    elif not _SHA256.fullmatch(str(values.get("sha256"))):
-        raise ManifestError(f"sha256 of {path} must be 64 hexadecimal digits or {UNVERIFIED!r}", where)
-    if not isinstance(values.get("size"), int | None):
-        raise ManifestError(f"size of {path} must be a whole number of bytes", where)
-    return DataFile(**values)
-
-
-def _printed_count(entry: Any, where: str) -> PrintedCount:
-    known = {one.name for one in fields(PrintedCount)}
-    if not isinstance(entry, dict) or not {"exhibit", "name"} <= set(entry) <= known:
-        raise ManifestError(
-            "a count needs 'exhibit', 'name' and no key but " + ", ".join(sorted(known)), where
-        )
-    rows = entry.get("where", {})
-    if not isinstance(rows, dict) or not all(isinstance(allowed, list) for allowed in rows.values()):
-        raise ManifestError(f"'where' of {entry['name']!r} must give a list of values by column", where)
-    return PrintedCount(**entry)
-
-
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """A manifest from the content of its YAML file."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where)
-    types = {entry.name: str(entry.type) for entry in fields(Manifest)}
-    required = {entry.name for entry in fields(Manifest) if entry.default is MISSING}
-    if unknown := sorted(set(content) - set(types)):
-        raise ManifestError(f"unknown key {unknown[0]!r}", where, f"Keys: {', '.join(types)}.")
-    if missing := sorted(required - set(content)):
-        raise ManifestError(f"missing key {missing[0]!r}", where)
-    if content["name"] != name:
-        raise ManifestError(f"name {content['name']!r} is not the file's name {name!r}", where)
-    values: dict[str, Any] = {}
-    for key, value in content.items():
-        if key in ("files", "counts") and not isinstance(value, list):
-            raise ManifestError(f"{key} must be a list", where)
-        if key == "files":
-            values[key] = tuple(_data_file(entry, where) for entry in value)
-        elif key == "counts":
-            values[key] = tuple(_printed_count(entry, where) for entry in value)
-        else:
-            values[key] = _typed(key, value, types[key], where)
-    if values["access"] not in ACCESS:
-        raise ManifestError(f"access must be one of {', '.join(ACCESS)}, not {values['access']!r}", where)
-    if not values["steps"] or not values["files"]:
-        raise ManifestError("a manifest needs at least one access step and one file", where)
-    return Manifest(**values)
-
-
-def _typed(key: str, value: Any, kind: str, where: str) -> Any:
-    """``value`` as the type that :class:`Manifest` declares for ``key``."""
-    if kind == "tuple[str, ...]" and isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(" ".join(item.split()) for item in value)
-    if kind == "dict[str, str]" and isinstance(value, dict):
-        return {str(name): " ".join(str(text).split()) for name, text in value.items()}
-    if kind == "bool" and isinstance(value, bool):
-        return value
-    if kind == "str" and isinstance(value, str) and (value.strip() or key in ("loader", "hub", "revision")):
-        return " ".join(value.split())
-    raise ManifestError(f"{key} must be {kind}, not {value!r}", where)
+    try:
+        manifest = Manifest(**content)
+    except ValidationError as error:
+        raise ManifestError(complaint(error), where) from None
+    if manifest.name != name:
+        raise ManifestError(f"name {manifest.name!r} is not the file's name {name!r}", where)
+    for file in content["files"]:
+        if "sha256" not in file:
+            raise ManifestError(f"{file['path']} needs a sha256, which may be {UNVERIFIED!r}", where)
+    return manifest
 
 
 @cache

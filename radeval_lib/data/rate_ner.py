@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from radeval_lib.data import iob, reading
-from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark, reveal

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.restricted import Text
 
 

@@ -59,8 +59,8 @@ class BertScore(Metric):
         if self._loaded is None:
             from transformers import AutoModel, AutoTokenizer
 
-            from radeval_lib.models.heads import ENCODER
             from radeval_lib.models.loading import device_of, pretrained, weights
+            from radeval_lib.models.soundness import ENCODER
 
             model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self._device))
             depth = int(model.config.num_hidden_layers)
@@ -76,7 +76,7 @@ class BertScore(Metric):
         are neither the opening nor the closing one, shape (tokens,)."""
         import torch
 
-        from radeval_lib.models.batching import batch_size_for, buckets
+        from radeval_lib.models.batching import in_batches
         from radeval_lib.models.encoders import well_formed
 
         tokenizer, model = self._model()
@@ -84,16 +84,16 @@ class BertScore(Metric):
         ids = encoded["input_ids"]
         # Not every special token: an [UNK] stands for a word of the text.
         ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)
-        found = [(np.empty((0, 0), np.float32), np.empty(0, np.bool_))] * len(texts)
-        with torch.inference_mode():
-            for batch in buckets([len(row) for row in ids], batch_size_for(model.device)):
-                inputs = tokenizer.pad({"input_ids": [ids[i] for i in batch]}, return_tensors="pt")
-                output = model(**inputs.to(model.device), output_hidden_states=True)
-                hidden = output.hidden_states[-1 if self.layer is None else self.layer].float()
-                hidden = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
-                for row, index in enumerate(batch):
-                    found[index] = hidden[row, : len(ids[index])], ~np.isin(ids[index], ends)
-        return found
+
+        def vectors(batch: list[int], device: Any) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
+            inputs = tokenizer.pad({"input_ids": [ids[index] for index in batch]}, return_tensors="pt")
+            output = model(**inputs.to(device), output_hidden_states=True)
+            hidden = output.hidden_states[-1 if self.layer is None else self.layer].float()
+            hidden = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+            for index, states in zip(batch, hidden, strict=True):
+                yield states[: len(ids[index])], ~np.isin(ids[index], ends)
+
+        return in_batches(model, [len(row) for row in ids], vectors)
 
 
 def greedy(

@@ -1,17 +1,75 @@
-"""BLEU of each pair, as the COCO caption scorer computes it (Papineni et al. 2002)."""
+"""BLEU as the COCO caption scorer computes it, which RaLEs, vilmedic and RadEval carry."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.coco_bleu import sentence_bleu
+
+# The scorer adds these to numerator and denominator of each n-gram precision. A text shorter than n words has
+# no n-gram, so its precision becomes their ratio, 1e-6, instead of being left out.
+TINY, SMALL = 1e-15, 1e-9
+
+
+def _counts(candidate: str, reference: str, order: int) -> NDArray[np.float64]:
+    """Matching n-grams, n-grams of the candidate (both for n = 1..order), and the two lengths in words."""
+    words, wanted = candidate.split(), reference.split()
+    matched, total = [], []
+    for n in range(1, order + 1):
+        have, want = (
+            Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1)) for text in (words, wanted)
+        )
+        matched.append(sum((have & want).values()))
+        total.append(max(0, len(words) - n + 1))
+    return np.array([*matched, *total, len(words), len(wanted)], dtype=np.float64)
+
+
+def _bleu(counts: NDArray[np.float64], order: int) -> float:
+    matched, total = counts[:order], counts[order : 2 * order]
+    precision = float(np.prod((matched + TINY) / (total + SMALL))) ** (1 / order)
+    ratio = (counts[-2] + TINY) / (counts[-1] + SMALL)
+    return precision * math.exp(1 - 1 / ratio) if ratio < 1 else precision
+
+
+def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
+    if len(candidates) != len(references) or not candidates:
+        raise ValueError(
+            f"{len(candidates)} candidates for {len(references)} references; pair them one to one"
+        )
+    pairs = zip(candidates, references, strict=True)
+    return np.stack([_counts(candidate, reference, order) for candidate, reference in pairs])
+
+
+def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
+    """BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
+    return _bleu(_all_counts(candidates, references, order).sum(axis=0), order)
+
+
+def sentence_bleu(
+    candidates: Sequence[str], references: Sequence[str], order: int = 4
+) -> NDArray[np.float64]:
+    """BLEU of each pair on its own, from 0 to 1; float64 of shape (n,)."""
+    return np.array([_bleu(counts, order) for counts in _all_counts(candidates, references, order)])
+
+
+def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
+    """Corpus BLEU of consecutive chunks, averaged by size, as the RaLEs evaluator reports above 1,000."""
+    counts = _all_counts(candidates, references, order)
+    starts = range(0, len(counts), chunk)
+    values = [_bleu(counts[start : start + chunk].sum(axis=0), order) for start in starts]
+    sizes = [len(counts[start : start + chunk]) for start in starts]
+    return float(np.average(values, weights=sizes))
 
 
 @register
 class Bleu(Metric):
-    """Sentence BLEU; the corpus value is not the mean of these (see :mod:`radeval_lib.metrics.coco_bleu`).
+    """Sentence BLEU; the corpus value is not the mean of these (see :mod:`radeval_lib.metrics.bleu`).
 
     A text without words scores 0. Even identical texts shorter than ``order`` words score below 1.
 

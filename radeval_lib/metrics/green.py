@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from radeval_lib.data.error_categories import DIGITS, LETTERS
+from radeval_lib.data.categories import DIGITS, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
 
 Mode = Literal["reference", "strict"]

@@ -1,12 +1,18 @@
-"""Batches of token sequences of like length, so that little is padded."""
+"""Sequences computed fast: in batches of like length, with packed weights, and on a CPU without padding."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import torch
+
+_LOG = logging.getLogger(__name__)
+_TOLERANCE = 1e-4
+R = TypeVar("R")
 
 
 def batch_size_for(device: torch.device) -> int:
@@ -24,3 +30,187 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
         batch.append(position)
     if batch:
         yield batch
+
+
+@contextmanager
+def evaluating(module: torch.nn.Module) -> Iterator[torch.device]:
+    """A module in evaluation mode, without gradients, in bfloat16 on a GPU; what it stands on."""
+    import torch
+
+    device = next(module.parameters()).device
+    was_training = module.training
+    module.eval()
+    try:
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+            yield device
+    finally:
+        module.train(was_training)
+
+
+def in_batches(
+    module: torch.nn.Module,
+    lengths: Sequence[int],
+    compute: Callable[[list[int], torch.device], Iterable[R]],
+    tokens: int | None = None,
+    texts: int = 256,
+) -> list[R]:
+    """What ``compute`` makes with a module of sequences of these lengths: given the positions of a batch and
+    the device, it gives one result each. ``tokens`` and ``texts`` are the most in a batch."""
+    result: dict[int, R] = {}
+    with evaluating(module) as device:
+        for batch in buckets(lengths, tokens or batch_size_for(device), texts):
+            result.update(zip(batch, compute(batch, device), strict=True))
+    return [result[position] for position in range(len(lengths))]
+
+
+def pack(module: torch.nn.Module) -> int:
+    """Let the linear layers of ``module`` use packed weights wherever inference on a CPU calls them.
+
+    Each layer is tried on random numbers first and left as it is if its results differ by more than
+    rounding, or if this build of torch cannot do it. The weights themselves stay, for saving and training.
+    """
+    import torch
+
+    if not torch.backends.mkldnn.is_available():
+        return 0
+    return sum(_packed(layer) for layer in module.modules() if type(layer) is torch.nn.Linear)
+
+
+def _packed(layer: torch.nn.Linear) -> bool:
+    import torch
+
+    weight, bias, plain = layer.weight, layer.bias, layer.forward
+    if weight.device.type != "cpu" or weight.dtype != torch.float32:
+        return False
+    try:
+        with torch.inference_mode():
+            packed = torch.ops.mkldnn._reorder_linear_weight(weight.detach().clone(), None)
+            # A generator of its own, so that no other random choice changes.
+            sample = torch.randn(3, layer.in_features, generator=torch.Generator().manual_seed(0))
+            tried = torch.ops.mkldnn._linear_pointwise(sample, packed, bias, "none", [], "")
+            usual = plain(sample)
+    except (RuntimeError, NotImplementedError, AttributeError, TypeError) as error:
+        _LOG.debug("linear layer left as it is: %s", error)
+        return False
+    if not torch.allclose(tried, usual, rtol=_TOLERANCE, atol=_TOLERANCE * float(usual.abs().max())):
+        return False
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        usable = torch.is_inference_mode_enabled() and x.device.type == "cpu" and x.dtype == torch.float32
+        if not usable or not x.numel():
+            return plain(x)
+        result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
+        return result
+
+    layer.forward = forward  # type: ignore[method-assign, assignment]
+    return True
+
+
+_WIDTH = 128
+_WORTH_IT = 0.9
+# What is given or asked for as one row a text.
+_NEEDS_THE_BATCH = (
+    *("token_type_ids", "position_ids", "inputs_embeds", "past_key_values"),
+    *("encoder_hidden_states", "encoder_attention_mask", "output_attentions", "output_hidden_states"),
+)
+
+
+@contextmanager
+def unpadded(module: torch.nn.Module) -> Iterator[None]:
+    """Let BERT encoders within ``module`` compute without padding while gradients are taken on a CPU.
+
+    They take and give the same arrays as before, with zeros where there is padding. Encoders of other
+    architectures, which may count positions otherwise, stay as they are.
+    """
+    from transformers import BertModel
+
+    parts: Iterator[Any] = module.modules()
+    with ExitStack() as stack:
+        for each in parts:
+            if type(each) is BertModel and not each.config.is_decoder:
+                stack.enter_context(_replaced(each))
+        yield
+
+
+@contextmanager
+def _replaced(encoder: Any) -> Iterator[None]:
+    plain = encoder.forward
+    encoder.forward = _forward(encoder, plain)
+    try:
+        yield
+    finally:
+        encoder.forward = plain
+
+
+def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
+    import torch
+    from transformers.modeling_outputs import BaseModelOutputWithPooling
+
+    def forward(
+        input_ids: torch.Tensor | None = None, attention_mask: torch.Tensor | None = None, **others: Any
+    ) -> Any:
+        def usual() -> Any:
+            return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
+
+        asked = any(others.get(name) is not None for name in _NEEDS_THE_BATCH)
+        if asked or input_ids is None or attention_mask is None or attention_mask.dim() != 2:
+            return usual()
+        if input_ids.device.type != "cpu" or not torch.is_grad_enabled():
+            return usual()
+        source = end_to_end(attention_mask)
+        if source is None:
+            return usual()
+        longest = input_ids.shape[1]
+        real, text, position = source >= 0, source // longest, source % longest
+        together = text.unsqueeze(2) == text.unsqueeze(1)
+        weights = encoder.embeddings.word_embeddings.weight
+        mask = torch.zeros(together.shape, dtype=weights.dtype).masked_fill(
+            ~together, torch.finfo(weights.dtype).min
+        )
+        states = plain(
+            input_ids=input_ids.flatten()[source.clamp(min=0)],
+            attention_mask=mask.unsqueeze(1),
+            position_ids=position * real,
+        ).last_hidden_state
+        flat = states.new_zeros(input_ids.numel(), states.shape[-1])
+        hidden = flat.index_put((source[real],), states[real]).view(*input_ids.shape, -1)
+        pooled = None if encoder.pooler is None else encoder.pooler(hidden)
+        return BaseModelOutputWithPooling(last_hidden_state=hidden, pooler_output=pooled)
+
+    return forward
+
+
+def end_to_end(attention_mask: torch.Tensor) -> torch.Tensor | None:
+    """Where each place of the rows comes from."""
+    import torch
+
+    lengths = attention_mask.sum(1)
+    longest = attention_mask.shape[1]
+    if not torch.equal(attention_mask.bool(), torch.arange(longest) < lengths.unsqueeze(1)):
+        return None
+    rows = _filled(lengths.tolist(), max(_WIDTH, int(lengths.max())))
+    width = max(sum(int(lengths[text]) for text in row) for row in rows)
+    if len(rows) * width > _WORTH_IT * attention_mask.numel():
+        return None
+    source = torch.full((len(rows), width), -1)
+    for number, row in enumerate(rows):
+        start = 0
+        for text in row:
+            end = start + int(lengths[text])
+            source[number, start:end] = torch.arange(text * longest, text * longest + end - start)
+            start = end
+    return source
+
+
+def _filled(lengths: Sequence[int], width: int) -> list[list[int]]:
+    """Texts of each row: the longest first, each into the first row that has room for it."""
+    rows: list[list[int]] = []
+    room: list[int] = []
+    for text in sorted(range(len(lengths)), key=lambda one: -lengths[one]):
+        at = next((row for row, left in enumerate(room) if left >= lengths[text]), len(rows))
+        if at == len(rows):
+            rows.append([])
+            room.append(width)
+        rows[at].append(text)
+        room[at] -= lengths[text]
+    return rows

@@ -1,4 +1,4 @@
-"""Text encoders: one vector a text, from any BERT-like transformers model."""
+"""Text encoders: one vector a text, from any BERT-like model; and words as an encoder's pieces."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
-from radeval_lib.models.batching import batch_size_for, buckets
-from radeval_lib.models.heads import ENCODER
+from radeval_lib.models.batching import batch_size_for, in_batches, pack
+from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.loading import ModelError, checksum, device_of, pretrained, weights
-from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.packing import pack
+from radeval_lib.models.soundness import ENCODER
 
 Pooling = Literal["cls", "mean"]
 
@@ -94,22 +93,18 @@ class Encoder:
         return result
 
     def _computed(self, texts: list[str]) -> NDArray[np.float32]:
-        import torch
-
         readable = [well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]
-        result = np.empty((len(texts), self.dimension), dtype=np.float32)
-        with (
-            torch.inference_mode(),
-            torch.autocast("cuda", torch.bfloat16, enabled=self.device.type == "cuda"),
-        ):
-            for batch in buckets(lengths, self.batch_tokens):
-                chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
-                inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(self.device)
-                hidden = self.model(**inputs).last_hidden_state.float()
-                result[batch] = self._pooled(hidden, inputs["attention_mask"]).cpu().numpy()
-        return result
+
+        def computed(batch: list[int], device: Any) -> NDArray[np.float32]:
+            chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
+            inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
+            hidden = self.model(**inputs).last_hidden_state.float()
+            vectors: NDArray[np.float32] = self._pooled(hidden, inputs["attention_mask"]).cpu().numpy()
+            return vectors
+
+        return np.stack(in_batches(self.model, lengths, computed, self.batch_tokens))
 
     def _pooled(self, hidden: Any, mask: Any) -> Any:
         if self.pooling == "cls":
@@ -125,3 +120,33 @@ def well_formed(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+MAX_PIECES = 512
+"""Longer sequences are cut."""
+
+
+def encode_words(
+    tokenizer: Any, sentences: Sequence[Sequence[str]]
+) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Of each sentence the piece ids, and the first and last piece of each word within the model's reach."""
+    words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
+    encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
+    result = []
+    for row in encoded.encodings:
+        places: dict[int, tuple[int, int]] = {}
+        for position, word in enumerate(row.word_ids):
+            if word is not None:
+                places[word] = (places.get(word, (position, position))[0], position)
+        # A word that the tokenizer makes nothing of stands where the word before it ended.
+        known, last = [], 0
+        for word in range(max(places, default=-1) + 1):
+            known.append(places.get(word, (last, last)))
+            last = known[-1][1]
+        result.append((list(row.ids), known))
+    return result
+
+
+def candidate_spans(words: int, width: int) -> list[tuple[int, int]]:
+    """Every span ``[start, end)`` of at most ``width`` of so many words, by start, then by end."""
+    return [(start, end) for start in range(words) for end in range(start + 1, min(start + width, words) + 1)]

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models import heads, soundness
-from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
+from radeval_lib.models import soundness
+from radeval_lib.models.catalog import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _config(where: str, settings: dict[str, Any]) -> Any:
     )
 
 
-def weights(factory: Any, name: str | Path, use: heads.Use, **settings: Any) -> Any:
+def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any) -> Any:
     """A model (``torch.nn.Module``) in evaluation mode, from safetensors.
 
     Parameters

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import batch_size_for, buckets
+from radeval_lib.models.batching import batch_size_for, buckets, evaluating
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.heads import ENCODER
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
-from radeval_lib.models.ner.schemes import IGNORED
+from radeval_lib.models.ner.iob import IGNORED
+from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
@@ -102,19 +102,15 @@ class MaskedLanguageModel:
         import torch
 
         examples = [self.example(record) for record in records]
-        device = next(self.module.parameters()).device
         generator = torch.Generator().manual_seed(self._dev_seed)
-        was_training = self.module.training
-        self.module.eval()
         loss, right, total = 0.0, 0, 0
-        with torch.inference_mode():
+        with evaluating(self.module) as device:
             for rows in buckets([len(e["input_ids"]) for e in examples], batch_size_for(device)):
                 batch = self._masked([examples[row] for row in rows], generator)
                 found = self.module(**{key: value.to(device) for key, value in batch.items()})
                 guesses = int((batch["labels"] != IGNORED).sum())
                 loss += float(found["loss"]) * guesses
                 right, total = right + int(found["right"]), total + guesses
-        self.module.train(was_training)
         return {"score": -loss / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:

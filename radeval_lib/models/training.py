@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic
 from radeval_lib.models import soundness
+from radeval_lib.models.batching import unpadded
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet
-from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
     import torch

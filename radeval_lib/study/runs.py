@@ -19,9 +19,9 @@ from radeval_lib import atomic, data, metrics, origin, roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.models import naming
+from radeval_lib.models.catalog import PACKAGED
+from radeval_lib.models.derived import untrained
 from radeval_lib.models.loading import checksum
-from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.untrained import untrained
 from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, display_path
 from radeval_lib.study import cells, profiles, write_guard
 from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput

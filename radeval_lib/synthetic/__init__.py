@@ -12,7 +12,7 @@ the rules of annotation.
 ['a']
 """
 
-from radeval_lib.data.entity_types import RATE_TYPES
+from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.lexicon.entries import CHEXPERT
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.answers import green_answer, matched_words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from radeval_lib.data.error_categories import CATEGORIES
+from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport

@@ -30,9 +30,8 @@ from radeval_lib.data import (
     radsprl,
     rate_eval,
     rate_ner,
-    rexval_reports,
+    rexval,
     rrs_lines,
-    stanza_radiology,
 )
 from radeval_lib.data.construction import notes, rrs
 from radeval_lib.data.construction import procedure as procedure_construction
@@ -601,7 +600,13 @@ SAMPLES = [
         lines_bytes,
     ),
     _list_sample(
-        "stanza_radiology", "train.json", stanza_radiology.load, STANZA, "tokens", ("ner_tags", ["O", "O"]), 2
+        "stanza_radiology",
+        "train.json",
+        partial(iob.load, source="stanza_radiology", restricted=True),
+        STANZA,
+        "tokens",
+        ("ner_tags", ["O", "O"]),
+        2,
     ),
     _list_sample(
         "iob",
@@ -615,7 +620,7 @@ SAMPLES = [
     _csv_sample(
         "rexval reports",
         "50_samples_gt_and_candidates.csv",
-        rexval_reports.load_reports,
+        rexval.load_reports,
         REXVAL_REPORTS,
         "s_emb",
         (2, "study_id", "x"),
@@ -624,7 +629,7 @@ SAMPLES = [
     _csv_sample(
         "rexval counts",
         "6_valid_raters_per_rater_error_categories.csv",
-        rexval_reports.load_counts,
+        rexval.load_counts,
         REXVAL_COUNTS,
         "rater_index",
         (1, "error_category", "7"),

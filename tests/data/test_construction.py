@@ -8,8 +8,7 @@ import pytest
 
 from radeval_lib.data import mimic_cxr
 from radeval_lib.data.construction import cxr, notes, procedure, rrs
-from radeval_lib.data.construction.notes import Note
-from radeval_lib.data.construction.sections import is_like, split
+from radeval_lib.data.construction.notes import Note, is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal

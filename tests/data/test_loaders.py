@@ -25,7 +25,7 @@ from radeval_lib.data import (
     rate_eval,
     rate_ner,
     reading,
-    rexval_reports,
+    rexval,
     rrs_lines,
 )
 from radeval_lib.data.construction import notes
@@ -209,12 +209,10 @@ def test_rate_ner_counts(tmp_path: Path) -> None:
 
 def test_rexval_reports_and_counts(tmp_path: Path) -> None:
     path = _write(tmp_path, "r.csv", samples.csv_bytes(samples.REXVAL_REPORTS))
-    candidates = rexval_reports.load_reports(path)
-    assert [(one.study, one.origin) for one in candidates[:4]] == [
-        (0, origin) for origin in rexval_reports.ORIGINS
-    ]
+    candidates = rexval.load_reports(path)
+    assert [(one.study, one.origin) for one in candidates[:4]] == [(0, origin) for origin in rexval.ORIGINS]
     assert reveal(candidates[5].candidate) == "Normal heart."
-    counts = rexval_reports.load_counts(_write(tmp_path, "c.csv", samples.csv_bytes(samples.REXVAL_COUNTS)))
+    counts = rexval.load_counts(_write(tmp_path, "c.csv", samples.csv_bytes(samples.REXVAL_COUNTS)))
     assert [(one.significant, one.count) for one in counts] == [(True, 2), (False, 0), (True, 1)]
 
 
@@ -372,15 +370,13 @@ def test_public_files(data_root: Path) -> None:
 
 
 def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
-    reports = [
-        rexval_reports.Candidate(0, "7", origin, "reference", "candidate") for origin in ("bleu", "s_emb")
-    ]
+    reports = [rexval.Candidate(0, "7", origin, "reference", "candidate") for origin in ("bleu", "s_emb")]
     counts = [
         ErrorCount(0, "bleu", category, rater, significant, count)
         for rater, count in (("a", 2), ("b", 0))
         for category in (1, 4)
         for significant in (True, False)
     ]
-    pairs = rexval_reports.rated_pairs(reports, counts)
+    pairs = rexval.rated_pairs(reports, counts)
     assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/bleu", "a", 8), ("0/bleu", "b", 0)]
     assert {pair.scale for pair in pairs} == {"errors"}

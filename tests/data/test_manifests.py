@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,6 @@ def test_manifest(name: str) -> None:
     manifest = load_manifest(name)
     assert manifest.source.startswith("https://")
     assert all(file.url.startswith(("https://", "")) for file in manifest.files)
-    assert importlib.import_module(f"radeval_lib.data.{manifest.loader}")
     # What needs an agreement may not be passed on; what is built or credentialed needs one.
     assert manifest.redistributable != manifest.restricted
     assert manifest.restricted == (manifest.access != "open")
@@ -113,24 +111,24 @@ def _content() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"licence": None}, "licence must be"),
-        ({"files": 3}, "files must be a list"),
-        ({"counts": None}, "counts must be a list"),
-        ({"files": [{"path": 3}]}, "path of a file must be a text"),
-        ({"redistributable": "no"}, "redistributable must be"),
-        ({"steps": []}, "at least one access step"),
-        ({"access": "secret"}, "access must be one of"),
+        ({"licence": None}, "licence should be a valid string"),
+        ({"files": 3}, "files should be a valid tuple"),
+        ({"counts": None}, "counts should be a valid tuple"),
+        ({"files": [{"path": 3}]}, r"files\.0\.path should be a valid string"),
+        ({"redistributable": "no"}, "redistributable should be a valid boolean"),
+        ({"steps": []}, "steps .* at least 1 item"),
+        ({"access": "secret"}, "access should be 'open'"),
         ({"name": "other"}, "not the file's name"),
         ({"colour": "red"}, "unknown key 'colour'"),
-        ({"schema": ["uid"]}, "schema must be"),
+        ({"schema": ["uid"]}, "schema should be a valid dictionary"),
         ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "leaves the data root"),
         ({"files": [{"path": "/x", "sha256": UNVERIFIED}]}, "leaves the data root"),
         ({"files": [{"path": "x", "sha256": "abc"}]}, "64 hexadecimal digits"),
-        ({"files": [{"path": "x"}]}, "64 hexadecimal digits"),
-        ({"files": [{"path": "x", "sha256": UNVERIFIED, "size": "1"}]}, "whole number of bytes"),
-        ({"files": [{"file": "x"}]}, "a file needs 'path'"),
-        ({"counts": [{"name": "x"}]}, "a count needs"),
-        ({"counts": [{"name": "x", "exhibit": "y", "where": {"a": "b"}}]}, "list of values by column"),
+        ({"files": [{"path": "x"}]}, "x needs a sha256"),
+        ({"files": [{"path": "x", "sha256": UNVERIFIED, "size": "1"}]}, "size should be a valid integer"),
+        ({"files": [{"file": "x"}]}, "unknown key|missing key"),
+        ({"counts": [{"name": "x"}]}, "missing key 'counts.0.exhibit'"),
+        ({"counts": [{"name": "x", "exhibit": "y", "where": {"a": "b"}}]}, "where.a should be a valid list"),
     ],
 )
 def test_malformed_manifest(change: dict[str, Any], message: str) -> None:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from radeval_lib.metrics.coco_bleu import chunked_bleu, corpus_bleu, sentence_bleu
+from radeval_lib.metrics.bleu import chunked_bleu, corpus_bleu, sentence_bleu
 
 
 @pytest.mark.parametrize(

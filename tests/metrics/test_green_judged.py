@@ -4,7 +4,7 @@ import pytest
 
 from radeval_lib import metrics
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.green_judged import Green
+from radeval_lib.metrics.green_judges import Green
 
 
 class Fixed:

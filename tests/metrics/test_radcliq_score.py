@@ -10,8 +10,7 @@ import pytest
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics import MetricError, create
-from radeval_lib.metrics.radcliq import MODELS, radcliq
-from radeval_lib.metrics.radcliq_score import bleu2
+from radeval_lib.metrics.radcliq import MODELS, bleu2, radcliq
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -15,7 +15,7 @@ import pytest
 
 from radeval_lib.metrics import create, score_file
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.splitting import split
+from radeval_lib.metrics.ratescore.scoring import split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

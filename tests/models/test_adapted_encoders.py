@@ -10,16 +10,12 @@ import torch
 from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.records import Document
-from radeval_lib.models.classifiers.linear_probe import FrozenEncoder, fit_probe
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
-from radeval_lib.models.frozen import frozen
+from radeval_lib.models.catalog import PACKAGED, packaged_minilm
+from radeval_lib.models.classifiers import FrozenEncoder, TextClassifier, fit_probe
+from radeval_lib.models.derived import frozen, shallow, trimmed
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
-from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
-from radeval_lib.models.ner.schemes import IGNORED
-from radeval_lib.models.packaged import PACKAGED, packaged_minilm
-from radeval_lib.models.shallow import shallow
-from radeval_lib.models.trimmed import trimmed
+from radeval_lib.models.ner.iob import IGNORED, FirstPieceScheme
 
 TEXTS = ["Small left pleural effusion.", "No pneumothorax, cardiomegaly (mild)."]
 

@@ -18,9 +18,17 @@ from radeval_lib.data import radgraph
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.span_pairs import GraphModel, GraphSettings
+from radeval_lib.models.graph.model import (
+    MAX_WORDS,
+    GraphModel,
+    GraphSettings,
+    WordGraph,
+    gold_graph,
+    joined_units,
+    units,
+    within,
+)
 from radeval_lib.models.graph.training import GraphTask, counts, model_of, tally, unit_records
-from radeval_lib.models.graph.word_graphs import MAX_WORDS, WordGraph, gold_graph, joined_units, units, within
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load

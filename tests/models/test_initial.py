@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from radeval_lib.models.derived import AFTER_GRAPHS, UNTRAINED, prepare
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.initial import AFTER_GRAPHS, UNTRAINED, prepare
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.iob_scheme import IobScheme
+from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.roles import load
 
 pytestmark = pytest.mark.usefixtures("one_thread")

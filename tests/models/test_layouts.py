@@ -14,13 +14,12 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from radeval_lib.models import catalog, heads
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models import catalog, soundness
+from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.judges.language_model import CausalJudge
 from radeval_lib.models.loading import ModelError, weights
-from radeval_lib.models.ner.iob_scheme import IobScheme
-from radeval_lib.models.ner.iob_tagger import IobTagger
+from radeval_lib.models.ner.iob import IobScheme, IobTagger
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -142,7 +141,7 @@ DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
 
 def test_every_family_of_the_manifests_is_tried() -> None:
     assert {card.family for card in catalog.cards()} <= set(LAYOUTS)
-    assert set(heads.PRETRAINING) <= set(LAYOUTS)
+    assert set(soundness.PRETRAINING) <= set(LAYOUTS)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -258,7 +257,7 @@ def test_an_encoder_without_its_pooler_gets_none_and_is_kept_the_same_each_time(
 
     roberta(tmp_path)
     for name in ("a", "b"):
-        model = weights(AutoModel, tmp_path, heads.ENCODER)
+        model = weights(AutoModel, tmp_path, soundness.ENCODER)
         assert model.pooler is None
         model.save_pretrained(tmp_path / name)
     first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("a", "b"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.models.ner.tagging import Decoding, decode
+from radeval_lib.models.ner.entities import Decoding, decode
 
 
 def read(labels: str, how: Decoding) -> list[tuple[int, int, str]]:

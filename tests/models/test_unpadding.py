@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import BertConfig, BertForTokenClassification
 
-from radeval_lib.models.unpadding import end_to_end, unpadded
+from radeval_lib.models.batching import end_to_end, unpadded
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -14,14 +14,14 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from radeval_lib.cli import main
-from radeval_lib.models import heads, soundness
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models import soundness
+from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.loading import ModelError, fill
-from radeval_lib.models.ner.iob_scheme import IobScheme
+from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.ner.training import TaggingTask
-from radeval_lib.models.summarizers import selector
-from radeval_lib.models.summarizers.selector import SentenceSelector
+from radeval_lib.models.summarizers import extractive
+from radeval_lib.models.summarizers.extractive import SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
 from tests.models.test_layouts import bare_bert, bert
@@ -127,10 +127,10 @@ def test_heads_are_new_as_a_whole_or_not_at_all(model: Path) -> None:
 
 
 def test_an_allowance_holds_for_its_use_alone() -> None:
-    assert "lm_head.*" in heads.ENCODER.may_have("roberta")
-    assert "lm_head.*" not in heads.ENCODER.may_have("bert")
-    assert heads.LANGUAGE_MODEL.may_have("roberta") == heads.LANGUAGE_MODEL.may_lack("llama") == ()
-    assert "cls.*" not in heads.TAGGER.may_have("bert")
+    assert "lm_head.*" in soundness.ENCODER.may_have("roberta")
+    assert "lm_head.*" not in soundness.ENCODER.may_have("bert")
+    assert soundness.LANGUAGE_MODEL.may_have("roberta") == soundness.LANGUAGE_MODEL.may_lack("llama") == ()
+    assert "cls.*" not in soundness.TAGGER.may_have("bert")
 
 
 def test_a_tokenizer_with_other_numbers_than_its_list_is_refused(model: Path) -> None:
@@ -178,7 +178,7 @@ def test_our_own_files_are_filled_in_whole_or_not_at_all(tmp_path: Path) -> None
 )
 def test_a_spoiled_selector_is_refused(tmp_path: Path, change: Weights, message: str) -> None:
     spoiled_models.KINDS[-1].make(tmp_path)
-    changed(tmp_path, lambda held: {**held, **change}, selector._WEIGHTS)
+    changed(tmp_path, lambda held: {**held, **change}, extractive._WEIGHTS)
     with pytest.raises(ModelError, match=message):
         SentenceSelector.load(tmp_path, spoiled_models._vectors, encoder_name="three").summarize(["No. Yes."])
 

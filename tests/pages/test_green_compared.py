@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.models.judges.comparison import SilentJudge
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.models.judges.sentence_judge import SilentJudge
 from radeval_lib.pages.green import inter_expert, judge_models, judging
 from radeval_lib.pages.green.judging import Counted
 from radeval_lib.study import begin

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.models.ner.agreement import agreement
-from radeval_lib.models.ner.corpus import gold_spans
+from radeval_lib.models.ner.entities import agreement, gold_spans
 from radeval_lib.pages.ratescore.curation import (
     Curated,
     NoisyAnnotator,

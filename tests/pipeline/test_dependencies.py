@@ -84,7 +84,7 @@ def test_a_statistic_redoes_the_pages_that_use_it(repository: Path) -> None:
 
 
 def test_a_tagger_redoes_trainings_and_the_pages_that_load_one(repository: Path) -> None:
-    redone = _redone(repository, "radeval_lib/models/ner/iob_scheme.py", "# a word\n")
+    redone = _redone(repository, "radeval_lib/models/ner/iob.py", "# a word\n")
     assert {TRAINING, RATED} <= redone
     assert not {"rales/datasets", "facts/agreement"} & redone
 

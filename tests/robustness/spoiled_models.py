@@ -30,17 +30,16 @@ from radeval_lib.cli import main
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.graph.extraction import open_extractor
-from radeval_lib.models.graph.span_pairs import GraphModel, GraphSettings
-from radeval_lib.models.heads import ENCODER
+from radeval_lib.models.graph.model import GraphModel, GraphSettings
+from radeval_lib.models.judges.language_model import JudgeTuning, small_model
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.judges.tuning import JudgeTuning, small_model
 from radeval_lib.models.loading import ModelError, pretrained, weights
-from radeval_lib.models.ner.opening import open_tagger
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
+from radeval_lib.models.ner.training import open_tagger
+from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.summarizers import open_summarizer
-from radeval_lib.models.summarizers.pointer import PointerSettings
-from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
-from radeval_lib.models.summarizers.selector import SentenceSelector
+from radeval_lib.models.summarizers.extractive import SentenceSelector
+from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.paths import ROOT
 from tests.models.summarizers.test_seq2seq import bart, t5, tokenizer

@@ -21,8 +21,8 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.f1_radgraph import F1RadGraph
 from radeval_lib.metrics.observations import label
+from radeval_lib.metrics.radgraph import F1RadGraph
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.ratescore.forms import LAYOUTS
 from radeval_lib.synthetic.generator import generate

@@ -7,7 +7,7 @@ import pandas as pd
 import pingouin as pg
 import pytest
 
-from radeval_lib.models.ner.agreement import Counts
+from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
 from radeval_lib.stats.resampling import TAGGING, Measure, intervals, measures, micro, paired_difference
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.data import reading
-from radeval_lib.data.construction.sections import is_like, split
+from radeval_lib.data.construction.notes import is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.mimic_cxr import NAME, Study
 from radeval_lib.data.restricted import mark, reveal

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Protocol
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, mask_deidentified
-from radeval_lib.data.construction.sections import Section, is_like, split
+from radeval_lib.data.construction.notes import Note, Section, is_like, mask_deidentified, split
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 

@@ -10,26 +10,29 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.options import (
+from radeval_lib.metrics.ratescore.scoring import (
     Cosine,
     Empty,
+    Entity,
+    Explanation,
     Options,
     Orientation,
     PenaltyRule,
     Pooling,
+    Scorer,
     options,
+    split,
+    unit,
 )
-from radeval_lib.metrics.ratescore.scoring import Entity, Explanation, Scorer, unit
-from radeval_lib.metrics.ratescore.splitting import split
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
 
 
 class Tagger(Protocol):
-    """See :class:`radeval_lib.models.ner.tagging.Tagger`."""
+    """See :class:`radeval_lib.models.ner.entities.Tagger`."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]: ...
 
@@ -137,7 +140,7 @@ class RaTEScore(Metric):
     def tagger(self) -> Tagger:
         """The entity tagger, loaded when first needed."""
         if self._tagger is None:
-            from radeval_lib.models.ner.opening import open_tagger
+            from radeval_lib.models.ner.training import open_tagger
 
             self._tagger = open_tagger(
                 self._names["ner_model"], decoding=self.options.decoding, device=self._device

@@ -1,28 +1,190 @@
-"""From entities and cosines to the score: greedy matching, type weights, mismatch penalty, F1.
-
-For a query entity q of one side, m(q) is the entity of the other side with the highest cosine. A
-direction's value is
-
-    sum_q W[t(q), t(m(q))] pen(q) cos(q, m(q))  /  sum_q W[t(q), t(m(q))]
-
-and the score is the harmonic mean of the two directions. Source: Zhao et al. 2024, Section 2.4, equation 3;
-where the paper and the released code part, :class:`~radeval_lib.metrics.ratescore.options.Options` says
-which is meant.
-"""
+"""RaTEScore's options, its splitting of texts into sentences, and its scoring of entities."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.ratescore.options import Options
+from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
+
+PenaltyRule = Literal["cross_polarity", "any_mismatch"]
+Orientation = Literal["query_first", "match_first"]
+Empty = Literal["half", "zero", "one_if_both_empty"]
+Pooling = Literal["cls", "mean"]
+Cosine = Literal["keep", "clip_at_zero"]
+Decoding = Literal["released", "standard"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "penalty": get_args(PenaltyRule),
+    "orientation": get_args(Orientation),
+    "empty": get_args(Empty),
+    "pooling": get_args(Pooling),
+    "cosine": get_args(Cosine),
+    "decoding": get_args(Decoding),
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How RaTEScore is computed.
+
+    Attributes
+    ----------
+    penalty : which type mismatches are multiplied by p. ``cross_polarity``: a disease or abnormality
+        against a non-disease or non-abnormality (the code). ``any_mismatch``: any two different types
+        (Section 2.4).
+    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
+        ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
+    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code).
+        ``zero``: 0. ``one_if_both_empty``: 1 where neither side has any, else 0. The paper does not define
+        it.
+    min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
+        states no filter).
+    pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean
+        over the tokens, as the encoder's own card has it. The paper does not say.
+    cosine : what becomes of a negative cosine. ``keep`` (the code and the formula as printed) lets a score
+        leave [0, 1]; ``clip_at_zero`` does not.
+    """
+
+    penalty: PenaltyRule = "cross_polarity"
+    orientation: Orientation = "query_first"
+    empty: Empty = "half"
+    min_characters: int = 3
+    pooling: Pooling = "cls"
+    cosine: Cosine = "keep"
+    decoding: Decoding = "released"
+
+    def __post_init__(self) -> None:
+        for key, choices in _CHOICES.items():
+            if (value := getattr(self, key)) not in choices:
+                raise MetricError(
+                    f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}."
+                )
+        if self.min_characters < 1:
+            raise MetricError(f"min_characters must be 1 or more, not {self.min_characters}", "ratescore")
+
+
+PRESETS: dict[str, Options] = {
+    "released": Options(),
+    "paper": Options(
+        penalty="any_mismatch",
+        orientation="match_first",
+        empty="one_if_both_empty",
+        min_characters=1,
+        pooling="mean",
+        decoding="standard",
+    ),
+}
+
+
+def options(preset: str = "released", **changes: Any) -> Options:
+    """The options of a preset, with changes; a change that is None changes nothing.
+
+    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
+    takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
+    card uses it).
+
+    Raises
+    ------
+    MetricError
+        If there is no such preset, option or choice.
+    """
+    if preset not in PRESETS:
+        raise MetricError(f"unknown preset {preset!r}", "ratescore", f"Presets: {', '.join(PRESETS)}.")
+    known = [entry.name for entry in fields(Options)]
+    if unknown := sorted(set(changes) - set(known)):
+        raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")
+    return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
+
+
+_RUN = re.compile(r"\S+|\s+")
+_OPENING = re.compile(r"""[(\[{<"'`*#$&%+=~,.:;!?/_|«»“”‘’-]""")
+_CLOSING = re.compile(r"""(?:[)\]}>"'`*#,:;!?_|«»“”‘’]|(?<=[a-z0-9%)\]"'])\.|(?<=[A-Z][A-Z])\.|'s)$""")
+_INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z])|(\.{2,}|…)")
+
+
+def split(text: str, min_characters: int = 3) -> list[str]:
+    """The sentences, stripped, in order; those of fewer than ``min_characters`` characters are left out."""
+    if not text or text.isspace():
+        return []
+    spans = rush.spans(text)
+    starts, blank = _tokens(text, spans)
+    marks = sorted({0, *_sentence_starts(starts, blank, spans)})
+    borders = [starts[mark] for mark in marks[1:]]
+    pieces = (
+        text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
+    )
+    return [piece for piece in pieces if piece and len(piece) >= min_characters]
+
+
+def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
+    """Where each token starts, and whether it is white space. One space after a word belongs to the word."""
+    borders = sorted({border for span in spans for border in span})
+    starts: list[int] = []
+    blank: list[bool] = []
+    for run in _RUN.finditer(text):
+        begin, end = run.span()
+        if text[begin].isspace():
+            if begin and text[begin] == " ":
+                begin += 1
+            if begin < end:
+                starts.append(begin)
+                blank.append(True)
+            continue
+        inside = bisect_left(borders, begin + 1)
+        cuts = [0]
+        if inside < len(borders) and borders[inside] < end:
+            cuts = _pieces(run.group())
+        starts.extend(begin + cut for cut in cuts)
+        blank.extend([False] * len(cuts))
+    return starts, blank
+
+
+def _pieces(word: str) -> list[int]:
+    """Where the tokens of a word start: opening signs and closing signs one by one, then borders inside."""
+    begin, end, cuts = 0, len(word), {0}
+    while begin < end and _OPENING.match(word[begin]):
+        begin += 1
+        cuts.add(begin)
+    while begin < end and (sign := _CLOSING.search(word[:end])) and sign.start() > begin:
+        end = sign.start()
+        cuts.add(end)
+    for sign in _INNER.finditer(word, begin, end):
+        cuts |= set(sign.span())
+    return sorted(cut for cut in cuts if cut < len(word))
+
+
+def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
+    marks: set[int] = set()
+    count, position, current = len(starts), 0, 0
+    while position < count:
+        place = starts[position]
+        if current < len(spans) - 1 and spans[current][1] <= place < spans[current + 1][0]:
+            gap_end = bisect_left(starts, spans[current + 1][0], position)
+            marks.add(next((token for token in range(position, gap_end) if blank[token]), position))
+            position = gap_end
+            continue
+        while current < len(spans) and place >= spans[current][1]:
+            current += 1
+        if current >= len(spans):
+            if blank[position]:
+                marks.add(position)
+        elif spans[current][0] <= place:
+            if place == spans[current][0]:
+                marks.add(position)
+            if position + 1 < count and starts[position + 1] >= spans[current][1]:
+                marks.add(position + 1)
+        position += 1
+    return marks
 
 
 class Entity(NamedTuple):

@@ -11,8 +11,7 @@ from typing import Any, Protocol
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models import soundness
-from radeval_lib.models.graph.span_pairs import SETTINGS, GraphModel
-from radeval_lib.models.graph.word_graphs import WordGraph, joined_units
+from radeval_lib.models.graph.model import SETTINGS, GraphModel, WordGraph, joined_units
 from radeval_lib.models.loading import RADGRAPH, ModelError
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")

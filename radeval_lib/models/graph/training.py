@@ -10,10 +10,17 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
-from radeval_lib.models.graph.span_pairs import GraphModel, GraphSettings
-from radeval_lib.models.graph.word_graphs import Unit, WordGraph, gold_graph, units, within
+from radeval_lib.models.graph.model import (
+    GraphModel,
+    GraphSettings,
+    Unit,
+    WordGraph,
+    gold_graph,
+    units,
+    within,
+)
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.models.ner.entities import plain_words
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +36,7 @@ def model_of(
 
     Parameters
     ----------
-    settings : fields of :class:`~radeval_lib.models.graph.span_pairs.GraphSettings` other than the labels.
+    settings : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
 
     Raises
     ------

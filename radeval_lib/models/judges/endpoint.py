@@ -12,6 +12,15 @@ from dataclasses import dataclass
 from threading import Event, Lock
 from urllib.parse import urlsplit
 
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    sleep_using_event,
+    stop_after_attempt,
+    stop_when_event_set,
+)
+
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
 
 _AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
@@ -99,18 +108,24 @@ class EndpointJudge:
         return [answers[place] for place in range(len(pairs))]
 
     def _answer(self, text: str, stop: Event) -> str:
-        pause, last = self.pause, ""
-        for attempt in range(self.tries):
-            if attempt and stop.wait(min(pause, _LONGEST_PAUSE)):
-                break
-            try:
-                return self._ask_once(text)
-            except _PassingError as failure:
-                last = str(failure)
-                pause = failure.pause if failure.pause is not None else self.pause * 2**attempt
-            except (OSError, http.client.HTTPException) as failure:
-                last = f"{type(failure).__name__}: {failure}"
-                pause = self.pause * 2**attempt
+        def pause(state: RetryCallState) -> float:
+            asked = getattr(_failure(state), "pause", None)
+            return min(
+                _LONGEST_PAUSE, self.pause * 2 ** (state.attempt_number - 1) if asked is None else asked
+            )
+
+        retrying = Retrying(
+            stop=stop_after_attempt(self.tries) | stop_when_event_set(stop),
+            wait=pause,
+            sleep=sleep_using_event(stop),
+            retry=retry_if_exception_type((_PassingError, OSError, http.client.HTTPException)),
+            retry_error_callback=self._given_up,
+        )
+        return retrying(self._ask_once, text)
+
+    def _given_up(self, state: RetryCallState) -> str:
+        failure = _failure(state)
+        last = str(failure) if isinstance(failure, _PassingError) else f"{type(failure).__name__}: {failure}"
         raise JudgeError(
             f"no usable answer in {self.tries} tries; the last: {last}", self.url, "See that the server runs."
         )
@@ -142,6 +157,10 @@ class EndpointJudge:
             said = f"the server answers {response.status} {response.reason}"
             raise JudgeError(said, self.url, "See that the path and the model's name are the server's.")
         return _content(content)
+
+
+def _failure(state: RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome is not None else None
 
 
 def _is_here(host: str) -> bool:

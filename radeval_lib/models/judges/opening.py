@@ -1,28 +1,60 @@
-"""Opening the judge that fills the role."""
+"""Opening the judge that fills the role, its answers kept."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from radeval_lib.models.judges.base import Judge
-from radeval_lib.models.judges.cached import CachedJudge
+from radeval_lib.models.cache import BlobCache, text_key
+from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
+from radeval_lib.models.judges.endpoint import EndpointJudge
+from radeval_lib.models.judges.language_model import CausalJudge
+from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.loading import ADDRESSES, RULES
+
+
+class CachedJudge:
+    """A judge whose answers are kept in a folder, each as soon as it is there.
+
+    An answer is found by the hash of both reports and of the judge's signature, and is stored such that only
+    who has the two reports can read it.
+    """
+
+    def __init__(self, judge: Judge, folder: str | Path) -> None:
+        self._judge = judge
+        self._cache = BlobCache(folder, f"judge|{judge.signature}")
+
+    @property
+    def signature(self) -> str:
+        """That of the judge."""
+        return self._judge.signature
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """An analysis of each pair; each distinct pair is asked once ever."""
+        keys = [text_key(f"{len(reference)}:{reference}{candidate}") for reference, candidate in pairs]
+        found = self._cache.get(set(keys))
+        wanted = {key: place for place, key in enumerate(keys) if key not in found}
+        places = sorted(wanted.values())
+
+        def store(position: int, analysis: str) -> None:
+            place = places[position]
+            value = analysis.encode("utf-8", "surrogatepass")
+            self._cache.put({keys[place]: value})
+            found[keys[place]] = value
+
+        if places:
+            self._judge.judge([pairs[place] for place in places], store)
+        return handed([found[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
     """The judge of that name."""
     if name == RULES:
-        from radeval_lib.models.judges.rules import RulesJudge
-
         return RulesJudge()
     judge: Judge
     if name.startswith(ADDRESSES):
-        from radeval_lib.models.judges.endpoint import EndpointJudge
-
         address, _, there = name.partition("#")
         judge = EndpointJudge(address, model or there)
     else:
-        from radeval_lib.models.judges.causal_lm import CausalJudge
-
         judge = CausalJudge(name, device=device)
     return CachedJudge(judge, cache) if cache is not None else judge

@@ -9,21 +9,18 @@ may overlap.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.data.entity_types import TYPES
-from radeval_lib.models.batching import buckets
-from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.heads import ENCODER
+from radeval_lib.data.categories import TYPES
+from radeval_lib.models.batching import in_batches
+from radeval_lib.models.encoders import MAX_PIECES, candidate_spans, encode_words, well_formed
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
-from radeval_lib.models.ner.agreement import WordSpan
-from radeval_lib.models.ner.corpus import words_of
-from radeval_lib.models.ner.iob_scheme import fast_tokenizer
-from radeval_lib.models.ner.schemes import IGNORED
-from radeval_lib.models.spans import MAX_PIECES, candidate_spans, encode_words
+from radeval_lib.models.ner.entities import WordSpan, words_of
+from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
+from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
@@ -170,24 +167,17 @@ class SpanScheme:
         return batch
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        import torch
+        examples = [self.example(sentence, ()) for sentence in sentences if len(sentence)]
 
-        device = next(self.module.parameters()).device
-        result: list[list[WordSpan]] = [[] for _ in sentences]
-        filled = [index for index, sentence in enumerate(sentences) if len(sentence)]
-        examples = {index: self.example(sentences[index], ()) for index in filled}
-        was_training = self.module.training
-        self.module.eval()
-        with torch.inference_mode():
-            for batch in buckets([len(examples[index]["input_ids"]) for index in filled], 2_048, 64):
-                chosen = [filled[position] for position in batch]
-                inputs = self.collate([examples[index] for index in chosen])
-                inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
-                best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
-                for index, row in zip(chosen, best, strict=True):
-                    result[index] = self._found(examples[index], row)
-        self.module.train(was_training)
-        return result
+        def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+            inputs = self.collate([examples[index] for index in batch])
+            inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
+            best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
+            return (self._found(examples[index], row) for index, row in zip(batch, best, strict=True))
+
+        lengths = [len(example["input_ids"]) for example in examples]
+        results = iter(in_batches(self.module, lengths, found, 2_048, 64))
+        return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
         count = _words_of_candidates(len(example["labels"]), self.settings.max_width)

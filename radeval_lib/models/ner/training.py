@@ -1,4 +1,4 @@
-"""Recognisers as a task of the one trainer."""
+"""Recognisers as a task of the one trainer, and what opens a trained one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.agreement import Agreement, agreement
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.schemes import Scheme
+from radeval_lib.models.ner.entities import Agreement, agreement, gold_spans, plain_words
+from radeval_lib.models.ner.iob import IobTagger, Scheme
+from radeval_lib.models.ner.span_scheme import SpanTagger
 
 if TYPE_CHECKING:
     import torch
@@ -29,7 +29,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 
     torch.manual_seed(seed)
     if name == "iob":
-        from radeval_lib.models.ner.iob_scheme import IobScheme
+        from radeval_lib.models.ner.iob import IobScheme
 
         return IobScheme(init_model)
     if name == "span":
@@ -78,3 +78,12 @@ class TaggingTask:
 
     def save(self, folder: str | Path) -> None:
         self.scheme.save(folder)
+
+
+def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
+    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token
+    classifier.
+    """
+    if (Path(model) / "span_ner.json").is_file():
+        return SpanTagger(model, device=device)
+    return IobTagger(model, decoding=decoding, device=device)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What every summarizer is, and the two things that all of them need: sentences, and ROUGE-L to learn by."""
+"""What every summarizer is, and what all of them need: sentences, ROUGE-L, and sentence case."""
 
 from __future__ import annotations
 
@@ -71,3 +71,21 @@ def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.
     words = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+
+
+_INNER = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
+_DECIMAL = re.compile(r"(?<=\d)\s*\.\s+(?=\d)")
+_BEFORE = re.compile(r"\s+([.,;:!?%)\]])")
+_AFTER = re.compile(r"([(\[])\s+")
+_START = re.compile(r"(^|[.!?]\s+)([a-z])")
+
+
+def sentence_case(text: str) -> str:
+    """Lower-case words with spaces round every sign as sentences: signs joined, sentences capitalized.
+
+    >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
+    'No acute intra-abdominal process. 1.5 cm cyst.'
+    """
+    joined = _DECIMAL.sub(".", _INNER.sub(r"\1", text))
+    joined = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", joined)).strip()
+    return _START.sub(lambda found: found.group(1) + found.group(2).upper(), joined)

@@ -1,14 +1,18 @@
-"""Summaries made of the findings' own sentences: the first ones, the central ones, and the best possible
-ones."""
+"""Summaries made of the findings' own sentences: the first, the central, the best possible, or learned."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.models import soundness
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
 
@@ -99,3 +103,167 @@ def oracle(findings: Sequence[str], impressions: Sequence[str], most: int = 4) -
         split = sentences(text)
         result.append(" ".join(split[index] for index in oracle_sentences(text, impression, most)))
     return result
+
+
+_THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
+SELECTOR = "sentence_selector.json"
+_WEIGHTS = "sentence_selector.safetensors"
+_NAMES = {"coefficients", "intercept", "threshold"}
+
+
+class SentenceSelector:
+    """Keeps the sentences whose probability reaches a threshold: at least one, at most ``most``.
+
+    A sentence is described by its vector, its similarity to the mean vector of the report, its place from
+    either end, and its length.
+    """
+
+    name = "Sentence selector"
+
+    def __init__(self, encode: Encode, *, encoder_name: str, most: int = 4) -> None:
+        self.encode, self.encoder_name, self.most = encode, encoder_name, most
+        self.coefficients: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
+        self.intercept, self.threshold = 0.0, 0.5
+
+    def fit(
+        self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair], *, strength: float = 1.0
+    ) -> SentenceSelector:
+        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.preprocessing import StandardScaler
+
+        if not pairs or not dev:
+            raise ModelError("no pairs to learn from" if not pairs else "no dev pairs", self.name)
+        split, features = self._described([reveal(pair.findings) for pair in pairs])
+        labels = []
+        for pair, row in zip(pairs, split, strict=True):
+            kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
+            labels += [index in kept for index in range(len(row))]
+        if len(set(labels)) < 2:
+            raise ModelError("every sentence is kept, or none", self.name, "Give reports of more sentences.")
+        scaler = StandardScaler().fit(features)
+        fitted = LogisticRegression(C=1 / strength, max_iter=500, class_weight="balanced")
+        fitted.fit(scaler.transform(features), labels)
+        weights = fitted.coef_[0] / scaler.scale_
+        self.coefficients = weights.astype(np.float32)
+        self.intercept = float(fitted.intercept_[0] - (weights * scaler.mean_).sum())
+        self.threshold = self._best_threshold(dev)
+        return self
+
+    def summarize(self, findings: Sequence[str]) -> list[str]:
+        texts = checked(findings, self.name)
+        return self._summaries(*self._probabilities(texts), self.threshold)
+
+    def save(self, folder: str | Path) -> None:
+        """Write weights (safetensors) and settings into a folder that exists."""
+        from safetensors.numpy import save_file
+
+        where = Path(folder)
+        save_file(
+            {
+                "coefficients": self.coefficients,
+                "intercept": np.array([self.intercept]),
+                "threshold": np.array([self.threshold]),
+            },
+            where / _WEIGHTS,
+        )
+        about = {"encoder": self.encoder_name, "most": self.most}
+        (where / SELECTOR).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path, encode: Encode, *, encoder_name: str) -> SentenceSelector:
+        """A selector that :meth:`save` wrote.
+
+        Raises
+        ------
+        ModelError
+            If the folder holds none, a damaged one, or one for vectors of another encoder.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        where = Path(folder)
+        try:
+            about = json.loads((where / SELECTOR).read_text(encoding="utf-8"))
+            kept = load_file(where / _WEIGHTS)
+            made = cls(encode, encoder_name=about["encoder"], most=int(about["most"]))
+            soundness.check_names(_NAMES - set(kept), set(kept) - _NAMES, where.name)
+            made.coefficients = kept["coefficients"]
+            made.intercept, made.threshold = float(kept["intercept"][0]), float(kept["threshold"][0])
+        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+            raise ModelError(
+                f"no sentence selector ({type(error).__name__})",
+                where.name,
+                "Give a folder that SentenceSelector.save wrote.",
+            ) from None
+        whole = made.coefficients.ndim == 1 and all(np.isfinite(values).all() for values in kept.values())
+        if not (whole and np.ptp(made.coefficients)):
+            raise ModelError(
+                "its coefficients are not finite, all the same, or no row", where.name, "Train it anew."
+            )
+        if made.encoder_name != encoder_name:
+            raise ModelError(
+                f"it was trained on vectors of {made.encoder_name!r}, not of {encoder_name!r}",
+                where.name,
+                "Use the same encoder, or train it anew.",
+            )
+        return made
+
+    def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
+        split = [sentences(text) for text in texts]
+        vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
+        rows, start = [], 0
+        for row in split:
+            own = vectors[start : start + len(row)]
+            start += len(row)
+            mean = own.mean(axis=0)
+            norms = np.linalg.norm(own, axis=1) * np.linalg.norm(mean)
+            place = np.arange(len(row))
+            rows.append(
+                np.column_stack(
+                    [
+                        own,
+                        own @ mean / np.maximum(norms, 1e-9),
+                        place / len(row),
+                        place == 0,
+                        place == len(row) - 1,
+                        np.log1p([len(one.split()) for one in row]),
+                        np.full(len(row), np.log1p(len(row))),
+                    ]
+                )
+            )
+        return split, np.concatenate(rows) if rows else np.zeros((0, 0))
+
+    def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
+        if not self.coefficients.size:
+            raise ModelError("it has learned nothing yet", self.name, "Call fit, or load a trained one.")
+        split, features = self._described(texts)
+        if split and features.shape[1] != self.coefficients.size:
+            raise ModelError(
+                f"it has {self.coefficients.size} coefficients for {features.shape[1]} features",
+                self.name,
+                "Train it anew.",
+            )
+        logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
+        shares = 1 / (1 + np.exp(-np.asarray(logits)))
+        ends = np.cumsum([len(row) for row in split])
+        return split, [shares[end - len(row) : end] for row, end in zip(split, ends, strict=True)]
+
+    def _summaries(
+        self, split: list[list[str]], shares: list[NDArray[np.float64]], threshold: float
+    ) -> list[str]:
+        result = []
+        for row, values in zip(split, shares, strict=True):
+            ranked = sorted(range(len(row)), key=lambda index: (-values[index], index))
+            kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
+            result.append(" ".join(row[index] for index in sorted(kept)))
+        return result
+
+    def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
+        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
+        impressions = [reveal(pair.impression) for pair in dev]
+        means = [
+            float(rouge_l(impressions, self._summaries(split, shares, threshold)).mean())
+            for threshold in _THRESHOLDS
+        ]
+        return float(_THRESHOLDS[int(np.argmax(means))])

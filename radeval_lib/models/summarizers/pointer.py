@@ -1,18 +1,110 @@
-"""A pointer-generator (See et al. 2017): an LSTM encoder and decoder that choose at every step between a word
-of the vocabulary and a word of the findings.
-
-It differs from the paper's in two ways that make it fast on a CPU: attention reads the decoder's state
-without being fed back into it, so that a whole summary is trained in one pass, and there is no coverage.
-"""
+"""A pointer-generator (See et al. 2017): the network, its beam search, training, use and storage."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional
+
+from radeval_lib.data.records import ReportPair
+from radeval_lib.data.restricted import reveal
+from radeval_lib.models.batching import in_batches
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.loading import ModelError, device_of, fill
+from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
+
+Step = Callable[[torch.Tensor, Any], tuple[torch.Tensor, Any]]
+"""(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
+
+Reorder = Callable[[Any, torch.Tensor], Any]
+"""(state, rows) -> the state of those rows, as after ``tensor[rows]``. As many rows as before are of the same
+texts in the same order."""
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """How a summary is decoded."""
+
+    beams: int = 3
+    longest: int = 80
+    length_penalty: float = 1.0
+    no_repeat: int = 4
+
+
+def search(
+    step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
+) -> list[list[int]]:
+    """The best token sequence for each text, without ``begin`` and ``end``."""
+    width = settings.beams
+    rows = torch.arange(texts).repeat_interleave(width)
+    state = reorder(state, rows)
+    # Every text starts with one live hypothesis; the others get no probability until the first step.
+    totals = torch.full((texts, width), -torch.inf)
+    totals[:, 0] = 0.0
+    tokens = torch.full((texts * width, 1), begin)
+    finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
+    active = list(range(texts))  # texts without their summary; each has `width` rows
+    for length in range(1, settings.longest + 1):
+        scores, state = step(tokens[:, -1], state)
+        scores = scores.float().cpu()
+        _bar_repeats(scores, tokens, settings.no_repeat)
+        vocabulary = scores.shape[1]
+        joint = (totals.view(-1, 1) + scores).view(len(active), width * vocabulary)
+        best, places = joint.topk(2 * width, dim=1)
+        # Most texts end nowhere yet and take their best candidates; the others are gone through one by one.
+        chosen = torch.arange(len(active)).unsqueeze(1) * width + places[:, :width] // vocabulary
+        values, picked = best[:, :width].clone(), places[:, :width] % vocabulary
+        special = ((places % vocabulary == end) | (best == -torch.inf)).any(dim=1).nonzero()[:, 0].tolist()
+        for at in special:
+            text, kept = active[at], 0
+            chosen[at], values[at], picked[at] = 0, -torch.inf, end
+            candidates = zip(best[at].tolist(), places[at].tolist(), strict=True)
+            for rank, (value, place) in enumerate(candidates):
+                row, token = at * width + place // vocabulary, place % vocabulary
+                if value == -torch.inf:
+                    break
+                if token == end:
+                    if rank < width:  # as transformers: an end that no beam would take is no end
+                        ranked = value / length**settings.length_penalty
+                        finished[text].append((ranked, tokens[row, 1:].tolist()))
+                elif kept < width:
+                    chosen[at, kept], values[at, kept], picked[at, kept] = row, value, token
+                    kept += 1
+        # As transformers' early stopping: a text of which enough are finished, or none can go on, is done.
+        going = [
+            at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
+        ]
+        for at in set(range(len(active))) - set(going):
+            if not finished[active[at]]:
+                finished[active[at]].append((0.0, tokens[at * width, 1:].tolist()))
+        active = [active[at] for at in going]
+        if not active:
+            break
+        totals, rows = values[going], chosen[going].view(-1)
+        state = reorder(state, rows)
+        tokens = torch.cat([tokens[rows], picked[going].view(-1, 1)], dim=1)
+    for at, text in enumerate(active):
+        if not finished[text]:
+            finished[text].append((0.0, tokens[at * width, 1:].tolist()))
+    return [max(done, key=lambda one: one[0])[1] for done in finished]
+
+
+def _bar_repeats(scores: torch.Tensor, tokens: torch.Tensor, size: int) -> None:
+    """Give no probability to a token that would end a group of tokens that is there already."""
+    if size < 1 or tokens.shape[1] <= size:
+        return
+    groups = tokens[:, 1:].unfold(1, size, 1)
+    last = tokens[:, tokens.shape[1] - size + 1 :]
+    rows, places = (groups[..., :-1] == last[:, None]).all(dim=-1).nonzero(as_tuple=True)
+    scores[rows, groups[rows, places, -1]] = -float("inf")
+
 
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
@@ -135,3 +227,163 @@ def _turned(real: torch.Tensor) -> torch.Tensor:
     """Where each piece of a row stands when the row is read backwards, its padding still last: (n, s)."""
     places = torch.arange(real.shape[1], device=real.device)
     return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
+
+
+SETTINGS = "pointer_generator.json"
+_WEIGHTS = "pointer_generator.safetensors"
+_TOKENIZER = "tokenizer.json"
+_BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
+
+
+def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
+    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter.
+
+    A word that is no piece is spelled out, so that it can be copied all the same. Unlike a trained
+    word-piece vocabulary, whose ties fall by chance, this one is the same for the same texts.
+    """
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    normalizer = normalizers.BertNormalizer(lowercase=True)
+    splitter = pre_tokenizers.BertPreTokenizer()
+    words: Counter[str] = Counter()
+    for text in texts:
+        normal = normalizer.normalize_str(well_formed(text))
+        words.update(word for word, _ in splitter.pre_tokenize_str(normal))
+    letters = sorted({letter for word in words for letter in word})
+    known = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    repeated = sorted((word for word, count in words.items() if count > 1), key=lambda w: (-words[w], w))
+    known = list(dict.fromkeys([*known, *repeated]))[: max(vocabulary, len(known))]
+    pieces = Tokenizer(
+        models.WordPiece({piece: index for index, piece in enumerate(known)}, unk_token=SPECIAL[1])
+    )
+    pieces.normalizer, pieces.pre_tokenizer = normalizer, splitter
+    pieces.decoder = decoders.WordPiece()
+    return pieces
+
+
+class PointerSummarizer:
+    """A pointer-generator with its tokenizer: a summarizer, and a task of the trainer."""
+
+    name = "Pointer-generator"
+
+    def __init__(
+        self,
+        pieces: Any,
+        settings: PointerSettings,
+        *,
+        decoding: BeamSettings | None = None,
+        seed: int = 0,
+    ) -> None:
+        torch.manual_seed(seed)
+        self.pieces, self.settings = pieces, settings
+        self.decoding = decoding or BeamSettings(longest=settings.longest_target)
+        self.module = PointerGenerator(pieces.get_vocab_size(), settings)
+        self.new_layers = ("",)
+
+    @classmethod
+    def new(
+        cls, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0
+    ) -> PointerSummarizer:
+        """An untrained one, its word pieces learned from ``pairs``."""
+        texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
+        return cls(learn_pieces(texts, settings.vocabulary), settings, seed=seed)
+
+    def example(self, record: ReportPair) -> dict[str, Any]:
+
+        target = self._ids(reveal(record.impression), self.settings.longest_target)
+        return {"input_ids": self._source(reveal(record.findings)), "labels": [BEGIN, *target, END]}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        return {
+            key: _padded([example[key] for example in examples])
+            for key in ("input_ids", "labels")
+            if key in examples[0]
+        }
+
+    def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
+        """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
+        greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
+        written = self._written([reveal(record.findings) for record in records], greedy)
+        return {"rouge_l": float(rouge_l([reveal(record.impression) for record in records], written).mean())}
+
+    def summarize(self, findings: Sequence[str]) -> list[str]:
+        return self._written(checked(findings, self.name), self.decoding)
+
+    def save(self, folder: str | Path) -> None:
+        from safetensors.torch import save_file
+
+        where = Path(folder)
+        self.pieces.save(str(where / _TOKENIZER))
+        save_file(
+            {key: value.contiguous() for key, value in self.module.state_dict().items()}, where / _WEIGHTS
+        )
+        about = {"sizes": asdict(self.settings), "decoding": asdict(self.decoding)}
+        (where / SETTINGS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str = "auto") -> PointerSummarizer:
+        """A summarizer that :meth:`save` wrote.
+
+        Raises
+        ------
+        ModelError
+            If the folder holds none, or a damaged one.
+        """
+        from tokenizers import Tokenizer
+
+        where = Path(folder)
+        remedy = "Give a folder that PointerSummarizer.save wrote."
+        try:
+            about = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
+            pieces = Tokenizer.from_str((where / _TOKENIZER).read_text(encoding="utf-8"))
+            decoding = BeamSettings(**about["decoding"])
+            made = cls(pieces, PointerSettings(**about["sizes"]), decoding=decoding)
+        except Exception as error:  # tokenizers raises no narrower one
+            raise ModelError(f"no pointer-generator ({type(error).__name__})", where.name, remedy) from None
+        fill(made.module, where / _WEIGHTS)
+        made.module.to(device_of(device)).eval()
+        return made
+
+    def _ids(self, text: str, longest: int) -> list[int]:
+        ids: list[int] = self.pieces.encode(well_formed(text)).ids
+        return ids[:longest]
+
+    def _source(self, text: str) -> list[int]:
+
+        return self._ids(text, self.settings.longest_source) or [UNKNOWN]
+
+    def _written(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
+        distinct = list(dict.fromkeys(findings))
+        sources = [self._source(text) for text in distinct]
+
+        def impressions(batch: list[int], device: torch.device) -> Iterator[str]:
+            found = self._decoded([sources[index] for index in batch], decoding, device)
+            return (sentence_case(self.pieces.decode(ids)) for ids in found)
+
+        tokens = _BATCH_TOKENS // decoding.beams
+        found = in_batches(self.module, [len(ids) for ids in sources], impressions, tokens, _BATCH_TEXTS)
+        written = dict(zip(distinct, found, strict=True))
+        return [written[text] for text in findings]
+
+    def _decoded(
+        self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
+    ) -> list[list[int]]:
+        memory, state = self.module.encode(_padded(sources).to(device))
+
+        def step(tokens: torch.Tensor, held: Any) -> tuple[torch.Tensor, Any]:
+            kept, state = held
+            scores, state = self.module.log_probabilities(tokens[:, None].to(device), kept, state)
+            return scores, (kept, state)
+
+        def reorder(held: Any, rows: torch.Tensor) -> Any:
+            kept, state = held
+            chosen = rows.to(device)
+            # As many rows as before are of the same texts, whose memory is the same for every beam.
+            same = kept if len(rows) == len(kept.source) else kept.rows(chosen)
+            return same, tuple(part[:, chosen] for part in state)
+
+        return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)
+
+
+def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
+    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)

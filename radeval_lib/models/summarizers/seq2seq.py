@@ -4,19 +4,19 @@ encoder's checkpoint on both sides, with cross-attention that is new."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import buckets
+from radeval_lib.models.batching import in_batches
+from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.heads import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.loading import ModelError, device_of, locate, pretrained, quiet, weights
+from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, rouge_l
-from radeval_lib.models.summarizers.vocabulary import keep_rows, trimmed
 
 if TYPE_CHECKING:
     import torch
@@ -79,7 +79,7 @@ def encoder_decoder(
             "Take a BERT, RoBERTa or ELECTRA checkpoint.",
         )
     if keep is not None:
-        tokenizer, rows = trimmed(tokenizer, keep)
+        tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
         for side in (encoder, decoder):
             keep_rows(side, rows)
         first, second = encoder.config, decoder.config
@@ -199,28 +199,23 @@ class Seq2SeqSummarizer:
         }
 
     def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        import torch
-
         distinct = list(dict.fromkeys(findings))
         sources = [self._source(text) for text in distinct]
-        device = self.module.device
-        written: dict[str, str] = {}
-        was_training = self.module.training
-        self.module.eval()
-        with torch.inference_mode(), quiet():
-            for batch in buckets([len(ids) for ids in sources], _BATCH_TOKENS[device.type] // beams, 64):
-                inputs = self._inputs([sources[index] for index in batch])
-                found = self.module.generate(
-                    **{key: value.to(device) for key, value in inputs.items()},
-                    num_beams=beams,
-                    do_sample=False,
-                    max_new_tokens=self.settings.longest_target,
-                    length_penalty=self.settings.length_penalty,
-                    no_repeat_ngram_size=self.settings.no_repeat,
-                )
-                for index, text in zip(
-                    batch, self.tokenizer.batch_decode(found, skip_special_tokens=True), strict=True
-                ):
-                    written[distinct[index]] = text.strip()
-        self.module.train(was_training)
+
+        def impressions(batch: list[int], device: Any) -> Iterator[str]:
+            inputs = self._inputs([sources[index] for index in batch])
+            found = self.module.generate(
+                **{key: value.to(device) for key, value in inputs.items()},
+                num_beams=beams,
+                do_sample=False,
+                max_new_tokens=self.settings.longest_target,
+                length_penalty=self.settings.length_penalty,
+                no_repeat_ngram_size=self.settings.no_repeat,
+            )
+            return map(str.strip, self.tokenizer.batch_decode(found, skip_special_tokens=True))
+
+        tokens = _BATCH_TOKENS[self.module.device.type] // beams
+        with quiet():
+            found = in_batches(self.module, [len(ids) for ids in sources], impressions, tokens, 64)
+        written = dict(zip(distinct, found, strict=True))
         return [written[text] for text in findings]

@@ -14,8 +14,8 @@ from IPython.display import display
 
 from radeval_lib import plots, tables
 from radeval_lib.data import green_analysis
-from radeval_lib.metrics import coco_bleu, green, radcliq, radgraph, ratescore
-from radeval_lib.models.ner.tagging import Decoding, Span, decode
+from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
+from radeval_lib.models.ner.entities import Decoding, Span, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.papers.printed_numbers import printed, quoted, wide
@@ -438,8 +438,8 @@ def corpus_chunks(rng: np.random.Generator) -> _Shown:
     for name, pairs in {"short reports first": in_order, "shuffled": mixed}.items():
         candidates, references = zip(*pairs, strict=True)
         columns[name] = {
-            "whole corpus": coco_bleu.corpus_bleu(candidates, references),
-            "chunks of 1,000": coco_bleu.chunked_bleu(candidates, references, 1000),
+            "whole corpus": bleu.corpus_bleu(candidates, references),
+            "chunks of 1,000": bleu.chunked_bleu(candidates, references, 1000),
         }
     frame = pd.DataFrame(columns)
     return frame, _contrast(
@@ -454,7 +454,7 @@ def corpus_chunks(rng: np.random.Generator) -> _Shown:
 def short_impressions() -> _Shown:
     """BLEU-4 of short texts against themselves."""
     texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
-    scores = coco_bleu.sentence_bleu(texts, texts)
+    scores = bleu.sentence_bleu(texts, texts)
     frame = pd.DataFrame(
         {"words": [len(text.split()) for text in texts], "BLEU-4 of identical texts": scores}, index=texts
     )

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.data.error_categories import CATEGORIES, LETTERS
-from radeval_lib.data.error_categories import REXVAL_NAMES as REXVAL_NAMES
+from radeval_lib.data.categories import CATEGORIES, LETTERS
+from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.rexval import RATERS, load
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.pages.green.judging import CHEST, KINDS, counted, reworded

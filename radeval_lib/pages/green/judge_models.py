@@ -16,11 +16,11 @@ import seaborn as sns
 from numpy.typing import NDArray
 
 from radeval_lib import plots
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Judge, Pair
-from radeval_lib.models.judges.sentence_judge import LearnedJudge, SentenceJudge, SilentJudge
+from radeval_lib.models.judges.comparison import LearnedJudge, SentenceJudge, SilentJudge
 from radeval_lib.pages.green.judging import KINDS, QUANTITIES, Counted, counted, experts_differences, judge_of
 from radeval_lib.pages.green.method import Modified, modified, other_pairs
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted

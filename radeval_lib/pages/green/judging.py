@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, rexval
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge, Pair

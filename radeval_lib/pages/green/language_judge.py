@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from radeval_lib.data.error_categories import GREEN_NAMES as GREEN_NAMES
+from radeval_lib.data.categories import GREEN_NAMES as GREEN_NAMES
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import Analysis, parse
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.base import prompt as prompt
-from radeval_lib.models.judges.causal_lm import CausalJudge
-from radeval_lib.models.judges.oracle import Oracle
-from radeval_lib.models.judges.tuning import JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.judges.comparison import Oracle
+from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.judging import Settings, seed_of, settings
 from radeval_lib.roles import generated

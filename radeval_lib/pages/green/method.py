@@ -17,7 +17,7 @@ from itertools import cycle, islice
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import render
 from radeval_lib.metrics import green
 from radeval_lib.pages.green.judging import CHEST

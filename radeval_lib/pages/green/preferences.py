@@ -16,9 +16,8 @@ from scipy import stats
 
 from radeval_lib.data import radpref
 from radeval_lib.metrics.green import green_score
-from radeval_lib.models.judges.base import Judge
-from radeval_lib.models.judges.preferring import preference_prompt as preference_prompt
-from radeval_lib.models.judges.preferring import read_preference
+from radeval_lib.models.judges.base import Judge, read_preference
+from radeval_lib.models.judges.base import preference_prompt as preference_prompt
 from radeval_lib.pages.green.judging import CHEST, counted, oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates

@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 import radeval_lib.findings as findings
 from radeval_lib.data import openi
-from radeval_lib.data.error_categories import CATEGORIES
+from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Location, read
@@ -28,8 +28,7 @@ from radeval_lib.metrics.green import Analysis, parse
 from radeval_lib.metrics.ratescore.scoring import unit
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.alignment import SYNONYM, Synonyms
-from radeval_lib.models.judges.rules.items import name, names_of
+from radeval_lib.models.judges.rules.items import SYNONYM, Synonyms, name, names_of
 from radeval_lib.pages.green import ceilings as ceilings
 from radeval_lib.pages.green.judging import CHEST, reworded
 from radeval_lib.pages.green.summary import Encode

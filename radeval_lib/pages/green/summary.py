@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data.error_categories import GREEN_NAMES, LETTERS
+from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, SIGNIFICANT
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.metrics.green import parse

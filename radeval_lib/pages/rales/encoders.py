@@ -11,10 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from radeval_lib.models import catalog, naming
+from radeval_lib.models.derived import shallow, trimmed, untrained
 from radeval_lib.models.loading import ModelError
-from radeval_lib.models.shallow import shallow
-from radeval_lib.models.trimmed import trimmed
-from radeval_lib.models.untrained import untrained
 
 SHALLOW = "shallow:"
 IN_DOMAIN = "in_domain"

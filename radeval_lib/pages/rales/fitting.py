@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.models.frozen import frozen
+from radeval_lib.models.derived import frozen
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales import search as searching
 from radeval_lib.pages.rales.encoders import IN_DOMAIN, prepared, resolve

@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import AnnotatedSentence, Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.classifiers.linear_probe import FrozenEncoder, Probe, fit_probe
-from radeval_lib.models.ner.agreement import agreement, iob
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.tagging import decode_standard
+from radeval_lib.models.classifiers import FrozenEncoder, Probe, fit_probe
+from radeval_lib.models.ner.entities import agreement, decode_standard, gold_spans, iob, plain_words
 from radeval_lib.pages.rales.tasks import (
     Parts,
     ProcedureBenchmark,

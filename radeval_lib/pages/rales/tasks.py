@@ -18,11 +18,10 @@ import pandas as pd
 from radeval_lib.data.records import AnnotatedSentence, Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
-from radeval_lib.models.classifiers.text_classifier import TextClassifier
+from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.graph.training import GraphTask, model_of, tally, unit_records
-from radeval_lib.models.ner.agreement import agreement
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.first_piece_scheme import FirstPieceScheme
+from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
+from radeval_lib.models.ner.iob import FirstPieceScheme
 from radeval_lib.models.ner.training import TaggingTask
 
 IN, OUT = "MIMIC-CXR", "CheXpert"

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import drawn_counts
 from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.wording import with_interval

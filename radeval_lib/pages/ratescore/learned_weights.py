@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from radeval_lib.data.entity_types import TYPES
+from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore.metric import Encoder, RaTEScore, Tagger, Vectors
-from radeval_lib.metrics.ratescore.options import Options
-from radeval_lib.metrics.ratescore.scoring import Entity, Scorer, penalty_matrix
+from radeval_lib.metrics.ratescore.scoring import Entity, Options, Scorer, penalty_matrix
 from radeval_lib.metrics.ratescore.weights import Weights, type_indices
 
 Objective = Literal["kendall", "pearson"]
@@ -65,7 +64,7 @@ class PairTable:
     Parameters
     ----------
     pairs : prepared pairs.
-    options : see :class:`~radeval_lib.metrics.ratescore.options.Options`.
+    options : see :class:`~radeval_lib.metrics.ratescore.scoring.Options`.
     """
 
     def __init__(self, pairs: Sequence[PreparedPair], options: Options | None = None) -> None:

@@ -10,9 +10,8 @@ import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import ParameterError
-from radeval_lib.models.ner.agreement import agreement
-from radeval_lib.models.ner.corpus import gold_spans, plain_words
-from radeval_lib.models.ner.schemes import Scheme
+from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
+from radeval_lib.models.ner.iob import Scheme
 
 NOTEBOOK = "ratescore/ner_training"
 SOURCES = ("MIMIC-IV", "Radiopaedia")
@@ -26,7 +25,7 @@ class Training:
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : see :mod:`radeval_lib.models.initial`.
+    init_model : see :mod:`radeval_lib.models.derived`.
     corpus : one of :data:`CORPORA`.
     sentences : training sentences of each source; 0: all that there are.
     """
@@ -91,7 +90,7 @@ def tally(
     -------
     counts : DataFrame
         One row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
-        ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.agreement`).
+        ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.entities`).
     by_type : DataFrame
         One row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
     """

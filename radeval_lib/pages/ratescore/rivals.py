@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from radeval_lib.metrics.ratescore.splitting import split
+from radeval_lib.metrics.ratescore.scoring import split
 from radeval_lib.stats.estimates import Estimate
 
 SAME, LEFT_OUT, ADDED, SHUFFLED, SWAPPED = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from radeval_lib import tables
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.metrics.ratescore import RaTEScore, cosines
-from radeval_lib.models.ner.corpus import plain_words
+from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.synthetic.entity_counterparts import Rewritten
 
 _ONE = "There is a small left pleural effusion."

@@ -84,7 +84,7 @@ def _made(
         assert encoder is not None
         return Made(ClusterExtractor(encoder.encode, seed=seed, **system.settings), [], None)
     if system.kind == "selector":
-        from radeval_lib.models.summarizers.selector import SentenceSelector
+        from radeval_lib.models.summarizers.extractive import SentenceSelector
 
         assert encoder is not None
         chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **system.settings)
@@ -98,8 +98,7 @@ def _made(
 
 def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     if system.kind == "pointer":
-        from radeval_lib.models.summarizers.pointer import PointerSettings
-        from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
+        from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 
         return PointerSummarizer.new(train_set, PointerSettings(**system.settings), seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from radeval_lib.models.judges.base import JudgeError
-from radeval_lib.models.judges.cached import CachedJudge
 from radeval_lib.models.judges.endpoint import EndpointJudge
+from radeval_lib.models.judges.opening import CachedJudge
 
 GOOD = {"choices": [{"message": {"content": "an analysis"}}]}
 

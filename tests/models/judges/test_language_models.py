@@ -5,10 +5,15 @@ import torch
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.models.judges.base import JudgeError, prompt
-from radeval_lib.models.judges.causal_lm import CausalJudge
+from radeval_lib.models.judges.comparison import Oracle
+from radeval_lib.models.judges.language_model import (
+    IGNORED,
+    CausalJudge,
+    JudgeTuning,
+    pretrained_model,
+    small_model,
+)
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.judges.oracle import Oracle
-from radeval_lib.models.judges.tuning import IGNORED, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.green.judging import settings
 from radeval_lib.roles import generated

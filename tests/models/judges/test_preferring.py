@@ -2,7 +2,7 @@
 
 import pytest
 
-from radeval_lib.models.judges.preferring import Answer, preference_prompt, read_preference
+from radeval_lib.models.judges.base import Answer, preference_prompt, read_preference
 
 
 def test_each_report_is_in_the_prompt_once_and_in_its_place():

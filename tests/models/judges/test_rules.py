@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from radeval_lib.lexicon.significance import significance
 from radeval_lib.metrics import green
 from radeval_lib.models.judges.rules import RulesJudge, judge_pair
-from radeval_lib.models.judges.rules.alignment import SYNONYM
+from radeval_lib.models.judges.rules.items import SYNONYM
 from radeval_lib.synthetic import error_pairs, rewrite
 from radeval_lib.synthetic.records import SyntheticError
 

@@ -4,7 +4,7 @@ import pytest
 
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.judges.base import JudgeError
-from radeval_lib.models.judges.sentence_judge import (
+from radeval_lib.models.judges.comparison import (
     LearnedJudge,
     SentenceJudge,
     SilentJudge,

@@ -11,8 +11,13 @@ import pytest
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.summarizers import open_summarizer, rouge_l, sentences
-from radeval_lib.models.summarizers.extractive import ClusterExtractor, Lead, oracle, oracle_sentences
-from radeval_lib.models.summarizers.selector import SentenceSelector
+from radeval_lib.models.summarizers.extractive import (
+    ClusterExtractor,
+    Lead,
+    SentenceSelector,
+    oracle,
+    oracle_sentences,
+)
 from radeval_lib.stats.tokens import rouge_l as rouge_of_words
 
 TEXT = "The heart is normal. There is a large effusion. No pneumothorax. The bones are intact."

@@ -13,10 +13,16 @@ import torch
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.summarizers import open_summarizer
-from radeval_lib.models.summarizers.beam import BeamSettings, search
-from radeval_lib.models.summarizers.pointer import BEGIN, END, PointerGenerator, PointerSettings
-from radeval_lib.models.summarizers.pointer_task import PointerSummarizer
-from radeval_lib.models.summarizers.wording import sentence_case
+from radeval_lib.models.summarizers.base import sentence_case
+from radeval_lib.models.summarizers.pointer import (
+    BEGIN,
+    END,
+    BeamSettings,
+    PointerGenerator,
+    PointerSettings,
+    PointerSummarizer,
+    search,
+)
 from radeval_lib.models.training import TrainingSettings, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -9,9 +9,9 @@ import torch
 from tokenizers import Tokenizer, models
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
+from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.summarizers.seq2seq import encoder_decoder
-from radeval_lib.models.summarizers.vocabulary import keep_rows, trimmed
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -21,7 +21,7 @@ TEXTS = ["There is a small effusion.", "No pneumothorax is seen."]
 
 def test_known_texts_keep_their_pieces_and_unknown_words_are_spelled() -> None:
     whole = AutoTokenizer.from_pretrained(TINY)
-    small, ids = trimmed(whole, TEXTS)
+    small, ids = trimmed_tokenizer(whole, TEXTS)
     assert len(small) == len(ids) < len(whole)
     for text in TEXTS:
         assert small.tokenize(text) == whole.tokenize(text)
@@ -31,7 +31,7 @@ def test_known_texts_keep_their_pieces_and_unknown_words_are_spelled() -> None:
 
 def test_a_smaller_model_gives_the_same_logits_for_what_it_keeps() -> None:
     whole = AutoTokenizer.from_pretrained(TINY)
-    small, ids = trimmed(whole, TEXTS)
+    small, ids = trimmed_tokenizer(whole, TEXTS)
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_pretrained(TINY, is_decoder=True).eval()
     with torch.inference_mode():
@@ -51,5 +51,5 @@ def test_an_encoder_decoder_can_be_made_with_it() -> None:
 
 def test_other_kinds_of_vocabulary_are_refused() -> None:
     words = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
-    with pytest.raises(ModelError, match="WordLevel vocabulary cannot be trimmed"):
-        trimmed(words, TEXTS)
+    with pytest.raises(ModelError, match="vocabulary is not WordPiece, so it cannot be trimmed"):
+        trimmed_tokenizer(words, TEXTS)

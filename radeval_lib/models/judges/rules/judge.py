@@ -10,22 +10,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from radeval_lib.data import green_analysis
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.significance import factor, significance
-from radeval_lib.models.judges.base import Keep, Pair
-from radeval_lib.models.judges.rules.alignment import (
+from radeval_lib.models.judges.base import Keep, Pair, handed
+from radeval_lib.models.judges.rules.items import (
     KIN,
     SAME,
     SYNONYM,
+    Item,
     Link,
+    Said,
     Synonyms,
     align,
+    degree,
+    describe,
+    name,
     near,
+    said,
     sides_conflict,
+    where,
 )
-from radeval_lib.models.judges.rules.items import Item, Said, degree, describe, name, said, where
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
@@ -101,12 +107,7 @@ class RulesJudge:
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """An analysis of each (reference, candidate), in GREEN's layout."""
-        answers = []
-        for place, (reference, candidate) in enumerate(pairs):
-            answers.append(judge_pair(reference, candidate).analysis())
-            if keep is not None:
-                keep(place, answers[-1])
-        return answers
+        return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
 def judge_pair(reference: str, candidate: str, synonyms: Synonyms | None = None) -> Judgement:

@@ -1,31 +1,113 @@
-"""A joint model of entities and relations over spans and pairs of spans.
-
-Every span of up to ``max_width`` words gets a type or none; every ordered pair of the spans taken for
-entities gets a relation or none. A span's vector rests on the hidden states of its first and last piece and
-on its width, as in PURE's entity model (Zhong and Chen 2021); a pair's on both vectors, their product and
-their distance, and both are learned together with one encoder, as in DyGIE++ (Wadden et al. 2019), without
-its propagation over the graph.
-"""
+"""Graphs over the words of a text, and a joint model of entities and relations that finds them."""
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from radeval_lib.models.batching import batch_size_for, buckets
-from radeval_lib.models.graph.word_graphs import Unit, WordGraph, joined_units
-from radeval_lib.models.heads import ENCODER
+from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.models.batching import in_batches, pack
+from radeval_lib.models.encoders import candidate_spans, encode_words
 from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
-from radeval_lib.models.ner.iob_scheme import fast_tokenizer
-from radeval_lib.models.ner.schemes import IGNORED
-from radeval_lib.models.packing import pack
-from radeval_lib.models.spans import candidate_spans, encode_words
+from radeval_lib.models.ner.entities import WordSpan
+from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
+from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
+
+Unit = Literal["sentence", "text"]
+
+MAX_WORDS = 200
+"""A longer unit is cut into pieces of so many words; 512 pieces of words, an encoder's reach, hold them."""
+
+_ENDS = (".", "!", "?")
+
+
+class WordGraph(NamedTuple):
+    """Entities and relations of a text."""
+
+    entities: tuple[WordSpan, ...] = ()
+    relations: tuple[tuple[int, int, str], ...] = ()
+
+
+def gold_graph(record: AnnotatedSentence) -> WordGraph:
+    """The annotations of a record, labels as they are. A discontinuous entity is taken from its first to its
+    last word."""
+    return WordGraph(
+        tuple((entity.start, entity.end, entity.label) for entity in record.entities),
+        tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
+    )
+
+
+def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
+    """Where the units of a text begin and end, in words; together they cover it.
+
+    A sentence ends with a full stop, exclamation or question mark that no number follows: RadGraph writes
+    "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
+    """
+    borders = [0]
+    if unit == "sentence":
+        for place, word in enumerate(words[:-1]):
+            number = (
+                word == "." and words[place + 1][:1].isdigit() and place > 0 and words[place - 1].isdigit()
+            )
+            if word in _ENDS and not number:
+                borders.append(place + 1)
+    borders.append(len(words))
+    return [
+        (cut, min(cut + MAX_WORDS, end))
+        for start, end in itertools.pairwise(borders)
+        for cut in range(start, end, MAX_WORDS)
+    ]
+
+
+def within(graph: WordGraph, start: int, end: int) -> WordGraph:
+    """The part of a graph that lies in ``[start, end)``, counted from there. What crosses a border is left
+    out."""
+    kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
+    place = {number: position for position, number in enumerate(kept)}
+    return WordGraph(
+        tuple((a - start, b - start, label) for a, b, label in (graph.entities[number] for number in kept)),
+        tuple(
+            (place[head], place[tail], label)
+            for head, tail, label in graph.relations
+            if head in place and tail in place
+        ),
+    )
+
+
+def joined_units(
+    texts: Sequence[Sequence[str]],
+    unit: Unit,
+    read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]],
+) -> list[WordGraph]:
+    """The graphs of texts from those of their units, of which ``read`` is asked for each distinct one
+    once."""
+    parts = [units(words, unit) for words in texts]
+    keys = [[tuple(words[a:b]) for a, b in own] for words, own in zip(texts, parts, strict=True)]
+    distinct = list(dict.fromkeys(key for own in keys for key in own))
+    found = dict(zip(distinct, read(distinct), strict=True))
+    return [
+        _joined([(start, found[key]) for (start, _), key in zip(own, names, strict=True)])
+        for own, names in zip(parts, keys, strict=True)
+    ]
+
+
+def _joined(parts: Sequence[tuple[int, WordGraph]]) -> WordGraph:
+    """One graph of the graphs of units, each given with the word at which its unit begins."""
+    entities: list[WordSpan] = []
+    relations: list[tuple[int, int, str]] = []
+    for start, part in parts:
+        shift = len(entities)
+        entities += [(start + a, start + b, label) for a, b, label in part.entities]
+        relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
+    return WordGraph(tuple(entities), tuple(relations))
+
 
 SETTINGS = "graph_model.json"
 _HEAD = "graph_head.safetensors"
@@ -287,26 +369,16 @@ class GraphModel:
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
         """The graph of each unit, in batches of like length."""
-        import torch
-
-        device = next(self.module.parameters()).device
         rows = self._encoded(texts)
-        result = [WordGraph()] * len(rows)
-        was_training = self.module.training
-        self.module.eval()
-        with (
-            torch.inference_mode(),
-            torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"),
-        ):
-            for batch in buckets([len(row["input_ids"]) for row in rows], batch_size_for(device)):
-                inputs = self.collate([rows[index] for index in batch])
-                output = self.module(**{key: value.to(device) for key, value in inputs.items()})
-                kinds = output["entities"].argmax(-1).tolist()
-                chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
-                for index, *found in zip(batch, kinds, chosen, links, strict=True):
-                    result[index] = self._graph(rows[index], *found)
-        self.module.train(was_training)
-        return result
+
+        def found(batch: list[int], device: Any) -> Iterator[WordGraph]:
+            inputs = self.collate([rows[index] for index in batch])
+            output = self.module(**{key: value.to(device) for key, value in inputs.items()})
+            kinds = output["entities"].argmax(-1).tolist()
+            chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
+            return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
+
+        return in_batches(self.module, [len(row["input_ids"]) for row in rows], found)
 
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]

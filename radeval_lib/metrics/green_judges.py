@@ -1,13 +1,15 @@
-"""The GREEN score by whatever judge fills the role: rules, a language model here, or an endpoint here."""
+"""GREEN of texts: its errors counted by a judge that is a language model, or by rules."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.green import Mode, clean, parse
+from radeval_lib.metrics.green import Mode, clean, green_score, parse
 from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.rules import judge_pair
 
 
 @register
@@ -81,3 +83,43 @@ class Green(Metric):
                     "Use mode=reference to score it as the released parser does, or another judge.",
                 )
             yield read.score, (read, answer)
+
+
+@register
+class GreenRules(Metric):
+    """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
+
+    Findings that both reports state without an error match, and so do shared negative and normal statements.
+    The details are :class:`~radeval_lib.models.judges.rules.Judgement`.
+    """
+
+    name = "green_rules"
+    title = "GREEN by rules"
+    citation = "ostmeier2024green"
+    reads_lines = True
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        for reference, candidate in pairs:
+            judgement = judge_pair(reference, candidate)
+            yield green_score(judgement.matched_findings, sum(judgement.count(True))), judgement
+
+
+@register
+class GreenRulesErrors(Metric):
+    """The errors that the rules name, each weighed by the significance of its finding; 0 where none is found.
+
+    Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
+    not depend on how much the two reports agree on, so a long normal report cannot buy off an error.
+    """
+
+    name = "green_rules_errors"
+    title = "weighted errors by rules"
+    range = (0.0, math.inf)
+    higher_is_better = False
+    citation = "ostmeier2024green"
+    reads_lines = True
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        for reference, candidate in pairs:
+            judgement = judge_pair(reference, candidate)
+            yield judgement.weighted_errors, judgement

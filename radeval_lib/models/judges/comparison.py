@@ -1,16 +1,17 @@
-"""Judges that compare sentences: one that knows no radiology, and one that learns from another's analyses."""
+"""Judges to compare with: silent, without radiology, learned from another, and one that knows the answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from radeval_lib.data import green_analysis
-from radeval_lib.data.error_categories import LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
-from radeval_lib.models.judges.base import JudgeError, Keep, Pair
+from radeval_lib.models.judges.base import JudgeError, Keep, Pair, handed
 from radeval_lib.stats.tokens import one_line
+from radeval_lib.synthetic import ErrorPair, SyntheticPair, green_answer
 
 ALIKE = 0.5
 """From this share of common words on, two sentences are taken to say the same."""
@@ -30,7 +31,7 @@ class SilentJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """The same analysis for each pair."""
         nothing = [[] for _ in LETTERS]  # type: list[list[str]]
-        return _handed([green_analysis.render(nothing, nothing, []) for _ in pairs], keep)
+        return handed([green_analysis.render(nothing, nothing, []) for _ in pairs], keep)
 
 
 class SentenceJudge:
@@ -44,7 +45,7 @@ class SentenceJudge:
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """An analysis of each (reference, candidate), in GREEN's layout."""
-        return _handed([self._one(*pair) for pair in pairs], keep)
+        return handed([self._one(*pair) for pair in pairs], keep)
 
     def _one(self, reference: str, candidate: str) -> str:
         found: dict[str, list[str]] = {letter: [] for letter in LETTERS}
@@ -92,7 +93,7 @@ class LearnedJudge:
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """An analysis of each (reference, candidate), in GREEN's layout."""
-        return _handed([self._one(pair) for pair in pairs], keep)
+        return handed([self._one(pair) for pair in pairs], keep)
 
     def _one(self, pair: Pair) -> str:
         rows = list(_rows(*pair))
@@ -177,8 +178,35 @@ def _named(analysis: str) -> Iterator[tuple[str, str]]:
                 yield (f"{section} {letter}" if letter else section), said
 
 
-def _handed(answers: list[str], keep: Keep | None) -> list[str]:
-    if keep is not None:
-        for place, answer in enumerate(answers):
-            keep(place, answer)
-    return answers
+class Oracle:
+    """Answers for generated pairs alone, as a judge would who makes no mistake.
+
+    Parameters
+    ----------
+    known : the pairs that it can be asked about; their findings sections are what it recognises.
+    """
+
+    signature = "oracle"
+
+    def __init__(self, known: Iterable[ErrorPair | SyntheticPair]) -> None:
+        self._answers = {
+            (pair.reference.findings.text, pair.candidate.findings.text): green_answer(
+                pair.reference, pair.candidate, pair.comparison
+            )
+            for pair in known
+        }
+
+    def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
+        """The planted errors of each pair, in GREEN's layout.
+
+        Raises
+        ------
+        JudgeError
+            For a pair that was not given to the constructor.
+        """
+        for place, pair in enumerate(pairs):
+            if pair not in self._answers:
+                raise JudgeError(
+                    f"pair {place} is none that it was told of", "oracle", "Give it to Oracle(...)."
+                )
+        return handed([self._answers[pair] for pair in pairs], keep)

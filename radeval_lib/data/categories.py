@@ -1,9 +1,13 @@
-"""The six categories of errors of ReXVal (Yu et al. 2023) and GREEN (Ostmeier et al. 2024), in one order.
-
-ReXVal numbers them 1 to 6, GREEN letters them (a) to (f).
-"""
+"""Categories that several rooms share: RaTE-NER's entity types, and the errors of ReXVal and GREEN."""
 
 from __future__ import annotations
+
+RATE_TYPES = ("Anatomy", "Abnormality", "Disease", "Non-Abnormality", "Non-Disease")
+"""As annotations have them."""
+
+TYPES = tuple(name.upper() for name in RATE_TYPES)
+"""In upper case, as the released model has them."""
+
 
 LETTERS, DIGITS = "abcdef", "123456"
 

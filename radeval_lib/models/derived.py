@@ -1,0 +1,234 @@
+"""Models made of others: cut, trimmed, held fast, drawn anew, or trained on graphs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib import atomic, checksums
+from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
+from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
+from radeval_lib.models.soundness import ENCODER
+
+if TYPE_CHECKING:
+    import torch
+
+
+def frozen(encoder: Any) -> torch.nn.Module:
+    """The encoder with its weights held fast and without dropout, as features are read off it; every epoch
+    gets the states that were computed when a text was first read.
+
+    ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
+    returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros where there is padding.
+    """
+    import torch
+
+    class Frozen(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder.requires_grad_(False).eval()
+            self._known: dict[tuple[int, ...], torch.Tensor] = {}
+
+        def train(self, mode: bool = True) -> Any:
+            """Evaluation mode, whatever the layers above are in."""
+            return super().train(False)
+
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
+            lengths = attention_mask.sum(1).tolist()
+            texts = [tuple(row[:length]) for row, length in zip(input_ids.tolist(), lengths, strict=True)]
+            new = [place for place, text in enumerate(texts) if text not in self._known]
+            if new:
+                # Normal tensors, since a text that is first read in inference may be learned from later.
+                with torch.inference_mode(False), torch.no_grad():
+                    states = self.encoder(
+                        input_ids=input_ids[new].clone(), attention_mask=attention_mask[new].clone()
+                    ).last_hidden_state
+                    for place, row in zip(new, states, strict=True):
+                        self._known[texts[place]] = row[: lengths[place]].clone()
+            hidden = torch.nn.utils.rnn.pad_sequence([self._known[text] for text in texts], batch_first=True)
+            missing = input_ids.shape[1] - hidden.shape[1]
+            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, missing)))
+
+    return Frozen()
+
+
+def shallow(name: str, layers: int, folder: Path) -> str:
+    """Folder of the model's first ``layers`` layers, made below ``folder`` unless it is there already."""
+    from transformers import AutoModel, AutoTokenizer
+
+    target = folder / f"first-{layers}-layers-of-{name.replace('/', '_')}"
+    if target.exists():
+        return str(target)
+    model = weights(AutoModel, name, ENCODER)
+    stack = getattr(getattr(model, "encoder", None), "layer", None)
+    if stack is None or not 0 < layers < len(stack):
+        has = "unknown layers" if stack is None else f"{len(stack)} layers"
+        raise ModelError(
+            f"cannot take the first {layers} layers of a model with {has}", name, "Give fewer layers."
+        )
+    model.encoder.layer = stack[:layers]
+    model.config.num_hidden_layers = layers
+    with atomic.new_folder(target, replace=False) as new, quiet():
+        model.save_pretrained(new)
+        pretrained(AutoTokenizer, name).save_pretrained(new)
+    return str(target)
+
+
+def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
+    """Folder of the model with the pieces of ``texts``, of single signs and of its special tokens.
+
+    The same vectors from far fewer numbers: of the 30,522 pieces of BERT's vocabulary a small corpus uses one
+    or two thousand. WordPiece takes the longest piece that fits, so texts are cut as before.
+    """
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer, kept = trimmed_tokenizer(pretrained(AutoTokenizer, name), texts)
+    target = folder / f"trimmed-{checksums.of_text(json.dumps([name, kept]))[:16]}"
+    if not target.exists():
+        model = weights(AutoModel, name, ENCODER)
+        keep_rows(model, kept)
+        model.config.pad_token_id = tokenizer.pad_token_id
+        with atomic.new_folder(target, replace=False) as new, quiet():
+            model.save_pretrained(new)
+            tokenizer.save_pretrained(new)
+    return str(target)
+
+
+def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
+    """A tokenizer with the word pieces of ``texts`` alone, and the old ids of the pieces that it keeps."""
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    state: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str()) if tokenizer.is_fast else {}
+    if state.get("model", {}).get("type") != "WordPiece":
+        where = Path(tokenizer.name_or_path).name
+        raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where)
+    vocabulary: dict[str, int] = state["model"]["vocab"]
+    distinct = sorted({well_formed(text) for text in texts})
+    used = (
+        {index for ids in tokenizer(distinct, verbose=False)["input_ids"] for index in ids}
+        if distinct
+        else set()
+    )
+    special = set(tokenizer.all_special_tokens)
+    kept = [
+        piece
+        for piece, index in sorted(vocabulary.items(), key=lambda item: item[1])
+        if index in used or piece in special or len(piece.removeprefix("##")) == 1
+    ]
+    new = {piece: index for index, piece in enumerate(kept)}
+    state["model"]["vocab"] = new
+    state["added_tokens"] = [
+        {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
+    ]
+    state["truncation"] = state["padding"] = None
+    _renumber(state.get("post_processor") or {}, new)
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(state)),
+        model_max_length=tokenizer.model_max_length,
+        **{key: str(value) for key, value in tokenizer.special_tokens_map.items()},
+    )
+    return made, [vocabulary[piece] for piece in kept]
+
+
+def _renumber(processor: dict[str, Any], new: dict[str, int]) -> None:
+    """Put new ids into the two kinds of processor that add [CLS] and [SEP]."""
+    for name, one in processor.get("special_tokens", {}).items():
+        one["ids"] = [new[token] for token in one.get("tokens", [name])]
+    for key in ("sep", "cls"):
+        if key in processor:
+            processor[key] = [processor[key][0], new[processor[key][0]]]
+
+
+def keep_rows(module: Any, ids: list[int]) -> None:
+    """Shrink a model's embeddings, and the output layer tied to them, to the rows ``ids``."""
+    import torch
+
+    with torch.no_grad():
+        tables = [module.get_input_embeddings().weight]
+        output = module.get_output_embeddings()
+        if output is not None:
+            tables += [output.weight, *([output.bias] if output.bias is not None else [])]
+        done: set[int] = set()
+        for table in tables:
+            if table.data_ptr() not in done:
+                table[: len(ids)] = table[ids].clone()
+                done.add(table.data_ptr())
+    module.resize_token_embeddings(len(ids), mean_resizing=False)
+
+
+def untrained(name: str, folder: Path, seed: int) -> str:
+    """Folder of the model named after :data:`UNTRAINED`, made below ``folder`` unless it is there already."""
+    import torch
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    model = name.removeprefix(UNTRAINED)
+    target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
+    if not target.exists():
+        with atomic.new_folder(target, replace=False) as new, quiet():
+            torch.manual_seed(seed)
+            AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
+            pretrained(AutoTokenizer, model).save_pretrained(new)
+    return str(target)
+
+
+def prepare(
+    name: str,
+    folder: str | Path,
+    *,
+    seed: int,
+    graphs: Sequence[AnnotatedSentence] = (),
+    texts: Iterable[str] = (),
+    epochs: int = 2,
+    device: str = "auto",
+) -> str:
+    """What a tagging scheme can be initialized from; made in ``folder`` where it does not exist yet.
+
+    Parameters
+    ----------
+    name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
+    folder : where a model that has to be made is written.
+    seed : of random weights, and of the training on graphs.
+    graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
+    texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
+    epochs, device : of that training.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or graphs are needed and there are none.
+    """
+    where, read = Path(folder), list(texts)
+    model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
+    start = trimmed(model, read, where) if read else model
+    if name.startswith(UNTRAINED):
+        return untrained(start, where, seed)
+    if name.startswith(AFTER_GRAPHS):
+        return _after_graphs(start, where, seed, graphs, epochs, device)
+    return start
+
+
+def _after_graphs(
+    name: str, folder: Path, seed: int, graphs: Sequence[AnnotatedSentence], epochs: int, device: str
+) -> str:
+    import torch
+
+    from radeval_lib.models.ner.iob import IobScheme
+    from radeval_lib.models.ner.training import TaggingTask
+    from radeval_lib.models.training import TrainingSettings, train
+
+    if not graphs:
+        raise ModelError(f"{AFTER_GRAPHS}{name} needs sentences with graphs", "initial model")
+    torch.manual_seed(seed)
+    scheme = IobScheme(name, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
+    dev = [row for row in graphs if row.split == "dev"]
+    rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
+    settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
+    train(TaggingTask(scheme), [row for row in graphs if row.split == "train"], dev, settings)
+    scheme.save(folder)
+    return str(folder)

@@ -1,0 +1,267 @@
+"""Token classifiers over B-, I- and O (Zhao et al. 2024, Sections 2.5 and A.9): to train, and trained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.data.categories import TYPES
+from radeval_lib.models.batching import batch_size_for, in_batches, pack
+from radeval_lib.models.encoders import well_formed
+from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
+from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
+from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
+
+if TYPE_CHECKING:
+    import torch
+
+IGNORED = -100
+"""A label that the loss leaves out."""
+
+
+class Scheme(Protocol):
+    """A tagging scheme: a module to train and how it sees a sentence."""
+
+    module: torch.nn.Module
+
+    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        """A sentence as the numbers that the module takes; words beyond its reach are cut."""
+        ...
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """A padded batch."""
+        ...
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        """The entities of sentences that are given as words."""
+        ...
+
+    def save(self, folder: str | Path) -> None:
+        """Write safetensors weights, configuration and tokenizer."""
+        ...
+
+
+MAX_TOKENS = 512
+"""Longer sentences are cut, as in the released code."""
+
+_SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
+
+
+class IobTagger:
+    """Tags sentences with a token-classification model whose labels are O, B-TYPE and I-TYPE.
+
+    Sentences that the tokenizer makes the same tokens of are tagged once.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        decoding: Decoding = "released",
+        device: str = "auto",
+        batch_tokens: int | None = None,
+    ) -> None:
+        if decoding not in get_args(Decoding):
+            choices = ", ".join(get_args(Decoding))
+            raise ModelError(f"unknown decoding {decoding!r}", "ner_model", f"Choices: {choices}.")
+        from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
+
+        self.name, self.decoding = str(model), decoding
+        self.device = device_of(device)
+        self.batch_tokens = batch_tokens or batch_size_for(self.device)
+        self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
+        self.tokenizer: Any = pretrained(AutoTokenizer, model)
+        self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
+        if self.device.type == "cpu":
+            pack(self.model)
+        limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_TOKENS
+        self.max_tokens = min(MAX_TOKENS, limit)
+        self._words: dict[tuple[int, ...], str] = {}
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """(text, type) of each entity of each sentence; the text is what the tokens decode to."""
+        if not sentences:
+            return []
+        encoded = self.tokenizer(
+            [well_formed(sentence) for sentence in sentences], truncation=True, max_length=self.max_tokens
+        )
+        sequences = [tuple(ids) for ids in encoded["input_ids"]]
+        distinct = list(dict.fromkeys(sequences))
+        found = {
+            ids: self._entities(ids, row)
+            for ids, row in zip(distinct, self._predicted(distinct), strict=True)
+        }
+        return [list(found[ids]) for ids in sequences]
+
+    def cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Whether a sentence is longer than the model reads."""
+        encoded = self.tokenizer([well_formed(sentence) for sentence in sentences], verbose=False)
+        return [len(ids) > self.max_tokens for ids in encoded["input_ids"]]
+
+    def _entities(self, ids: tuple[int, ...], row: NDArray[np.uint8]) -> list[tuple[str, str]]:
+        if not row.any() and self.labels[0] == "O":
+            return []
+        tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
+        special = [token in _SPECIAL for token in tokens]
+        spans = decode([self.labels[index] for index in row], special, self.decoding)
+        return [(self._text(ids[span.start : span.end + 1]), span.type) for span in spans]
+
+    def _text(self, ids: tuple[int, ...]) -> str:
+        if ids not in self._words:
+            if len(self._words) > 200_000:
+                self._words.clear()
+            tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
+            self._words[ids] = self.tokenizer.convert_tokens_to_string(tokens)
+        return self._words[ids]
+
+    def _predicted(self, sequences: list[tuple[int, ...]]) -> list[NDArray[np.uint8]]:
+        """The index of each token's likeliest label."""
+
+        def best(batch: list[int], device: Any) -> list[NDArray[np.uint8]]:
+            chosen = {"input_ids": [list(sequences[index]) for index in batch]}
+            inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
+            rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
+            return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
+
+        return in_batches(self.model, [len(ids) for ids in sequences], best, self.batch_tokens)
+
+
+def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
+    """The labels by index, types in upper case."""
+    indices = sorted(id2label)
+    labels = [str(id2label[index]) for index in indices]
+    wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
+    if indices != list(range(len(indices))) or wrong:
+        found = ", ".join(labels[:12])
+        raise ModelError(
+            f"labels are not IOB: {found}",
+            Path(where).name,
+            "Give a token classifier with O, B-TYPE and I-TYPE.",
+        )
+    return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
+
+
+class IobScheme:
+    """A token classifier over any encoder.
+
+    Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
+    decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
+    """
+
+    def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
+        from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+        self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
+        self._index = {label: index for index, label in enumerate(self.labels)}
+        self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = weights(
+            AutoModelForTokenClassification,
+            init_model,
+            NEW_TAGGER,
+            num_labels=len(self.labels),
+            id2label=dict(enumerate(self.labels)),
+            label2id=self._index,
+        )
+
+    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        encoded = self._encoded([words])[0]
+        labels = ["O"] * len(words)
+        for start, end, kind in spans:
+            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        row, before = [], None
+        word_ids = encoded.word_ids
+        for position, word in enumerate(word_ids):
+            if word is None:
+                row.append(IGNORED if position == 0 else self._index["O"])
+            else:
+                label = labels[word]
+                row.append(self._index["I" + label[1:] if word == before and label != "O" else label])
+            before = word
+        return {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "labels": row}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        import torch
+
+        inputs = [{key: example[key] for key in ("input_ids", "attention_mask")} for example in examples]
+        batch: dict[str, torch.Tensor] = dict(self.tokenizer.pad(inputs, return_tensors="pt"))
+        rows = [torch.tensor(example["labels"]) for example in examples]
+        batch["labels"] = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=IGNORED)
+        return batch
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        encoded = self._encoded(sentences)
+
+        def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+            padded = self.tokenizer.pad(
+                {"input_ids": [encoded[index].ids for index in batch]}, return_tensors="pt"
+            )
+            best = self.module(**padded.to(device)).logits.argmax(dim=-1).tolist()
+            return (self._words(encoded[index].word_ids, row) for index, row in zip(batch, best, strict=True))
+
+        return in_batches(self.module, [len(row.ids) for row in encoded], found)
+
+    def save(self, folder: str | Path) -> None:
+        with quiet():
+            self.module.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
+        """Spans of words: a span of pieces takes in every word of which it holds a piece."""
+        labels = [self.labels[index] for index in row[: len(word_ids)]]
+        spans = decode_standard(labels, [word is None for word in word_ids])
+        found: dict[tuple[int, int], WordSpan] = {}
+        for span in spans:
+            start, end = word_ids[span.start], word_ids[span.end]
+            if start is not None and end is not None:
+                found.setdefault((start, end + 1), (start, end + 1, span.type))
+        return list(found.values())
+
+    def _encoded(self, sentences: Sequence[Sequence[str]]) -> list[Any]:
+        words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
+        encoded = self.tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_TOKENS)
+        return list(encoded.encodings)
+
+
+def fast_tokenizer(factory: Any, model: str | Path) -> Any:
+    """The model's tokenizer, which must be one that can say which word a piece is from."""
+    tokenizer = pretrained(factory, model)
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{Path(str(model)).name!r} has no fast tokenizer", remedy="Give a model that has one."
+        )
+    if "roberta" in type(tokenizer).__name__.lower():
+        tokenizer = pretrained(factory, model, add_prefix_space=True)
+    return tokenizer
+
+
+class FirstPieceScheme(IobScheme):
+    """As :class:`~radeval_lib.models.ner.iob.IobScheme`, with one label a word.
+
+    "For words comprised of multiple sub-word tokens, the label is assigned to the first token" (RaLEs,
+    Section 4.2.2); other pieces are left out of the loss and of decoding. Words beyond the encoder's reach
+    are O. Decoding is that of ``seqeval``'s default mode: an I- that continues nothing begins an entity.
+    """
+
+    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        encoded = self._encoded([words])[0]
+        labels = ["O"] * len(words)
+        for start, end, kind in spans:
+            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        row, before = [], None
+        for word in encoded.word_ids:
+            first = word is not None and word != before
+            row.append(self._index[labels[word]] if first else IGNORED)
+            before = word
+        return {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "labels": row}
+
+    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
+        labels: list[str] = []
+        for position, word in enumerate(word_ids):
+            if word is not None and word == len(labels):
+                labels.append(self.labels[row[position]])
+        found = decode_standard(labels, [False] * len(labels))
+        return [(span.start, span.end + 1, span.type) for span in found]
