@@ -71,7 +71,7 @@ class Lab:
 def labs() -> list[Lab]:
     """Every lab, in the order of the book's table of contents, which numbers them."""
     contents = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
-    files = [page["file"] for part in contents["parts"] for page in part["chapters"]]
+    files = [page["file"] for part in contents.get("parts", []) for page in part["chapters"]]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
     return [Lab(number, name, _title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 

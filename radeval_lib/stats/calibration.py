@@ -266,6 +266,8 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "Brier": brier_score,
 }
 """Every measure by its name on a page: a function of probabilities and labels."""
+HIGHER_IS_BETTER = frozenset(["accuracy", "WMC", "KL(p || U)", "KL(U || p)"])
+"""Measures of which more is better, as the arrows of RaLEs' Table 7 have it; of the others less is."""
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:

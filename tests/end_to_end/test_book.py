@@ -111,9 +111,17 @@ def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, pa
     assert all(status.strip() for _, status in rows)
 
 
-def test_the_front_page_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:
+def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, page: Page) -> None:
     page.goto((html / "index.html").as_uri())
     page.wait_for_url("**/at_a_glance.html")
+    findings = page.locator("ol.headlines > li")
+    assert findings.count() >= 2  # those that rest on printed and released numbers
+    assert findings.locator("strong").count() == findings.locator("a").count() == findings.count()
+    assert page.locator("img[alt^='One line a metric']").count() == 1
+
+
+def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks/across/exhibits.html").as_uri())
     assert page.locator("a.tile").count() == len(ledger())
     assert page.locator("a.tile[aria-label]").count() == len(ledger())
 
