@@ -86,7 +86,7 @@ def test_empty_table(tmp_path) -> None:
             '{"reference": "x", "candidate": 3}\n',
             "a.jsonl, line 1: 'candidate' is not a text",
         ),
-        ("a.jsonl", "{\n", "a.jsonl, line 1, column 2: not JSON"),
+        ("a.jsonl", "{\n", "a.jsonl, line 1, column 1: not JSON"),
         ("a.jsonl", "[1]\n", "must be a JSON dict, not list"),
         ("a.jsonl", '{"reference": "x", "reference": "y"}', "line 1: a key stands twice"),
         ("a.jsonl", PAIR + '{"reference": "x", "candidate": "y", "bleu": 1}', "already a column 'bleu'"),
