@@ -55,11 +55,6 @@ def load(
     source : manifest name, for the mark of restricted text.
     restricted : whether the text may not be redistributed.
     group, split : kept in the records.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, wrong type, cut short, wrong encoding, duplicate id.
     """
     return reading.unique(_sentences(path, source, restricted, group, split), lambda one: one.id)
 
