@@ -17,14 +17,7 @@ CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code rea
 
 
 def load(path: Path) -> list[JudgedPair]:
-    """Prompt and analysis of every conversation of a JSON list or JSON lines, in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, other turns than human and gpt, wrong type, cut short, wrong
-        encoding, duplicate id.
-    """
+    """Prompt and analysis of every conversation of a JSON list or JSON lines, in the file's order."""
     return reading.unique(_pairs(path), lambda pair: pair.id)
 
 

@@ -44,20 +44,8 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
     return tuple(entities)
 
 
-def encode(length: int, entities: Sequence[Entity]) -> list[str]:
-    """IOB2 tags of a sentence of ``length`` tokens; entities must not overlap."""
-    tags = ["O"] * length
-    for entity in entities:
-        span = range(entity.start, entity.end)
-        if any(tags[position] != "O" for position in span):
-            raise ValueError(f"entities overlap at token {entity.start}")
-        for position in span:
-            tags[position] = f"{'B' if position == entity.start else 'I'}-{entity.label}"
-    return tags
-
-
 def load(
-    path: Path, *, source: str, restricted: bool, labels: Sequence[str] = (), group: str = "", split: str = ""
+    path: Path, *, source: str, restricted: bool, group: str = "", split: str = ""
 ) -> list[AnnotatedSentence]:
     """Sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``.
 
@@ -66,24 +54,18 @@ def load(
     path : the file.
     source : manifest name, for the mark of restricted text.
     restricted : whether the text may not be redistributed.
-    labels : tag of each index, where the file gives tags as numbers.
     group, split : kept in the records.
-
-    Raises
-    ------
-    FormatError
-        Naming file and record: missing key, wrong type, cut short, wrong encoding, duplicate id.
     """
-    return reading.unique(_sentences(path, source, restricted, labels, group, split), lambda one: one.id)
+    return reading.unique(_sentences(path, source, restricted, group, split), lambda one: one.id)
 
 
 def _sentences(
-    path: Path, source: str, restricted: bool, labels: Sequence[str], group: str, split: str
+    path: Path, source: str, restricted: bool, group: str, split: str
 ) -> Iterator[tuple[str, AnnotatedSentence]]:
     for position, item in reading.read_objects(path):
         where = f"{path.name}, record {position}"
         tokens = reading.text_list(item, TAGS[0], where)
-        tags = _tags(reading.take(item, TAGS[1], list, where), labels, where)
+        tags = reading.text_list(item, TAGS[1], where)
         if len(tokens) != len(tags):
             raise FormatError(f"{len(tokens)} tokens but {len(tags)} tags", where)
         try:
@@ -103,16 +85,3 @@ def _sentences(
                 split=split,
             ),
         )
-
-
-def _tags(values: list[object], labels: Sequence[str], where: str) -> list[str]:
-    tags = []
-    for value in values:
-        if isinstance(value, str):
-            tags.append(value)
-        elif isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(labels):
-            tags.append(labels[value])
-        else:
-            remedy = "" if labels else "Numbered tags need the file that lists the labels (idx2label.json)."
-            raise FormatError(f"a tag is {reading.kind_of(value)}, not a label", where, remedy)
-    return tags

@@ -100,7 +100,6 @@ class Manifest:
     needed_as: tuple[Line, ...] = ()
     hub: str = ""
     revision: str = ""
-    built_from: str = ""
 
     def file(self, path: str = "") -> DataFile:
         """The file of that path, or of that name alone; the first file where ``path`` is empty."""

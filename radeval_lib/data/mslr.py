@@ -39,11 +39,6 @@ def load_ratings(path: Path) -> list[RatedPair]:
     and 0 (not the same, or not there).
 
     Rows in which a facet has no answer, or "other / uncertain", are left out.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: a missing column, an unknown answer, a summary rated twice.
     """
     return reading.unique(_ratings(path), lambda pair: pair.id, "summary")
 
@@ -80,13 +75,7 @@ def _points(answer: str, facet: str, where: str) -> int | None:
 
 
 def load_preferences(path: Path) -> list[Preference]:
-    """Preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: a missing column, an unknown answer.
-    """
+    """Preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
     wanted = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
     found = []
     for line, row in reading.read_csv(path, wanted, delimiter="\t"):

@@ -34,13 +34,6 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     Parameters
     ----------
     scores, summaries : the two files, as the repository has them.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, a rate outside 0 to 1, rates that contradict one
-        another, cut short, wrong encoding; or where the files do not belong together (unequal length,
-        blocks that are not about the same dialogues in the same order).
     """
     rated = list(reading.read_csv(scores, (*_RATES.values(), _OMISSION)))
     written = list(reading.read_csv(summaries, _TEXTS))

@@ -29,14 +29,7 @@ _MARKS = {"!": True, "-": False}  # critical, not critical
 
 
 def load(path: Path) -> list[NoteJudgement]:
-    """Judgements in the file's order.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, a listed statement without its mark, cut short,
-        wrong encoding, two judgements of one note by one evaluator.
-    """
+    """Judgements in the file's order."""
     return reading.unique(
         _judgements(path),
         lambda one: f"{one.case}, {one.group}, {one.rater}",

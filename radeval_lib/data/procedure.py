@@ -15,14 +15,7 @@ COLUMNS = ("ROW_ID", "indication", "procedure_label")
 
 
 def load(path: Path, split: str = "") -> list[Document]:
-    """Documents of ``annotated_dataset.csv`` or ``mimiciii_ct_procedure_<split>.csv``: reason and code.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, no reason or code, cut short, wrong encoding,
-        duplicate ROW_ID.
-    """
+    """Documents of ``annotated_dataset.csv`` or ``mimiciii_ct_procedure_<split>.csv``: reason and code."""
     return reading.unique(_documents(path, split), lambda document: document.id, "ROW_ID")
 
 

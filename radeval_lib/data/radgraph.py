@@ -27,12 +27,6 @@ def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
 
     The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
     ``group`` is the institution (MIMIC-CXR or CheXpert).
-
-    Raises
-    ------
-    FormatError
-        Naming file and report: missing key, wrong type, unknown label, words that are not the entity's, a
-        relation to a missing entity, cut short, wrong encoding, duplicate report.
     """
     return [
         record

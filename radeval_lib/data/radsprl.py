@@ -20,12 +20,6 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
     Documents without relations are kept. Relations run from the spatial indicator to each of its roles. A
     role whose tokens have a gap is one entity with ``tokens`` (RaLEs' converter makes one of each piece).
-
-    Raises
-    ------
-    FormatError
-        Naming file and document: missing element or attribute, wrong type, cut short, wrong encoding,
-        duplicate id.
     """
     text = reading.read_text(path)
     if re.search(r"<!(DOCTYPE|ENTITY)", text):  # entity expansion has no place in a data file

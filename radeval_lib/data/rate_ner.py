@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from radeval_lib.data import iob, reading
+from radeval_lib.data import reading
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity
@@ -29,38 +29,9 @@ def canonical(label: str, where: str) -> str:
     raise FormatError("unknown entity type", where, f"Types: {', '.join(RATE_TYPES)}.")
 
 
-def load_labels(path: Path) -> list[str]:
-    """Tags by index, from ``idx2label.json``."""
-    content = reading.read_json(path, dict)
-    indices = sorted(reading.whole(str(key), "index", path.name) for key in content)
-    if indices != list(range(len(indices))):
-        raise FormatError("indices must run from 0 without a gap", path.name)
-    return [reading.take(content, str(index), str, path.name) for index in indices]
-
-
-def load_iob(
-    path: Path, labels: Sequence[str] = (), group: str = "", split: str = ""
-) -> list[AnnotatedSentence]:
-    """Sentences of ``<split>_IOB.json``; numbered tags need ``labels`` (:func:`load_labels`)."""
-    sentences = iob.load(path, source=NAME, restricted=True, labels=labels, group=group, split=split)
-    return [
-        _with_canonical_types(sentence, f"{path.name}, record {number}")
-        for number, sentence in enumerate(sentences, start=1)
-    ]
-
-
 def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSentence]:
     """Sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive ends)."""
     return reading.unique(_spans(path, group, split), lambda sentence: sentence.id, "doc_key")
-
-
-def _with_canonical_types(sentence: AnnotatedSentence, where: str) -> AnnotatedSentence:
-    entities = tuple(
-        Entity(entity.start, entity.end, canonical(entity.label, where)) for entity in sentence.entities
-    )
-    return AnnotatedSentence(
-        sentence.id, sentence.tokens, entities, group=sentence.group, split=sentence.split
-    )
 
 
 def _spans(path: Path, group: str, split: str) -> Iterator[tuple[str, AnnotatedSentence]]:

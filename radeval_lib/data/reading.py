@@ -145,27 +145,26 @@ def read_json(path: Path, kind: type[T]) -> T:
 
 def decode_json(text: str, kind: type[T], where: str, *, line: int) -> T:
     """``text`` as JSON of type ``kind``; ``line`` is its line in the file, 0 where it is the whole file."""
+    place = f"{where}, line {line}" if line else where
     try:
         content = json.loads(text, object_pairs_hook=_without_duplicates)
     except json.JSONDecodeError as error:
-        place = f"{where}, line {line or error.lineno}, column {error.colno}"
-        raise FormatError(f"not JSON ({error.msg})", place, CUT_SHORT) from None
+        at = f"{where}, line {line or error.lineno}, column {error.colno}"
+        raise FormatError(f"not JSON ({error.msg})", at, CUT_SHORT) from None
     except _DuplicateKeyError:
-        raise FormatError("a key stands twice in one object", where) from None
+        raise FormatError("a key stands twice in one object", place) from None
     except RecursionError:
-        raise FormatError("not JSON that can be read: nested too deep", where) from None
+        raise FormatError("not JSON that can be read: nested too deep", place) from None
     except ValueError:  # a number of thousands of digits
-        raise FormatError("a number is too long", where) from None
+        raise FormatError("a number is too long", place) from None
     if not isinstance(content, kind):
-        place = f"{where}, line {line}" if line else where
         raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", place)
     if "\\ud" in text.lower():
         try:
             json.dumps(content, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise FormatError(
-                "holds half of a surrogate pair, which is no character", where, SAVE_AS_UTF8
-            ) from None
+            half = "holds half of a surrogate pair, which is no character"
+            raise FormatError(half, place, SAVE_AS_UTF8) from None
     return content
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from radeval_lib.data.errors import RestrictedTextError
 
@@ -57,10 +57,3 @@ def reveal(text: Text) -> str:
 def mark(text: str, source: str, restricted: bool) -> Text:
     """``text`` marked as restricted where ``restricted`` holds."""
     return RestrictedText(text, source) if restricted else text
-
-
-def refuse_restricted(value: Any) -> NoReturn:
-    """``default`` hook for :func:`json.dumps`: says why restricted text is refused, else the usual error."""
-    if isinstance(value, RestrictedText):
-        value._refuse()
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")

@@ -30,11 +30,6 @@ def load(
     split : kept in the records.
     skip_empty : leave out reports whose impression is empty, which the reference script does not filter; else
         they are an error.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: files of different length, an empty line, wrong encoding, the same pair twice.
     """
     first, second = _lines(findings), _lines(impressions)
     if len(first) != len(second):

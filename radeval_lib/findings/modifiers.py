@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from radeval_lib.findings.phrases import Match
 from radeval_lib.findings.vocabulary import Spot, Vocabulary
-from radeval_lib.findings.words import Token, tokens
+from radeval_lib.findings.words import Match, Token, tokens
 
 JOINTS = frozenset(["and", "or", "/"])
 """Words that join two of a kind."""
@@ -15,7 +14,7 @@ JOINTS = frozenset(["and", "or", "/"])
 ZONES = frozenset(["upper", "lower", "middle", "mid"])
 """Words that part a place into its zones."""
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SIZE = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
@@ -49,9 +48,9 @@ def sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
             continue
         numbers, place = [], at - 1
         while place >= 0 and (
-            _NUMBER.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")
+            _SIZE.fullmatch(words[place].word) or words[place].word in ("x", "by", "cm", "mm")
         ):
-            if _NUMBER.fullmatch(words[place].word):
+            if _SIZE.fullmatch(words[place].word):
                 numbers.append(float(words[place].word) * _UNITS[token.word])
             place -= 1
         if numbers:

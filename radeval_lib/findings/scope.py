@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from radeval_lib.findings.phrases import Match
 from radeval_lib.findings.vocabulary import Vocabulary
-from radeval_lib.findings.words import Token
+from radeval_lib.findings.words import Match, Token
 
 _OR = frozenset(["or", "nor"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])

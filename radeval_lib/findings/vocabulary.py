@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
-from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
-from radeval_lib.findings.words import tokens
+from radeval_lib.findings.words import Phrases, tokens
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
 

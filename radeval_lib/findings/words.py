@@ -1,11 +1,11 @@
-"""Sentences and words as the reader sees them: lower case, singular, spelling mended, masks kept apart."""
+"""Sentences, words and phrases as the reader sees them: lower case, singular, masks kept apart."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 MASK = "xxxx"
 """The word that stands for any mark of de-identification (XXXX, ___, ____)."""
@@ -84,3 +84,58 @@ def tokens(sentence: str) -> list[Token]:
         word = MASK if _MASKED.fullmatch(word) else singular(word)
         found.append(Token(word, match.start(), match.end()))
     return found
+
+
+V = TypeVar("V")
+
+
+class Match(NamedTuple, Generic[V]):
+    """A phrase found: its first word, the word behind its last one, and what it stands for."""
+
+    first: int
+    end: int
+    value: V
+
+
+class Phrases(Generic[V]):
+    """A set of phrases with a value each; a phrase added twice keeps the value that it had first."""
+
+    def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
+        self._known: dict[tuple[str, ...], V] = {}
+        self._lengths: dict[str, list[int]] = {}
+        for text, value in entries:
+            self.add(text, value)
+
+    def add(self, text: str, value: V) -> V:
+        """Add a phrase as the reader would see it in a text; returns the value that it now has."""
+        words = tuple(token.word for token in tokens(text))
+        if words not in self._known:
+            self._known[words] = value
+            lengths = self._lengths.setdefault(words[0], [])
+            if len(words) not in lengths:
+                lengths.append(len(words))
+                lengths.sort(reverse=True)
+        return self._known[words]
+
+    def get(self, words: Iterable[str]) -> V | None:
+        """The value of a phrase given by its words, or None."""
+        return self._known.get(tuple(words))
+
+    def find(self, sentence: Sequence[Token], taken: Sequence[bool] | None = None) -> list[Match[V]]:
+        """The phrases of a sentence from left to right, none overlapping another or a word that is taken."""
+        words = [token.word for token in sentence]
+        found: list[Match[V]] = []
+        at, size = 0, len(words)
+        while at < size:
+            for length in self._lengths.get(words[at], ()):
+                key = tuple(words[at : at + length])
+                if len(key) == length and key in self._known and not (taken and any(taken[at : at + length])):
+                    found.append(Match(at, at + length, self._known[key]))
+                    at += length
+                    break
+            else:
+                at += 1
+        return found
+
+    def __len__(self) -> int:
+        return len(self._known)

@@ -65,11 +65,6 @@ def possible_counts(
     precision, recall, hallucination, omission : rates from 0 to 1; no constraint where ``omission`` is None.
     most_reference, most_generated : largest counts to try.
     tolerance : largest distance of a rate from its fraction.
-
-    Raises
-    ------
-    ValueError
-        Where a rate is outside 0 to 1, or a size is not positive.
     """
     for name, rate in (
         ("precision", precision),
@@ -123,11 +118,6 @@ def counts_of(rating: FactRating, *, facts_per_word: float = 1.0) -> list[RateCo
     ----------
     facts_per_word : bounds the counts by the texts' words. Where no counts are within the bound, those up to
         ten facts a word are tried: a bound on style must not be taken for a contradiction.
-
-    Raises
-    ------
-    MetricError
-        Naming the judgement, where no counts give its rates.
     """
     words = [max(1, len(reveal(text).split())) for text in (rating.reference, rating.candidate)]
     for bound in (facts_per_word, 10.0):
@@ -152,13 +142,7 @@ def counts_of(rating: FactRating, *, facts_per_word: float = 1.0) -> list[RateCo
 
 
 def shared_reference_counts(ratings: Sequence[FactRating]) -> list[int]:
-    """Numbers of facts of one reference that fit all the judgements of its summaries; empty where none does.
-
-    Raises
-    ------
-    MetricError
-        Where the judgements are about different references, or one of them has no possible counts.
-    """
+    """Numbers of facts of one reference that fit all the judgements of its summaries; empty where none do."""
     if len({reveal(rating.reference) for rating in ratings}) != 1:
         raise MetricError(
             "these judgements are about different references", f"judgement {ratings[0].id}" if ratings else ""

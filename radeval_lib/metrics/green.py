@@ -66,11 +66,6 @@ def green_score(matched: int, significant_errors: int) -> float:
     float
         From 0 (worst) to 1 (something matches and no significant error).
 
-    Raises
-    ------
-    ValueError
-        Where a count is negative.
-
     Source: Ostmeier et al. 2024, Equation 1.
     """
     if matched < 0 or significant_errors < 0:

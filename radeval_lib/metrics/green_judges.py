@@ -50,14 +50,6 @@ class Green(Metric):
         self._device, self._cache = device, cache
         self._judge: Judge | None = None
 
-    @classmethod
-    def with_judge(cls, judge: Judge, *, mode: Mode = "strict") -> Green:
-        """The metric over a judge that is at hand already."""
-        metric = cls(mode=mode)
-        metric._judge = judge
-        metric._judge_name = judge.signature
-        return metric
-
     def settings(self) -> dict[str, Any]:
         """Judge and mode of reading."""
         return {"judge": self._judge_name, "model": self._model, "mode": self._mode}

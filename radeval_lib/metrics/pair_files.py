@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.reading import decode_json
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError
 
 COLUMNS = ("reference", "candidate")
 Row = dict[str, Any]
-_HALF = "half of a surrogate pair, which is no character"
 
 
 def check(source: Path, target: Path) -> None:
@@ -133,29 +134,11 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
         for number, line in enumerate(stream, start=1):
             if not line.strip():
                 continue
-            where = f"{path.name}, line {number}"
             try:
-                row = json.loads(line, object_pairs_hook=_without_duplicates)
-            except RecursionError:
-                raise MetricError("nested too deep", where) from None
-            except ValueError as error:
-                raise MetricError(f"not JSON: {error}", where) from None
-            if not isinstance(row, dict):
-                raise MetricError(f"a row must be an object, not {type(row).__name__}", where)
-            if "\\ud" in line.lower():
-                try:
-                    json.dumps(row, ensure_ascii=False).encode()
-                except UnicodeEncodeError:
-                    raise MetricError(f"holds {_HALF}", where, "Mend the escape sequence.") from None
-            yield where, row
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> Row:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return row
+                row = decode_json(line, dict, path.name, line=number)
+            except FormatError as error:
+                raise MetricError(error.what, error.where, error.remedy) from None
+            yield f"{path.name}, line {number}", row
 
 
 def writer(stream: io.TextIOBase | Any, suffix: str, columns: list[str]) -> Callable[[Row], object]:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches, pack
-from radeval_lib.models.encoders import encode_words, well_formed
-from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
+from radeval_lib.models.batching import in_batches
+from radeval_lib.models.encoders import Encoder, encode_words, well_formed
+from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.iob import fast_tokenizer
-from radeval_lib.models.soundness import ENCODER, NEW_CLASSIFIER
+from radeval_lib.models.soundness import NEW_CLASSIFIER
 
 if TYPE_CHECKING:
     import torch
@@ -97,9 +97,7 @@ class TextClassifier:
 
     def save(self, folder: str | Path) -> None:
         """Write safetensors weights, configuration with the labels, and tokenizer."""
-        with quiet():
-            self.module.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        save_checkpoint(folder, self.module, self.tokenizer)
 
 
 Features = NDArray[np.float32]
@@ -107,29 +105,26 @@ _SMALLEST = np.nextafter(0.0, 1.0)
 """The least probability of a class that training saw, where arithmetic would round it to 0."""
 
 
-class FrozenEncoder:
+class FrozenEncoder(Encoder):
     """Features of texts and of words from a frozen encoder; each distinct text is read once."""
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoTokenizer
 
-        self.device = device_of(device)
-        self.tokenizer: Any = fast_tokenizer(AutoTokenizer, model)
-        self.module: Any = weights(AutoModel, model, ENCODER).to(self.device)
-        if self.device.type == "cpu":
-            pack(self.module)
+        super().__init__(model, device=device)
+        self.tokenizer = fast_tokenizer(AutoTokenizer, model)
         self._known: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
         """Of each sentence the last hidden state of each word's first piece, shape (words, h). Words beyond
         the encoder's reach have zeros."""
-        return [self._known[tuple(words)][1] for words in self._computed(sentences)]
+        return [self._known[tuple(words)][1] for words in self._read(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
         """Of each sentence, given as words, the last hidden state of the first token; shape (n, h)."""
-        return np.stack([self._known[tuple(words)][0] for words in self._computed(sentences)])
+        return np.stack([self._known[tuple(words)][0] for words in self._read(sentences)])
 
-    def _computed(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+    def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """The sentences, after their features were computed where they are not known yet."""
         missing = list(dict.fromkeys(key for words in sentences if (key := tuple(words)) not in self._known))
         encoded = encode_words(self.tokenizer, missing) if missing else []
@@ -138,14 +133,14 @@ class FrozenEncoder:
             inputs = self.tokenizer.pad(
                 {"input_ids": [encoded[index][0] for index in batch]}, return_tensors="pt"
             )
-            states = self.module(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
+            states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
                 places = [first for first, _ in encoded[index][1]]
                 rows = np.zeros((len(missing[index]), hidden.shape[1]), np.float32)
                 rows[: len(places)] = hidden[places]
                 yield hidden[0].copy(), rows
 
-        found = in_batches(self.module, [len(ids) for ids, _ in encoded], features)
+        found = in_batches(self.model, [len(ids) for ids, _ in encoded], features)
         self._known.update(zip(missing, found, strict=True))
         return sentences
 

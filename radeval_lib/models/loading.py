@@ -6,11 +6,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from radeval_lib.models import soundness
 from radeval_lib.models.catalog import PACKAGED, is_packaged, packaged_minilm
@@ -18,6 +19,11 @@ from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
     import torch
+    from _typeshed import DataclassInstance as Settings
+
+    Part = torch.nn.Module | Settings
+
+S = TypeVar("S", bound="Settings")
 
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
@@ -179,8 +185,48 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
     return model.eval()
 
 
+def save_checkpoint(
+    folder: str | Path,
+    model: Any,
+    tokenizer: Any,
+    parts: Mapping[str, Part] | None = None,
+) -> None:
+    """Write a model of transformers, its tokenizer, and further parts as :func:`save_parts` does."""
+    with quiet():
+        model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    save_parts(folder, parts or {})
+
+
+def save_parts(folder: str | Path, parts: Mapping[str, Part]) -> None:
+    """Write parts of a checkpoint by the name of their file, a module's weights as safetensors, settings as
+    JSON; :func:`fill` and :func:`read_settings` read them."""
+    from safetensors.torch import save_file
+
+    for name, part in parts.items():
+        if is_dataclass(part):
+            text = json.dumps(asdict(part), indent=1)
+            (Path(folder) / name).write_text(f"{text}\n", encoding="utf-8")
+        else:
+            held = {key: value.contiguous() for key, value in part.state_dict().items()}
+            save_file(held, Path(folder) / name)
+
+
+def read_settings(path: Path, kind: type[S], what: str) -> S:
+    """Settings that :func:`save_parts` wrote."""
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        return kind(
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
+        )
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"no {what} ({error})", path.parent.name, f"Give a folder in which this library saved a {what}."
+        ) from None
+
+
 def fill(module: torch.nn.Module, path: Path) -> None:
-    """Put weights that this library saved into a module."""
+    """Put weights that :func:`save_parts` wrote into a module."""
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 

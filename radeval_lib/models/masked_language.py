@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models.batching import batch_size_for, buckets, evaluating
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
+from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.iob import IGNORED
 from radeval_lib.models.soundness import ENCODER
 
@@ -115,9 +115,7 @@ class MaskedLanguageModel:
 
     def save(self, folder: str | Path) -> None:
         """Write the encoder alone, as safetensors, with its configuration and tokenizer."""
-        with quiet():
-            self.module.encoder.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        save_checkpoint(folder, self.module.encoder, self.tokenizer)
 
 
 def _module(encoder: Any) -> torch.nn.Module:

@@ -165,10 +165,6 @@ TRIADS = [
     },
     {"gt_report": "No mass.", "synonymous_report": "No tumour.", "opposite_report": "A mass."},
 ]
-IOB = [
-    {"tokens": ["Clear", "lungs", "."], "ner_tags": ["B-NON-ABNORMALITY", "B-ANATOMY", "O"], "id": "a"},
-    {"tokens": ["Old", "rib", "fracture"], "ner_tags": ["O", "B-ANATOMY", "B-ABNORMALITY"], "id": "b"},
-]
 SPAN = [
     {
         "doc_key": "a",
@@ -578,16 +574,6 @@ SAMPLES = [
         "opposite_report",
         ("gt_report", 1),
         2,
-    ),
-    _list_sample(
-        "rate_ner IOB",
-        "train_IOB.json",
-        rate_ner.load_iob,
-        IOB,
-        "ner_tags",
-        ("ner_tags", ["O", 3, "O"]),
-        2,
-        lines_bytes,
     ),
     _list_sample(
         "rate_ner span",

@@ -164,30 +164,13 @@ def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
             assert (len(second), len(third)) == (development, test)
 
 
-def test_rate_ner_iob_and_span_agree(tmp_path: Path) -> None:
-    first = rate_ner.load_iob(
-        _write(tmp_path, "a.json", samples.lines_bytes(samples.IOB)), group="MIMIC-IV", split="dev"
-    )
-    second = rate_ner.load_span(
+def test_rate_ner_spans(tmp_path: Path) -> None:
+    found = rate_ner.load_span(
         _write(tmp_path, "b.json", samples.json_bytes(samples.SPAN)), "MIMIC-IV", "dev"
     )
-    assert (
-        first[0].entities == second[0].entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
-    )
-    assert second[1].entities == (Entity(1, 3, "Abnormality"),)
-    assert isinstance(first[0].tokens[0], RestrictedText)
-
-
-def test_rate_ner_numbered_tags(tmp_path: Path) -> None:
-    labels = rate_ner.load_labels(
-        _write(tmp_path, "idx2label.json", b'{"0": "O", "1": "B-ANATOMY", "2": "I-ANATOMY"}')
-    )
-    path = _write(tmp_path, "a.json", b'{"tokens": ["left", "lung"], "ner_tags": [1, 2]}')
-    assert rate_ner.load_iob(path, labels)[0].entities == (Entity(0, 2, "Anatomy"),)
-    with pytest.raises(FormatError, match=r"idx2label\.json"):
-        rate_ner.load_iob(path)
-    with pytest.raises(FormatError, match="without a gap"):
-        rate_ner.load_labels(_write(tmp_path, "gap.json", b'{"0": "O", "2": "B-X"}'))
+    assert found[0].entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
+    assert found[1].entities == (Entity(1, 3, "Abnormality"),)
+    assert isinstance(found[0].tokens[0], RestrictedText)
 
 
 def test_rate_ner_document_level_indices(tmp_path: Path) -> None:

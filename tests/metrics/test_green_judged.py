@@ -4,7 +4,6 @@ import pytest
 
 from radeval_lib import metrics
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.metrics.green_judges import Green
 
 
 class Fixed:
@@ -28,10 +27,16 @@ def test_the_rules_fill_the_role_by_default():
     assert "[Matched Findings]" in answer
 
 
+def _judged(mode):
+    metric = metrics.create("green", mode=mode)
+    metric._judge = Fixed("I think that they agree.")
+    return metric
+
+
 def test_a_malformed_answer_is_never_scored_strictly():
     with pytest.raises(MetricError, match="malformed"):
-        Green.with_judge(Fixed("I think that they agree.")).score(["a"], ["b"])
-    released = Green.with_judge(Fixed("I think that they agree."), mode="reference")
+        _judged("strict").score(["a"], ["b"])
+    released = _judged("reference")
     assert released.score(["a"], ["b"]).values.tolist() == [0.0]
 
 

@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
@@ -191,25 +191,3 @@ def patient_split(documents: Sequence[Document], seed: int = SEED) -> list[Docum
     for name, (_, members) in zip(("test", "dev"), folds.split(labels, labels, patients), strict=False):
         of_index.update(dict.fromkeys(members.tolist(), name))
     return [replace(document, split=of_index.get(index, "train")) for index, document in enumerate(documents)]
-
-
-@dataclass(frozen=True)
-class NewPatients:
-    """Development and test documents of patients who are not in the splits before them (RaLEs, Table 5)."""
-
-    dev: list[Document]
-    test: list[Document]
-
-
-def new_patients(documents: Sequence[Document]) -> NewPatients:
-    """The development documents of patients not in train, and the test documents of patients in neither."""
-    of_split = {
-        name: [document for document in documents if document.split == name]
-        for name in ("train", "dev", "test")
-    }
-    train = {document.patient for document in of_split["train"]}
-    known = train | {document.patient for document in of_split["dev"]}
-    return NewPatients(
-        dev=[document for document in of_split["dev"] if document.patient not in train],
-        test=[document for document in of_split["test"] if document.patient not in known],
-    )

@@ -70,13 +70,7 @@ class Weights:
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Rows of W of entity types.
-
-    Raises
-    ------
-    MetricError
-        If one is none of the five.
-    """
+    """Rows of W of entity types."""
     try:
         return np.array([_INDEX[name] for name in types], dtype=np.intp)
     except KeyError as error:
@@ -84,13 +78,7 @@ def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
 
 
 def from_mapping(content: Any, name: str) -> Weights:
-    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form.
-
-    Raises
-    ------
-    MetricError
-        If one of the 26 numbers is missing, is not a number, or there are others.
-    """
+    """Weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form."""
     if not isinstance(content, Mapping):
         raise MetricError("not a mapping of type pairs to weights", name)
     if isinstance(rows := content.get("weights"), Mapping):

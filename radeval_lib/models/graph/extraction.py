@@ -63,10 +63,6 @@ class ModelExtractor:
         graphs = joined_units(words, self.model.settings.unit, self._read)
         return [annotation(own, *graph) for own, graph in zip(words, graphs, strict=True)]
 
-    def forget(self) -> None:
-        """Drop what was kept of the texts read so far."""
-        self._known.clear()
-
     def _read(self, wanted: list[tuple[str, ...]]) -> list[WordGraph]:
         missing = [words for words in wanted if words not in self._known]
         found = dict(zip(missing, self.model.predict_units(missing), strict=True))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.batching import in_batches, pack
 from radeval_lib.models.encoders import candidate_spans, encode_words
-from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
+from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan
 from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
 from radeval_lib.models.soundness import ENCODER
@@ -284,15 +283,7 @@ class GraphModel:
             If the folder is not such a checkpoint.
         """
         where = Path(folder)
-        try:
-            raw = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
-            lists = {name: tuple(raw[name]) for name in ("entity_types", "relation_types")}
-            settings = GraphSettings(**{**raw, **lists})
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ModelError(
-                f"no graph model ({error})", where.name, "Give a folder that GraphModel saved."
-            ) from None
-        model = cls(where, settings)
+        model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
         fill(model.module.head, where / _HEAD)
         model.module.eval().to(device_of(device))
         if device_of(device).type == "cpu":
@@ -301,15 +292,8 @@ class GraphModel:
 
     def save(self, folder: str | Path) -> None:
         """Write safetensors weights, configuration and tokenizer."""
-        from safetensors.torch import save_file
-
-        where = Path(folder)
-        with quiet():
-            self.module.encoder.save_pretrained(where)
-        self.tokenizer.save_pretrained(where)
-        head = {key: value.contiguous() for key, value in self.module.head.state_dict().items()}
-        save_file(head, where / _HEAD)
-        (where / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+        parts = {_HEAD: self.module.head, SETTINGS: self.settings}
+        save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
         """A unit as the numbers that the module takes. Spans that the model cannot see, and their relations,

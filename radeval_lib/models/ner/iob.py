@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.categories import TYPES
 from radeval_lib.models.batching import batch_size_for, in_batches, pack
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, pretrained, quiet, weights
+from radeval_lib.models.loading import ModelError, device_of, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
 from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
@@ -205,9 +205,7 @@ class IobScheme:
         return in_batches(self.module, [len(row.ids) for row in encoded], found)
 
     def save(self, folder: str | Path) -> None:
-        with quiet():
-            self.module.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+        save_checkpoint(folder, self.module, self.tokenizer)
 
     def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
         """Spans of words: a span of pieces takes in every word of which it holds a piece."""

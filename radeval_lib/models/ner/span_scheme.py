@@ -8,16 +8,15 @@ may overlap.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.models.batching import in_batches
 from radeval_lib.models.encoders import MAX_PIECES, candidate_spans, encode_words, well_formed
-from radeval_lib.models.loading import ModelError, device_of, fill, quiet, weights
+from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan, words_of
 from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
 from radeval_lib.models.soundness import ENCODER
@@ -117,29 +116,14 @@ class SpanScheme:
             If the folder is not such a checkpoint.
         """
         where = Path(folder)
-        try:
-            raw = json.loads((where / _SETTINGS).read_text(encoding="utf-8"))
-            settings = SpanSettings(**{**raw, "types": tuple(raw["types"])})
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise ModelError(
-                f"no span tagger ({error})", where.name, "Give a folder that SpanScheme saved."
-            ) from None
-        scheme = cls(where, settings)
+        scheme = cls(where, read_settings(where / _SETTINGS, SpanSettings, "span tagger"))
         fill(scheme.module.head, where / _HEAD)
         scheme.module.eval()
         return scheme
 
     def save(self, folder: str | Path) -> None:
-        from safetensors.torch import save_file
-
-        where = Path(folder)
-        with quiet():
-            self.module.encoder.save_pretrained(where)
-        self.tokenizer.save_pretrained(where)
-        save_file(
-            {key: value.contiguous() for key, value in self.module.head.state_dict().items()}, where / _HEAD
-        )
-        (where / _SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+        parts = {_HEAD: self.module.head, _SETTINGS: self.settings}
+        save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}

@@ -17,7 +17,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, fill
+from radeval_lib.models.loading import ModelError, device_of, fill, save_parts
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 
 Step = Callable[[torch.Tensor, Any], tuple[torch.Tensor, Any]]
@@ -310,13 +310,9 @@ class PointerSummarizer:
         return self._written(checked(findings, self.name), self.decoding)
 
     def save(self, folder: str | Path) -> None:
-        from safetensors.torch import save_file
-
         where = Path(folder)
         self.pieces.save(str(where / _TOKENIZER))
-        save_file(
-            {key: value.contiguous() for key, value in self.module.state_dict().items()}, where / _WEIGHTS
-        )
+        save_parts(where, {_WEIGHTS: self.module})
         about = {"sizes": asdict(self.settings), "decoding": asdict(self.decoding)}
         (where / SETTINGS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 

@@ -3,9 +3,8 @@ encoder's checkpoint on both sides, with cross-attention that is new."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,16 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, locate, pretrained, quiet, weights
+from radeval_lib.models.loading import (
+    ModelError,
+    device_of,
+    locate,
+    pretrained,
+    quiet,
+    read_settings,
+    save_checkpoint,
+    weights,
+)
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
 from radeval_lib.models.summarizers.base import checked, rouge_l
 
@@ -136,10 +144,7 @@ class Seq2SeqSummarizer:
             )
         path = Path(model) / SETTINGS
         if settings is None and path.is_file():
-            try:
-                settings = Seq2SeqSettings(**json.loads(path.read_text(encoding="utf-8")))
-            except (ValueError, TypeError) as error:
-                raise ModelError(f"damaged settings ({type(error).__name__})", path.name) from None
+            settings = read_settings(path, Seq2SeqSettings, "sequence-to-sequence summarizer")
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
         made = pretrained(AutoTokenizer, model)
@@ -176,11 +181,7 @@ class Seq2SeqSummarizer:
         return self._written(checked(findings, self.name), beams=self.settings.beams)
 
     def save(self, folder: str | Path) -> None:
-        where = Path(folder)
-        with quiet():
-            self.module.save_pretrained(where)
-        self.tokenizer.save_pretrained(where)
-        (where / SETTINGS).write_text(json.dumps(asdict(self.settings), indent=1) + "\n", encoding="utf-8")
+        save_checkpoint(folder, self.module, self.tokenizer, {SETTINGS: self.settings})
 
     def _source(self, text: str) -> list[int]:
         encoded = self.tokenizer(

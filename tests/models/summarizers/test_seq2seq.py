@@ -158,5 +158,5 @@ def test_damaged_settings_are_named(tmp_path: Path) -> None:
     bart().save_pretrained(tmp_path)
     tokenizer().save_pretrained(tmp_path)
     (tmp_path / "seq2seq_summarizer.json").write_text('{"beams": 2, "colour": 1}', encoding="utf-8")
-    with pytest.raises(ModelError, match="damaged settings"):
+    with pytest.raises(ModelError, match="no sequence-to-sequence summarizer"):
         open_summarizer(tmp_path)
