@@ -1,0 +1,67 @@
+"""A tagger that trains in a second: a linear model over words, their ends and their neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from radeval_lib import synthetic
+
+Sentence = tuple[list[str], list[str]]
+
+
+def sentences(style: str, reports: int, seed: int) -> list[Sentence]:
+    """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``."""
+    drawn = synthetic.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
+    return [(words, tags) for report in drawn for words, tags in synthetic.iob(report.findings)]
+
+
+def features(words: Sequence[str], place: int) -> dict[str, str]:
+    """What the tagger sees of a word: itself, its end, and two words on either side."""
+    padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
+    here = place + 2
+    near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}
+    return {**near, "end": padded[here][-3:], "before": " ".join(padded[here - 2 : here])}
+
+
+def train(examples: Sequence[Sentence]) -> Any:
+    """A tagger fitted to sentences; the same sentences give the same tagger."""
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.svm import LinearSVC
+
+    seen = [features(words, place) for words, _ in examples for place in range(len(words))]
+    return make_pipeline(DictVectorizer(sparse=False), LinearSVC(C=0.5, random_state=0)).fit(
+        seen, [tag for _, tags in examples for tag in tags]
+    )
+
+
+def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The tags of each sentence, given as its words."""
+    found = iter(tagger.predict([features(words, place) for words in texts for place in range(len(words))]))
+    return [[str(next(found)) for _ in words] for words in texts]
+
+
+def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
+    """Entities as first word, word after the last, and type; an ``I-`` that continues nothing begins one."""
+    found, start = [], 0
+    for place, tag in enumerate([*tags, "O"]):
+        before = tags[place - 1] if place else "O"
+        if before != "O" and (tag == "O" or tag.startswith("B-") or tag[2:] != before[2:]):
+            found.append((start, place, before[2:]))
+            before = "O"
+        if tag != "O" and before == "O":
+            start = place
+    return set(found)
+
+
+def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Micro precision, recall and F1 of entities whose ends and type are all right."""
+    pairs = [(spans(one), spans(other)) for one, other in zip(gold, predicted, strict=True)]
+    matched = sum(len(one & other) for one, other in pairs)
+    wanted, given = (sum(len(pair[side]) for pair in pairs) for side in (0, 1))
+    return {
+        "precision": matched / given if given else 0.0,
+        "recall": matched / wanted if wanted else 0.0,
+        "f1": 2 * matched / (wanted + given) if wanted + given else 0.0,
+    }
