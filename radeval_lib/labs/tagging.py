@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib import synthetic
+from radeval_lib.synthetic.records import Style
 
 Sentence = tuple[list[str], list[str]]
 
 
-def sentences(style: str, reports: int, seed: int) -> list[Sentence]:
+def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
     """Words and IOB tags of the sentences of generated chest reports, ``hospital`` or ``encyclopaedic``."""
     drawn = synthetic.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     return [(words, tags) for report in drawn for words, tags in synthetic.iob(report.findings)]
