@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
-from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
+from radeval_lib.models.naming import UNTRAINED
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
@@ -175,60 +174,3 @@ def untrained(name: str, folder: Path, seed: int) -> str:
             AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
             pretrained(AutoTokenizer, model).save_pretrained(new)
     return str(target)
-
-
-def prepare(
-    name: str,
-    folder: str | Path,
-    *,
-    seed: int,
-    graphs: Sequence[AnnotatedSentence] = (),
-    texts: Iterable[str] = (),
-    epochs: int = 2,
-    device: str = "auto",
-) -> str:
-    """What a tagging scheme can be initialized from; made in ``folder`` where it does not exist yet.
-
-    Parameters
-    ----------
-    name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
-    folder : where a model that has to be made is written.
-    seed : of random weights, and of the training on graphs.
-    graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
-    texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
-    epochs, device : of that training.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, or graphs are needed and there are none.
-    """
-    where, read = Path(folder), list(texts)
-    model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
-    start = trimmed(model, read, where) if read else model
-    if name.startswith(UNTRAINED):
-        return untrained(start, where, seed)
-    if name.startswith(AFTER_GRAPHS):
-        return _after_graphs(start, where, seed, graphs, epochs, device)
-    return start
-
-
-def _after_graphs(
-    name: str, folder: Path, seed: int, graphs: Sequence[AnnotatedSentence], epochs: int, device: str
-) -> str:
-    import torch
-
-    from radeval_lib.models.ner.iob import IobScheme
-    from radeval_lib.models.ner.training import TaggingTask
-    from radeval_lib.models.training import TrainingSettings, train
-
-    if not graphs:
-        raise ModelError(f"{AFTER_GRAPHS}{name} needs sentences with graphs", "initial model")
-    torch.manual_seed(seed)
-    scheme = IobScheme(name, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
-    dev = [row for row in graphs if row.split == "dev"]
-    rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
-    settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
-    train(TaggingTask(scheme), [row for row in graphs if row.split == "train"], dev, settings)
-    scheme.save(folder)
-    return str(folder)

@@ -149,8 +149,9 @@ class ForkedKernelManager(AsyncKernelManager):
     models = Bool(False, config=True)
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """The command of the kernel."""
-        return forkserver.through_server(super().format_kernel_cmd(extra_arguments), self.models)
+        """The command of the kernel, which says on standard error only what ends it."""
+        command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
+        return forkserver.through_server(command, self.models)
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start it, so that it ends with this process, however that ends."""

@@ -128,9 +128,7 @@ def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> Non
 
 def test_search_finds_a_page(html: Path, page: Page) -> None:
     page.goto((html / "search.html").as_uri() + "?q=krippendorff")
-    page.wait_for_selector("#search-results li a", timeout=20_000)
-    found = page.eval_on_selector_all("#search-results li a", "links => links.map(a => a.href)")
-    assert any("/facts/" in href for href in found)
+    page.wait_for_selector("#search-results li a[href*='/facts/']", timeout=20_000)
     page.wait_for_selector("#search-results .found-where mark", timeout=20_000)
     told = page.locator("#search-results .found-where mark").first.inner_text()
     assert told.lower() == "krippendorff"

@@ -36,7 +36,8 @@ def findings(run: Run) -> HTML:
     items = []
     for entry, text in headlines.told(run)[0]:
         told = _BOLD.sub(r"<strong>\1</strong>", escape(text))
-        items.append(f"<li>{told} {link(entry.notebook, entry.anchor, 'More →')}</li>")
+        place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
+        items.append(f"<li>{told} {link(entry.notebook, place, 'More →')}</li>")
     return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 

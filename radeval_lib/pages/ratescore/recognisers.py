@@ -25,7 +25,7 @@ class Training:
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : see :mod:`radeval_lib.models.derived`.
+    init_model : see :mod:`radeval_lib.models.ner.initial`.
     corpus : one of :data:`CORPORA`.
     sentences : training sentences of each source; 0: all that there are.
     """
