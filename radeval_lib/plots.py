@@ -20,6 +20,7 @@ OUTCOME_COLOURS = {
     "holds in part": "#7FB8DB",
     "fails": "#D55E00",
     "cannot tell": "#E0B84C",
+    "own experiment": "#A9A2C9",
     "not attempted": "#D9D9D9",
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

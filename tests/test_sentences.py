@@ -19,7 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import display
 from radeval_lib.study.checks import Check
 from radeval_lib.study.results import Result
-from radeval_lib.study.verdicts import kind, outcome, verdict
+from radeval_lib.study.verdicts import outcome, verdict
 
 READ = Path(__file__).with_name("sentences.txt")
 REMEDIES = {
@@ -43,8 +43,7 @@ def _result(evidence: str, *found: str, remaining: str = "", stand_in: str = "",
     checks = tuple(
         _check(one, aspects[n % len(aspects)] if aspects else "", n) for n, one in enumerate(found)
     )
-    came = outcome(found, remaining, shape=kind(evidence, stand_in) == "stand-ins")
-    word = verdict(evidence, stand_in, came)
+    word = verdict(evidence, stand_in, outcome(found, remaining))
     result = Result(
         "facts.table2", "facts/agreement", evidence, word, checks, remaining, {}, [], {}, stand_in
     )
@@ -59,7 +58,9 @@ def _verdict_sentences() -> dict[str, str]:
         "all fail": _result("released", "fails", "fails", "fails"),
         "one fails of three, one cannot tell": _result("open", "holds", "fails", "cannot tell"),
         "two hold of three": _result("credentialed", "holds", "holds", "cannot tell"),
-        "nothing can be told": _result("synthetic", "cannot tell", "cannot tell"),
+        "nothing can be told": _result("open", "cannot tell", "cannot tell"),
+        "an experiment of our own": _result("synthetic", stand_in="generated reports"),
+        "an experiment with nothing in the paper's place": _result("synthetic"),
         "a stand-in": _result("open", "holds", stand_in="rated pairs from RadPref, not ReXVal"),
         "order and lead hold": _result("print", "holds", "holds", aspect="order lead"),
         "order holds, lead is open": _result("print", "holds", "cannot tell", aspect="order lead"),

@@ -20,7 +20,7 @@ from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path, sources
 from radeval_lib.pipeline import lab_pages
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
-from radeval_lib.study.pages import claims_table, page_conclusion
+from radeval_lib.study.pages import claims_table, page_exhibits
 from radeval_lib.study.scorecards import scorecard
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
@@ -31,8 +31,8 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers and verdicts
-    below the title, words of the glossary linked.
+    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
+    its exhibits at the end, words of the glossary linked.
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
@@ -53,11 +53,12 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        verdicts = page_conclusion(card, page)
+        if listed := page_exhibits(card, page):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
-        first.source = with_papers(_below_title(first.source, verdicts), page)
+        first.source = with_papers(first.source, page)
     return str(nbformat.writes(notebook))
 
 

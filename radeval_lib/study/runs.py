@@ -253,6 +253,27 @@ class Run:
         filler = self._filler(role)
         return "the generator" if filler == roles.SYNTHETIC else _title(filler)
 
+    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> tuple[str, str]:
+        """What an exhibit rests on that is rebuilt from data, perhaps with models.
+
+        Parameters
+        ----------
+        data : what the paper used, by role of data.
+        models : likewise, by role of model.
+
+        Returns
+        -------
+        evidence : the weakest of the data; ``synthetic`` where a model is another than the paper's, because
+            the result then tells of that model.
+        stand_in : :meth:`stand_in` of both.
+        """
+        models = models or {}
+        levels = [self.evidence(role) for role in data]
+        if any(self.profile.models[role] != paper for role, paper in models.items()):
+            levels.append(roles.SYNTHETIC)
+        evidence = min(levels, key=("synthetic", "open", "credentialed").index)
+        return evidence, self.stand_in({**data, **models})
+
     def stand_in(self, wanted: Mapping[str, str]) -> str:
         """What stands in for the paper's own data and models in this run; empty where nothing does.
 
