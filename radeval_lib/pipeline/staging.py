@@ -18,6 +18,7 @@ from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path, sources
 from radeval_lib.pipeline import lab_pages
+from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.pages import claims_table, page_exhibits
@@ -50,6 +51,10 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
             tags.add("remove-cell")
         elif "show-input" not in tags:
             tags.add("hide-input")
+        for output in cell.outputs:
+            drawing = output.get("data", {}).get("image/svg+xml")
+            if drawing:
+                output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
