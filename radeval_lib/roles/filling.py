@@ -51,7 +51,7 @@ ROLES: dict[str, Role] = {
     "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
     "stanza_corpus": Role(AnnotatedSentence, generated.ner_corpus),
     "rated_sentences": Role(RatedPair, generated_ratings.rated_sentences),
-    "rated_pairs": Role(RatedPair, generated.rated_pairs),
+    "rated_pairs": Role(RatedPair, generated_ratings.rated_pairs),
     "rated_errors": Role(RatedPair, generated_ratings.rated_errors),
     "error_counts": Role(ErrorCount, generated_ratings.error_counts),
     "fact_ratings": Role(FactRating, generated_facts.fact_ratings),

@@ -98,7 +98,7 @@ EDITS = HARMLESS | HARMFUL
 
 def texts(reports: Sequence[Report]) -> list[list[str]]:
     """The sentences of the first reports whose findings have at least six, no text twice."""
-    found = {}
+    found: dict[str, list[str]] = {}
     for report in reports:
         parts = [part.strip() for _, part in sentences(" ".join(reveal(report.findings).split()))]
         if len(parts) >= max(STEPS):

@@ -24,16 +24,12 @@ from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
 
 WORLDS = ("real", "simulated")
-SIMULATED = {"rated_pairs": "rated_errors"}
-"""Roles whose generated ratings fill another role: of these, four candidates share a case."""
 LETTERS = "abcdef"
 
 
 def simulated(run: Run, role: str) -> list[object]:
     """What the generator gives for a role, whatever fills it in this run."""
-    wanted = SIMULATED.get(role, role)
-    size = run.profile.sizes.get(wanted, 0)
-    return roles.load(wanted, roles.SYNTHETIC, size=size, seed=run.seed, root=None)
+    return roles.load(role, roles.SYNTHETIC, size=run.profile.sizes[role], seed=run.seed, root=None)
 
 
 def counted(records: Sequence[ErrorCount]) -> pd.Series:
