@@ -21,6 +21,7 @@ from radeval_lib.pipeline import lab_pages
 from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
+from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, page_exhibits
 from radeval_lib.study.scorecards import scorecard
 
@@ -41,6 +42,8 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     glossary = Linker()
+    ends = next((place for place, cell in enumerate(notebook.cells) if _ends_page(cell)), len(notebook.cells))
+    del notebook.cells[ends + 1 :]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = glossary.linked(cell.source)
@@ -65,6 +68,11 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
         first.source = with_papers(first.source, page)
     return str(nbformat.writes(notebook))
+
+
+def _ends_page(cell: nbformat.NotebookNode) -> bool:
+    """Whether a page has nothing more to show after a cell: :func:`radeval_lib.study.only_with_data`."""
+    return any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", []))
 
 
 def with_papers(source: str, notebook: str) -> str:

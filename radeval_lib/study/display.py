@@ -8,7 +8,8 @@ from html import escape
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import HTML
+from IPython.core.getipython import get_ipython
+from IPython.display import HTML, display
 
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit
@@ -31,6 +32,13 @@ from radeval_lib.study.verdicts import (
 )
 from radeval_lib.tables import table_html
 
+ENDS_HERE = "radeval_page_ends_here"
+"""Key of an output's metadata, after which a page has nothing more to show in this build."""
+_WITHOUT_DATA = (
+    "<p>This build has no real data for the question. They are public, and "
+    "<code>radbook data fetch --open</code> brings them; <code>make open</code> then builds this page with its "
+    "answer.</p>"
+)
 CAUSE_WORDS = {
     "paper": "in the paper",
     "text": "in our text of the paper, not in the paper",
@@ -202,6 +210,18 @@ def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
 def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     """Show checks as a table; a range in brackets is what the rounding of the inputs allows."""
     return HTML(table_html(checks_frame(checks), caption, index=False))
+
+
+def only_with_data(run: Run, *roles: str) -> None:
+    """End a page here, with a line on how to get real data, where the generator fills one of these roles.
+
+    Later cells of the notebook then do nothing, and the book leaves them out.
+    """
+    if all(run.evidence(role) != "synthetic" for role in roles):
+        return
+    display(HTML(_WITHOUT_DATA), metadata={ENDS_HERE: True})
+    if (shell := get_ipython()) is not None:
+        shell.input_transformers_cleanup.append(lambda lines: [])
 
 
 def provenance(run: Run) -> HTML:

@@ -8,7 +8,10 @@ every metric with graders, by grade and by difference within a case, and with co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,14 +25,51 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import with_interval
 
-WORLDS = ("real", "simulated")
+PAIRS = 600
+"""Generated pairs: three times RadPref's, so that the simulation's own noise is the smaller one."""
 LETTERS = "abcdef"
+USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
+"""Roles that real data must fill."""
 
 
-def simulated(run: Run, role: str) -> list[object]:
+@dataclass(frozen=True)
+class Both:
+    """The same quantities in both worlds: ``real`` and ``made`` as :func:`graded` has them, and ``fitted``."""
+
+    real: pd.DataFrame
+    made: pd.DataFrame
+    fitted: pd.DataFrame
+
+
+def both_worlds(run: Run) -> Both:
+    """Everything that is compared."""
+    metrics = run.all_metrics()
+    real, made = (
+        pd.concat(
+            [
+                graded(metrics, source("rated_pairs"), run, world),
+                with_facts(metrics, source("fact_ratings"), run, world),
+            ]
+        )
+        for world, source in (("real", run.load), ("generated", partial(simulated, run)))
+    )
+    fitted = pd.DataFrame(
+        {
+            "real": pd.concat([counted(run.load("error_counts")), written(run.load("reports"))]),
+            "generated": pd.concat(
+                [counted(simulated(run, "error_counts")), written(simulated(run, "reports"))]
+            ),
+        }
+    )
+    return Both(real, made, fitted)
+
+
+def simulated(run: Run, role: str) -> list[Any]:
     """What the generator gives for a role, whatever fills it in this run."""
-    return roles.load(role, roles.SYNTHETIC, size=run.profile.sizes[role], seed=run.seed, root=None)
+    size = PAIRS if role == "rated_pairs" else run.profile.sizes[role]
+    return roles.load(role, roles.SYNTHETIC, size=size, seed=run.seed, root=None)
 
 
 def counted(records: Sequence[ErrorCount]) -> pd.Series:
@@ -65,7 +105,7 @@ def written(reports: Sequence[Report]) -> pd.Series:
     )
 
 
-def graded(metrics: Mapping[str, Metric], records: Sequence[object], run: Run, world: str) -> pd.DataFrame:
+def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, world: str) -> pd.DataFrame:
     """Agreement of every metric with graders by grade and by difference, and of one grader.
 
     Returns
@@ -73,7 +113,7 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[object], run: Run, w
     DataFrame
         ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``.
     """
-    pairs, grades = which_judge.rated(records)  # type: ignore[arg-type]
+    pairs, grades = which_judge.rated(records)
     scores = which_judge.scores(metrics, pairs)
     changes, wanted = (which_judge.differences(frame, pairs) for frame in (scores, grades))
     by = {
@@ -150,3 +190,13 @@ def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> No
         place = guess.loc[metric, "value"], true.loc[metric, "value"]
         axes.annotate(metric, place, xytext=(5, 4), textcoords="offset points", fontsize=9)
     axes.set(xlabel="on generated ratings", ylabel="on real ratings")
+
+
+def side_by_side(both: Both) -> pd.DataFrame:
+    """Agreement in both worlds as texts: one row a metric, a column each for what and world."""
+    columns = {}
+    for what, rows in both.real.groupby("what", sort=False):
+        for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
+            values = frame.set_index("metric")[["value", "low", "high"]]
+            columns[f"{what}, {world}"] = values.apply(lambda row: with_interval(*row, ".2f"), axis=1)
+    return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
