@@ -36,8 +36,8 @@ ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
 _WITHOUT_DATA = (
     "<p>This build has no real data for the question. They are public, and "
-    "<code>radbook data fetch --open</code> brings them; <code>make open</code> then builds this page with its "
-    "answer.</p>"
+    "<code>radbook data fetch --open</code> brings them; <code>make open</code> then builds this page with "
+    "its answer.</p>"
 )
 CAUSE_WORDS = {
     "paper": "in the paper",

@@ -19,7 +19,7 @@ def _world(**values: float) -> pd.DataFrame:
 def test_only_what_the_simulation_decides_can_agree() -> None:
     real, made = _world(a=0.1, b=0.5, c=0.3), _world(a=0.2, b=0.3, c=0.6)
     found = simulation.comparisons(real, made).loc["grade"]
-    # Decided: a below c, and b below c; the second is the other way round in reality. One grader is no metric.
+    # Decided: a below c, and b below c, which is the other way round in reality. One grader is no metric.
     assert found[["comparisons", "decided", "agree"]].tolist() == [3, 2, 1]
     assert found["spearman"] == 0.5
 

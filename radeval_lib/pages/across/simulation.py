@@ -36,7 +36,7 @@ USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
 
 @dataclass(frozen=True)
 class Both:
-    """The same quantities in both worlds: ``real`` and ``made`` as :func:`graded` has them, and ``fitted``."""
+    """The same quantities in both worlds; ``real`` and ``made`` as :func:`graded` has them."""
 
     real: pd.DataFrame
     made: pd.DataFrame
@@ -197,6 +197,6 @@ def side_by_side(both: Both) -> pd.DataFrame:
     columns = {}
     for what, rows in both.real.groupby("what", sort=False):
         for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
-            values = frame.set_index("metric")[["value", "low", "high"]]
-            columns[f"{what}, {world}"] = values.apply(lambda row: with_interval(*row, ".2f"), axis=1)
+            told = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
+            columns[f"{what}, {world}"] = pd.Series(told, index=frame["metric"])
     return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
