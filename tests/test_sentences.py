@@ -60,7 +60,6 @@ def _verdict_sentences() -> dict[str, str]:
         "two hold of three": _result("credentialed", "holds", "holds", "cannot tell"),
         "nothing can be told": _result("open", "cannot tell", "cannot tell"),
         "an experiment of our own": _result("synthetic", stand_in="generated reports"),
-        "an experiment with nothing in the paper's place": _result("synthetic"),
         "a stand-in": _result("open", "holds", stand_in="rated pairs from RadPref, not ReXVal"),
         "order and lead hold": _result("print", "holds", "holds", aspect="order lead"),
         "order holds, lead is open": _result("print", "holds", "cannot tell", aspect="order lead"),

@@ -60,10 +60,7 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
 def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
     if result.kind == EXPERIMENT:
-        would = exhibit(result.exhibit).would_need
-        used = f"Made with {result.stand_in}. " if result.stand_in else ""
-        told = "It shows what the method does here, and judges nothing that the paper states"
-        return f"{used}{told}; that takes {would}."
+        return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
     total = len(result.checks)
     counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
     fails = _counted(total, counts[FAILS], "fails", "fail")
@@ -126,6 +123,8 @@ def exhibit_html(result: Result) -> str:
     told += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = table_html(checks_frame(result.checks), index=False) if result.checks else ""
     rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
+    if result.kind == EXPERIMENT:
+        rest = f"<p>Made with {escape(result.stand_in)}.</p>"
     label = "Printed beside what follows, data, command" if table else "Data and command"
     folded = f"<details><summary>{label}</summary>{table}{rest}{strip(result)}</details>"
     return f'<div class="verdict-box {css_class(result.outcome)}">{told}{folded}</div>'

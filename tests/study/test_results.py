@@ -111,7 +111,8 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert (first.verdict, first.checks) == ("own experiment", ())
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
-    assert "judges nothing that the paper states" in exhibit_html(first)
+    assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
+    assert "Made with generated reports." in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
         judge("synthetic", [YES])
 
