@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts.agreement import limits, scenarios
+from radeval_lib.pages.facts.agreement import scenarios
 from radeval_lib.pages.facts.rater_agreement import (
     FIELDS,
     Scenario,
@@ -75,9 +75,3 @@ def test_between_which_steps_the_claim_ends() -> None:
     assert holds_between(_frame([0.2, 0.1])) == (1, None)
     assert holds_between(_frame([-0.2, 0.1])) == (None, 0)
     assert holds_between(_frame([0.1, float("nan")])) == (0, 1)
-
-
-def test_limits_tell_where_the_divide_ends() -> None:
-    found = limits(scenarios()[:3], [_frame([0.2, 0.1]), _frame([0.2, -0.1]), _frame([-0.2, 0.1])])
-    assert found["holds up to"].fillna(-1).tolist() == [1, 0, -1]
-    assert found["fails at"].fillna(-1).tolist() == [-1, 1, 0]
