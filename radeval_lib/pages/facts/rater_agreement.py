@@ -86,15 +86,6 @@ def sweep(rng: np.random.Generator, scenario: Scenario, spread: float, repeats: 
     return pd.DataFrame(rows)
 
 
-def holds_between(frame: pd.DataFrame) -> tuple[float | None, float | None]:
-    """The last step, in the order of the frame, up to which the mean divide is positive, and the next one;
-    None where it is not positive even at the first, or at every step."""
-    positive = frame.groupby("step", sort=False)["divide"].mean() > 0
-    steps = [float(step) for step in positive.index]
-    held = len(steps) if positive.all() else int(positive.to_numpy().argmin())
-    return (steps[held - 1] if held else None), (steps[held] if held < len(steps) else None)
-
-
 Ratings = tuple[pd.DataFrame, pd.Series]
 """A matrix, one row a unit and one column a rater, and the case of each unit."""
 
