@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.pages.green.method import modification_prompt
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -81,10 +80,6 @@ def made() -> dict[str, dict[str, str]]:
         "papers.demonstrations.Contrast._repr_markdown_": {
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),
-        },
-        "pages.green.method.modification_prompt": {
-            "errors": modification_prompt("The liver is normal.", "ad"),
-            "none": modification_prompt("The liver is normal.", ""),
         },
     }
 

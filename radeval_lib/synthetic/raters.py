@@ -1,11 +1,10 @@
 """Simulated raters: people who see most errors, sometimes an error that is not there, and grade in steps.
 
 A rater gets the exact comparison of candidate and reference and returns what a radiologist would write down
-in ReXVal (counts of six categories, clinically significant and not), RaTE-Eval (potential errors, grades
-from 0 to 5) and GREEN's preference study (which of two, with a confidence from 1 to 10). Every departure
-from the truth is a named parameter, so that what a metric's agreement with such raters shows is known.
-Raters of a panel mind different things when they grade, and none of them uses a metric's formula. How far
-those of a panel differ is fitted to the counts of ReXVal's six radiologists.
+in ReXVal (counts of six categories, clinically significant and not) and RaTE-Eval (potential errors, grades
+from 0 to 5). Every departure from the truth is a named parameter, so that what a metric's agreement with
+such raters shows is known. Raters of a panel mind different things when they grade, and none of them uses a
+metric's formula. How far those of a panel differ is fitted to the counts of ReXVal's six radiologists.
 """
 
 from __future__ import annotations
@@ -89,15 +88,6 @@ class Rating:
         return self.total / self.potential if self.potential else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """Which of two candidates a rater prefers (0 or 1), and how surely (1 to 10)."""
-
-    rater: str
-    choice: int
-    confidence: int
-
-
 def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Rating:
     """A rating of the candidate behind ``comparison``; ``case`` names it, so that cases differ."""
     rng = seeded(seed, rater.name, case, "rating")
@@ -117,16 +107,6 @@ def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") ->
     latent = 5 - lost + rater.leniency + rater.noise * _normal(rng)
     grade = min(5.0, max(0.0, round(latent / rater.granularity) * rater.granularity))
     return Rating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
-
-
-def prefer(first: Comparison, second: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Preference:
-    """Which candidate the rater prefers: the one with the better noisy grade, before rounding to steps."""
-    fine = replace(rater, granularity=1e-6, leniency=0.0)
-    grades = [rate(c, fine, seed, f"{case}/{i}").grade for i, c in enumerate((first, second))]
-    gap = grades[0] - grades[1]
-    tie = seeded(seed, rater.name, case, "tie").random() < 0.5
-    choice = int(tie if gap == 0 else gap < 0)
-    return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / 3)))
 
 
 def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, prefer, rate, rate_all
+from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, rate, rate_all
 from radeval_lib.synthetic.difference import Comparison, GoldError
 from radeval_lib.synthetic.raters import MINDS
 
@@ -75,15 +75,6 @@ def test_more_errors_lower_grades(comparisons: list[Comparison]) -> None:
     grades = [rate(c, PERFECT).grade for c in comparisons]
     errors = [c.count(True) for c in comparisons]
     assert np.corrcoef(grades, [sum(e.values()) for e in errors])[0, 1] < -0.5
-
-
-def test_preferences(comparisons: list[Comparison]) -> None:
-    right = next(c for c in comparisons if not c.errors)
-    wrong = next(c for c in comparisons if sum(c.count(True).values()) >= 3)
-    assert prefer(right, wrong, PERFECT).choice == 0
-    assert prefer(wrong, right, PERFECT).choice == 1
-    sure = prefer(right, wrong, PERFECT).confidence
-    assert sure > prefer(right, right, PERFECT).confidence == 1
 
 
 def test_raters_are_seeded_and_differ(comparisons: list[Comparison]) -> None:

@@ -25,6 +25,8 @@ TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
 
 FloatArray = NDArray[np.float64]
+
+
 def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
     """Printed standard deviations of GREEN and similarities as shares of the largest possible."""
     value = _cells(frame, ["GREEN", *LEXICAL])["value"]
