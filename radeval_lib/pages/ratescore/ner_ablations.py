@@ -81,7 +81,7 @@ def draw_table(axes: Axes, models: pd.DataFrame, chosen: str) -> None:
     (line,) = rows.index[rows["model"] == chosen]
     axes.axhspan(line - 0.4, line + 0.4, color="0.9", zorder=0)
     axes.set_yticks(rows.index, rows["model"] + ", " + rows["scheme"].replace("Span", "spans"))
-    axes.set(xlabel="share of test entities", ylim=(len(rows) - 0.5, -0.5))
+    axes.set(xlabel="share", ylim=(len(rows) - 0.5, -0.5))
     axes.grid(axis="y", visible=False)
     axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
 
@@ -124,7 +124,7 @@ class Recognisers:
     def of(cls, run: Run) -> Recognisers:
         """Those whose trainings the page reads."""
         outputs = run.cells(NOTEBOOK)
-        return cls(run, {Training(**output.cell.parameters): output for output in outputs})  # type: ignore[arg-type]
+        return cls(run, {Training(**one.cell.parameters): one for one in outputs})  # type: ignore[arg-type]
 
     @property
     def own(self) -> Training:
