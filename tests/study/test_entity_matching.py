@@ -1,4 +1,4 @@
-"""Synonyms, counterparts and shares for testing an encoder."""
+"""Synonyms, and shares with intervals, for testing an encoder."""
 
 import numpy as np
 import pytest
@@ -40,29 +40,6 @@ def test_common_words_are_noted(couples):
 def test_the_draw_depends_on_the_generator_alone(couples):
     assert couples.equals(entity_counterparts.synonyms(np.random.default_rng(1)))
     assert not couples.equals(entity_counterparts.synonyms(np.random.default_rng(2)))
-
-
-def test_places_have_both_of_the_words_of_the_paper_s_example():
-    places = entity_counterparts.place_names()
-    assert places == sorted(set(places))
-    assert "left lung" in places
-    assert "right lung" in places
-
-
-def test_counterparts_have_one_type_and_an_equal_report_would_match_itself():
-    found = entity_counterparts.rewritten(6, 3)
-    assert len(found) == 6
-    for text in found:
-        assert text.counterparts.shape == (len(text.queries), len(text.others))
-        for i, j in np.argwhere(text.counterparts):
-            assert text.queries[i][1] == text.others[j][1]
-    assert any(text.counterparts.any() for text in found)
-    assert not all(text.counterparts.all() for text in found)
-
-
-def test_most_entities_of_a_rewrite_have_a_counterpart():
-    has_one = np.concatenate([text.counterparts.any(axis=1) for text in entity_counterparts.rewritten(20, 3)])
-    assert has_one.mean() > 0.9  # a rewrite says the same findings; a few change the type of a word
 
 
 def test_share_of_equal_groups_has_no_width():

@@ -30,7 +30,6 @@ class Settings(BaseModel):
     folds: Size
     single_error_references: Size
     probed: Size
-    matched_rewrites: Size
     scored_rewrites: Size
 
 
