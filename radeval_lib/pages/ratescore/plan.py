@@ -30,7 +30,6 @@ class Settings(BaseModel):
     folds: Size
     single_error_references: Size
     probed: Size
-    scored_rewrites: Size
 
 
 def settings(profile: Profile) -> Settings:
