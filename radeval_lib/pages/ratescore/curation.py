@@ -1,7 +1,7 @@
 """The filters behind RaTE-NER (Zhao et al. 2024, A.2): a library of names, annotation density, cue words.
 
-Where the paper has GPT-4, an annotator errs on purpose that knows the truth, so that it is known of every entity
-whether a filter should have taken it.
+Where the paper has GPT-4, an annotator that knows the truth errs on purpose, so that it is known of every
+entity whether a filter should have taken it.
 """
 
 from __future__ import annotations
