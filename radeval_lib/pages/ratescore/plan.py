@@ -26,9 +26,6 @@ class Settings(BaseModel):
     initial_models: dict[Scheme, list[str]]
     trim: bool
     training: dict[Scheme, dict[str, Any]]
-    trials: Size
-    folds: Size
-    single_error_references: Size
     probed: Size
 
 

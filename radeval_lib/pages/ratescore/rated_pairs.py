@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from radeval_lib.pages.ratescore.released import RATESCORE
+from radeval_lib.pages.ratescore.released import NO_RATINGS, RATESCORE
 from radeval_lib.papers.printed_numbers import cell, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
@@ -77,11 +77,7 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     source : of the ratings.
     """
     if not results:
-        return {
-            "answer": "This build has no report that a radiologist rated.",
-            "rests": "RadPref, a public set, has some; see the page on the data behind the papers.",
-            "errors": "",
-        }
+        return NO_RATINGS | {"errors": ""}
     role, result = next(iter(results.items()))
     found = {key: standing(results[key], EXPERIMENTS[key][3][0]) for key in results}
     own, n = found[role], len(result.pairs)
