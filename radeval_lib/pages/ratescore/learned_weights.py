@@ -9,8 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics.ratescore import Entity, Scorer, Weights
+from radeval_lib.metrics.ratescore import Entity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.metric import Encoder, Vectors
+from radeval_lib.metrics.ratescore.scoring import Pooling
 from radeval_lib.models import encoders, naming
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
@@ -45,7 +46,7 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
     The encoders differ from the first setting in nothing else.
     """
 
-    def model(role: str, pooling: str) -> Encoder:
+    def model(role: str, pooling: Pooling) -> Encoder:
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
     own = model("encoder", "mean")
@@ -57,10 +58,9 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
     return found
 
 
-def compared(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's correlation of each setting with the grades, and the first one's lead over each other."""
     table = rating_table(run.load("rated_pairs"))
-    metric = run.metric("ratescore")
     ours, theirs = (metric.entities(table[side].tolist()) for side in ("reference", "candidate"))
     drawn = resample(
         settings(run, list(zip(ours, theirs, strict=True))),

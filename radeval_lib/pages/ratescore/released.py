@@ -26,4 +26,4 @@ def other_models(run: Run) -> str:
     """A sentence that warns of models other than the paper's; empty where a run has the paper's."""
     if all(run.profile.models[role] == paper for role, paper in PAPER_MODELS.items()):
         return ""
-    return "RaTEScore runs here with another recogniser and encoder than the paper's, which this measures too."
+    return "RaTEScore runs here with another recogniser and encoder than the paper's."
