@@ -26,7 +26,6 @@ class Settings(BaseModel):
     initial_models: dict[Scheme, list[str]]
     trim: bool
     training: dict[Scheme, dict[str, Any]]
-    probed: Size
 
 
 def settings(profile: Profile) -> Settings:
