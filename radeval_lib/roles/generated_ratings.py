@@ -112,12 +112,6 @@ def _rated(
         yield rated_pair(number, n, one, rating, rating.normalised, "error_share")
 
 
-def _alone(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """One sentence of a report, about a finding where there is one."""
-    findings = [one for one in report.plan if isinstance(one.content, Finding)]
-    return rerender(report, (rng.choice(findings or list(report.plan)),))
-
-
 def _sentences(
     pair: ErrorPair, rng: Random, pools: dict[tuple[str, str], list[SyntheticReport]], seed: int
 ) -> tuple[SyntheticReport, SyntheticReport]:
