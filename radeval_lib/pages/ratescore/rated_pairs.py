@@ -24,19 +24,19 @@ EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
 
 
 def standing(result: Agreement, kind: Kind) -> dict[str, str]:
-    """RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` beyond chance.
+    """RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` over rivals.
 
     A lead is beyond chance where p is below 0.05, corrected for the number of rivals.
     """
     names, rivals = list(result.ranked(kind)["metric"]), result.against(kind)
     sure = rivals.loc[rivals["p_holm"] < LEVEL, "difference"]
-    beats, beaten = (joined(list(sure.index[chosen])) or "none" for chosen in (sure > 0, sure < 0))
+    sides = (("beats", sure > 0), ("is beaten by", sure < 0))
+    told = [f"{words} {joined(list(sure.index[chosen]))}" for words, chosen in sides if chosen.any()]
     own = result.ranked(kind).set_index("metric").loc[RATESCORE]
-    none = f"none of its {in_words(len(rivals))} differences from rivals is beyond chance"
     return {
         "place": f"{ordinal(names.index(RATESCORE) + 1)} of {in_words(len(names))}",
         "own": with_interval(own["value"], own["low"], own["high"], ".2f"),
-        "leads": f"beyond chance it beats {beats} and is beaten by {beaten}" if len(sure) else none,
+        "leads": joined(told) or "differs from none of them beyond chance",
     }
 
 
@@ -85,7 +85,7 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     return {
         "answer": f"On {n} rated pairs of {source}, RaTEScore is {own['place']} metrics: "
         f"its Kendall correlation with the {EXPERIMENTS[role][0]} is {own['own']}.",
-        "rests": f"Corrected for the number of rivals, {own['leads']}.",
+        "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
             f"With the {EXPERIMENTS[key][0]} it is {found[key]['place']} ({found[key]['own']}), "
             f"and {found[key]['leads']}."
