@@ -99,7 +99,7 @@ def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
         told[name] = words, f"{with_interval(gap.value, gap.low, gap.high, '+.2f')}, p = {row['p_holm']:.2g}"
     (weights, by_weights), (encoder, by_encoder) = told.values()
     return {
-        "answer": f"On {n} rated pairs of {source} the released default weights {weights} equal ones ({by_weights}).",
+        "answer": f"On {n} rated pairs of {source} the default weights {weights} equal ones ({by_weights}).",
         "rests": f"With them, vectors of this build's encoder {encoder} those of "
         f"{str(leads.index[-1]).removeprefix(_ENCODER)} ({by_encoder}).",
     }
