@@ -25,7 +25,6 @@ from radeval_lib.data.records import (
     RatedPair,
     Report,
     ReportPair,
-    Triad,
 )
 from radeval_lib.roles import generated, generated_facts, generated_ratings
 
@@ -56,7 +55,6 @@ ROLES: dict[str, Role] = {
     "error_counts": Role(ErrorCount, generated_ratings.error_counts),
     "fact_ratings": Role(FactRating, generated_facts.fact_ratings),
     "note_judgements": Role(NoteJudgement, generated_facts.note_judgements),
-    "rewrites": Role(Triad, generated.rewrites),
     "judged_pairs": Role(JudgedPair, generated.judged_pairs),
 }
 

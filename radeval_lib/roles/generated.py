@@ -12,7 +12,6 @@ from radeval_lib.data.records import (
     Relation,
     Report,
     ReportPair,
-    Triad,
 )
 from radeval_lib.synthetic import (
     MIMIC_RRS_PAIRS,
@@ -24,7 +23,6 @@ from radeval_lib.synthetic import (
     green_answer,
     green_pairs,
     tokenize,
-    triad,
 )
 from radeval_lib.synthetic.export import sentence_tokens
 from radeval_lib.synthetic.generator import seeded
@@ -184,25 +182,6 @@ def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: Synthetic
         return turn(report)
     except SyntheticError:
         return report
-
-
-def rewrites(n: int, seed: int) -> Iterator[Triad]:
-    """Findings with a synonymous and an opposite version; reports without another wording are passed over."""
-    found = 0
-    for made in generate(20 * n, seed):
-        try:
-            versions = triad(made, seed)
-        except SyntheticError:
-            continue
-        yield Triad(
-            id=made.report_id,
-            reference=made.findings.text,
-            synonymous=versions.synonymous.findings.text,
-            opposite=versions.opposite.findings.text,
-        )
-        found += 1
-        if found == n:
-            return
 
 
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:

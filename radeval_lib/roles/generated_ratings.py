@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from random import Random
 
 from radeval_lib.data.records import ErrorCount, RatedPair
@@ -127,20 +126,6 @@ def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
         yield from _rated(number, n, reference, candidate, raters, seed)
 
 
-def unrelated_rating(n: int, seed: int) -> float:
-    """Mean rating (1 is free of errors) of sentences about something else, which no pair of the task is."""
-    made = (pair.reference for pair in error_pairs(n, seed))
-    sentences = [_alone(report, seeded(seed, index, "alone")) for index, report in enumerate(made)]
-    pairs = [(one, other) for one, other in pairwise(sentences) if one.anatomy != other.anatomy]
-    raters = panel(2, seed)
-    shares = [
-        record.rating
-        for number, (one, other) in enumerate(pairs)
-        for record in _rated(number, n, one, other, raters, seed)
-    ]
-    return 1 - sum(shares) / len(shares)
-
-
 def _rated(
     number: int,
     n: int,
@@ -154,12 +139,6 @@ def _rated(
         rating = rate(comparison, rater, seed, str(number))
         one = ErrorPair(reference, candidate, comparison)
         yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
-
-
-def _alone(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """One sentence of a report, about a finding where there is one."""
-    findings = [one for one in report.plan if isinstance(one.content, Finding)]
-    return rerender(report, (rng.choice(findings or list(report.plan)),))
 
 
 def _sentences(

@@ -233,21 +233,6 @@ class Run:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
         return roles.evidence(self._filler(role))
 
-    def evidence_of_models(self, *wanted: str) -> str:
-        """Level of evidence of what models of these roles find in a text: ``synthetic`` if one of them was
-        trained in this build on generated reports or not at all, else that of what it was trained on."""
-        found = [self._evidence_of_model(role) for role in wanted]
-        return min(found, key=("synthetic", "open", "credentialed").index)
-
-    def _evidence_of_model(self, role: str) -> str:
-        name = self.profile.models[role]
-        if name.startswith(naming.UNTRAINED):
-            return roles.SYNTHETIC
-        if name.startswith(CELL_MODEL):
-            cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
-            return str(self._kept(cell).facts.get("evidence", roles.SYNTHETIC))
-        return "open"
-
     def source(self, role: str) -> str:
         """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
         filler = self._filler(role)
