@@ -35,8 +35,10 @@ def read(text: str) -> Reading:
         Positions are characters of ``text``. An empty text gives an empty reading.
     """
     known = vocabulary()
-    parsed = [(start, parse(sentence)) for start, sentence in sentences(text)]
-    regions = _regions([one for _, one in parsed])
+    parts = [(start, sentence, parse(sentence)) for start, sentence in sentences(text)]
+    parsed = [(start, one) for start, _, one in parts]
+    # A sentence that is said twice votes once, so that it reads the same.
+    regions = _regions({" ".join(sentence.lower().split()): one for _, sentence, one in parts}.values())
     findings: list[Finding] = []
     normals: list[NormalStatement] = []
     for offset, sentence in parsed:
@@ -74,7 +76,8 @@ def _absorbed(one: Mention, chosen: Iterable[tuple[Mention, Sense]], text: str, 
     )
 
 
-def _regions(parsed: Sequence[Parsed]) -> Counter[str]:
+def _regions(parsed: Iterable[Parsed]) -> Counter[str]:
+    """The votes of words for the regions that they belong to."""
     votes: Counter[str] = Counter({HOME: 3})
     for sentence in parsed:
         for mention in sentence.mentions:
@@ -104,7 +107,9 @@ def _sense(mention: Mention, regions: Counter[str], known: Vocabulary) -> Sense:
         fits = bool(known.places.get(sense.key, frozenset()) & said)
         return _FITS * fits + regions[sense.region] + 2 * _FITS * len(sense.lead)
 
-    return max(senses, key=worth)
+    best = max(senses, key=worth)
+    at_home = [sense for sense in senses if sense.region == HOME]
+    return max(at_home, key=worth) if at_home and _stray(mention, best, regions) else best
 
 
 def _spot(spots: Sequence[Spot], sense: Sense, regions: Counter[str], known: Vocabulary) -> Location:

@@ -164,6 +164,7 @@ def _error(
     key = next((key for key in sorted(item.means) if significance(key).name == "urgent"), item.observation)
     grade = significance(key)
     if link is not None:
+        grade = max(grade, significance(link.candidate.observation), key=lambda one: (one.major, one.weight))
         spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
     rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
     counted = significant and grade.major
