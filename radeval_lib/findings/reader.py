@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import Mention, NormalMention, Parsed, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocabulary
-from radeval_lib.findings.words import sentences
+from radeval_lib.findings.words import sentences, tokens
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
@@ -58,6 +58,35 @@ def read(text: str) -> Reading:
             if any(subject.region for subject in one.subjects)
         ]
     return Reading(tuple(findings), tuple(normals), any(one.recommends for _, one in parsed))
+
+
+def coverage(text: str) -> float:
+    """The share of a report's sentences that the reader can make something of.
+
+    Such a sentence holds a finding or normal statement that :func:`read` gives back, asks for another
+    examination, or has a phrase of those that state no finding (``asides`` in ``reading.yml``). It need not be
+    understood whole. The words are those of chest X-rays: of reports of another examination a low share warns that
+    what is compared is not what they say. Sentences without a letter do not count.
+
+    Parameters
+    ----------
+    text : as for :func:`read`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1 for a text without a sentence, of which nothing is left unread.
+    """
+    reading, known = read(text), vocabulary()
+    at = [one.start for one in (*reading.findings, *reading.normals)]
+    heard = [
+        any(start <= place < start + len(sentence) for place in at)
+        or parse(sentence).recommends
+        or bool(known.asides.find(tokens(sentence)))
+        for start, sentence in sentences(text)
+        if any(map(str.isalpha, sentence))
+    ]
+    return sum(heard) / len(heard) if heard else 1.0
 
 
 def _stray(one: Mention, sense: Sense, regions: Counter[str]) -> bool:
