@@ -2,7 +2,8 @@
 
     python benchmarks/rules_judge_relations.py [DATA_ROOT]
 
-Texts are the findings and the impressions of Open-i's reports that have both; without a data root, of generated ones.
+Texts are the findings and the impressions of Open-i's reports that have both; without a data root, of
+generated ones.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ def texts(root: str | None) -> list[str]:
 
 def main() -> None:
     """Print tries, violations and their rate, a relation a line."""
-    print(rates(tries(texts(sys.argv[1] if len(sys.argv) > 1 else None))).to_string(formatters={"rate": "{:.2%}".format}))
+    print(
+        rates(tries(texts(sys.argv[1] if len(sys.argv) > 1 else None))).to_string(
+            formatters={"rate": "{:.2%}".format}
+        )
+    )
 
 
 if __name__ == "__main__":

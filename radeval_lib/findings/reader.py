@@ -64,9 +64,9 @@ def coverage(text: str) -> float:
     """The share of a report's sentences that the reader can make something of.
 
     Such a sentence holds a finding or normal statement that :func:`read` gives back, asks for another
-    examination, or has a phrase of those that state no finding (``asides`` in ``reading.yml``). It need not be
-    understood whole. The words are those of chest X-rays: of reports of another examination a low share warns that
-    what is compared is not what they say. Sentences without a letter do not count.
+    examination, or has a phrase of those that state no finding (``asides`` in ``reading.yml``). It need not
+    be understood whole, so the share is an upper bound: a low one warns that what is compared is not what
+    the report says. Sentences without a letter do not count.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def coverage(text: str) -> float:
         From 0 to 1; 1 for a text without a sentence, of which nothing is left unread.
     """
     reading, known = read(text), vocabulary()
-    at = [one.start for one in (*reading.findings, *reading.normals)]
+    at = [one.start for one in reading.findings] + [one.start for one in reading.normals]
     heard = [
         any(start <= place < start + len(sentence) for place in at)
         or parse(sentence).recommends

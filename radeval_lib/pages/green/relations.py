@@ -1,7 +1,8 @@
-"""What must hold of the rules judge whatever a report says: metamorphic relations, and how often each is violated.
+"""Metamorphic relations of the rules judge: what must hold whatever a report says, and how often it does not.
 
-No label is needed: a report is changed in a way whose effect on the judgement is known. The first relations change
-nothing that it says (:data:`FORMS`); the others delete or deny one finding, or swap reference and candidate.
+No label is needed: a report is changed in a way whose effect on the judgement is known beforehand. The first
+relations change nothing that it says (:data:`FORMS`); the others change one finding that stands alone in its
+sentence, or swap reference and candidate.
 """
 
 from __future__ import annotations
@@ -15,13 +16,16 @@ from typing import NamedTuple
 import pandas as pd
 
 from radeval_lib.findings import read
-from radeval_lib.findings.vocabulary import IGNORED, plain, vocabulary
+from radeval_lib.findings.vocabulary import IGNORED, vocabulary
 from radeval_lib.findings.words import MASK, tokens
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import Item, relation, said
+from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.pages.ratescore.forms import parts
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
+_NORMAL = (
+    "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
+)
 
 
 def _closed(text: str) -> list[str]:
@@ -39,12 +43,14 @@ FORMS = {
     "white space": lambda text: "\n " + "  ".join(text.split()) + "\t\n",
     "line wrapping": lambda text: fill(text, 40),
     "order of sentences": lambda text: " ".join(reversed(_closed(text))),
-    "numbered list: a line each": lambda text: _listed(text, "\n"),
-    "numbered list: in one line": lambda text: _listed(text, " "),
+    "numbered list, a line each": lambda text: _listed(text, "\n"),
+    "numbered list in one line": lambda text: _listed(text, " "),
     "repeated sentences": lambda text: " ".join(2 * _closed(text)),
 }
 """Forms that change nothing of what a report says."""
-IDENTITY, DELETED, DENIED, SWAPPED = "identity", "one finding deleted", "one finding denied", "reports swapped"
+IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
+DELETED, DENIED = "one finding deleted", "one finding denied"
+MOVED, GROWN = "one finding on the other side", "one measurement tripled"
 
 
 class Try(NamedTuple):
@@ -60,10 +66,6 @@ def _numbers(found: Judgement) -> tuple[object, ...]:
     return found.count(True), found.count(False), found.matched_findings, round(found.weighted_errors, 9)
 
 
-def _counts(found: Judgement) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    return found.count(True), found.count(False), found.matched_findings
-
-
 def _alike(text: str, form: str, other: str) -> bool:
     """Whether a report in another form is the same report, by itself and beside another."""
     return (
@@ -77,9 +79,8 @@ def _alike(text: str, form: str, other: str) -> bool:
 def _mirrored(one: str, other: str) -> bool:
     """Whether swapped reports have each other's false for missing findings, and all else alike."""
     there, back = judge_pair(one, other), judge_pair(other, one)
-    return (there.matched_findings, *_counts(there)[:2]) == (
-        back.matched_findings,
-        *(tuple(counts[place] for place in _MIRROR) for counts in _counts(back)[:2]),
+    return there.matched_findings == back.matched_findings and all(
+        there.count(grade) == tuple(back.count(grade)[place] for place in _MIRROR) for grade in (True, False)
     )
 
 
@@ -87,22 +88,11 @@ def _only(found: Judgement, category: str) -> bool:
     return [one.category for one in found.errors] == [category] and not found.slight
 
 
-class Lone(NamedTuple):
-    """A finding that stands alone: the rest of its report, and the report with a denial of it in its place.
+def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
+    """The sentences of a report, and the number of one with a finding whose change has a known effect.
 
-    ``denied`` is None where a denial could not be put in plain words.
-    """
-
-    rest: str
-    denied: str | None
-
-
-def lone_findings(text: str) -> Iterator[Lone]:
-    """The findings of a report of which one can say beforehand what it takes to delete or deny them.
-
-    Such a finding is the only one that its sentence names, the sentence has no word of negation, doubt or
-    normality and nothing masked, and the other sentences speak neither of it nor of a near relative. To be
-    denied in plain words, its sentence must not begin with an article that points ("the") and speak of no change.
+    That finding is the only one that its sentence names; the sentence has no word of negation, doubt or
+    normality, no word masked and no colon; and the others speak neither of it nor of a relative.
     """
     known = vocabulary()
     sentences = _closed(text)
@@ -111,25 +101,60 @@ def lone_findings(text: str) -> Iterator[Lone]:
         named = known.observations.find(words)
         if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
             continue
-        said_so = {word.word for word in words[named[0].first : named[0].end]}
-        unclear = [cue for cue in (*known.cues.find(words), *known.after.find(words), *known.links.find(words))]
-        states = [one for one in known.states.find(words) if words[one.first].word not in said_so]
-        if unclear or states or MASK in {word.word for word in words} or re.search("[;:]", sentence):
+        name = {word.word for word in words[named[0].first : named[0].end]}
+        unclear = any(group.find(words) for group in (known.cues, known.after, known.links))
+        states = any(words[one.first].word not in name for one in known.states.find(words))
+        if unclear or states or MASK in {word.word for word in words} or ":" in sentence:
             continue
-        rest = " ".join(sentences[:place] + sentences[place + 1 :])
-        own = said(sentence).stated
+        rest = " ".join(_without(sentences, place))
         spoken = {one.observation for one in read(rest).findings}
         keys = {sense.key for sense in named[0].value}
-        kin = {key for pair in known.kin if pair & keys for key in pair} | keys
-        if spoken & kin or any(relation(one, other) for one in own for other in said(rest).stated):
-            continue
-        denied = None
-        if not known.changes.find(words) and not re.match(r"(?i)(?:the|this|these)\b", sentence):
-            found = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)
-            bare = sentence[found.end() :] if found else re.sub(r"(?i)^an? ", "", sentence)
-            denial = f"There is no {bare}" if found else f"No evidence of {bare[0].lower()}{bare[1:]}"
-            denied = " ".join([*sentences[:place], denial, *sentences[place + 1 :]])
-        yield Lone(rest, denied)
+        related = {key for pair in (*known.kin, *known.kinds) if keys & set(pair) for key in pair} | keys
+        own = said(sentence).stated
+        if not spoken & related and not any(relation(a, b) for a in own for b in said(rest).stated):
+            yield sentences, place
+
+
+def _without(sentences: list[str], place: int, *instead: str) -> list[str]:
+    return [*sentences[:place], *instead, *sentences[place + 1 :]]
+
+
+def denial(sentence: str) -> str | None:
+    """A plain sentence turned into a denial; None where it points ("the") or speaks of change."""
+    if vocabulary().changes.find(tokens(sentence)) or re.match(r"(?i)(?:the|this|these)\b", sentence):
+        return None
+    found = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)
+    if found:
+        return f"There is no {sentence[found.end() :]}"
+    bare = re.sub(r"(?i)^an? ", "", sentence)
+    return f"No evidence of {bare[0].lower()}{bare[1:]}"
+
+
+def other_side(sentence: str) -> str | None:
+    """A sentence that says left or right once, with the other; else None."""
+    sides = re.findall(r"(?i)\b(?:left|right)\b", sentence)
+    if len(sides) != 1 or re.search(r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch", sentence):
+        return None
+    other = "right" if sides[0].lower() == "left" else "left"
+    return sentence.replace(sides[0], other)
+
+
+def tripled(sentence: str) -> str | None:
+    """A sentence with one measurement, three times as large; None for others, and for what is a distance."""
+    sizes = re.findall(r"(?i)\b(\d+(?:\.\d+)?)[ -]?(?:mm|cm)\b", sentence)
+    if len(sizes) != 1 or re.search(r"(?i)above|below|from|between|carina|tip|\bx\b|\bby\b|/", sentence):
+        return None
+    return re.sub(
+        rf"\b{re.escape(sizes[0])}(?=[ -]?(?:mm|cm))", f"{3 * float(sizes[0]):g}", sentence, flags=re.I
+    )
+
+
+_CHANGES = {
+    DELETED: (lambda sentence: "", "b", "a"),
+    DENIED: (denial, "b", "a"),
+    MOVED: (other_side, "c", "c"),
+    GROWN: (tripled, "d", "d"),
+}
 
 
 def tries(texts: Sequence[str]) -> Iterator[Try]:
@@ -139,12 +164,17 @@ def tries(texts: Sequence[str]) -> Iterator[Try]:
         for name, put in FORMS.items():
             form = put(text)
             yield Try(name, _alike(text, form, other), text, form)
-        for lone in lone_findings(text):
-            for name, changed in ((DELETED, lone.rest), (DENIED, lone.denied)):
-                if changed is None:
-                    continue
-                held = _only(judge_pair(text, changed), "b") and _only(judge_pair(changed, text), "a")
-                yield Try(name, held, text, changed)
+        if not said(text).stated:
+            more = f"{text} {_NORMAL}"
+            yield Try(
+                NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors, text, more
+            )
+        for sentences, place in lone_findings(text):
+            for name, (change, there, back) in _CHANGES.items():
+                if (changed := change(sentences[place])) is not None:
+                    new = " ".join(filter(None, _without(sentences, place, changed)))
+                    held = _only(judge_pair(text, new), there) and _only(judge_pair(new, text), back)
+                    yield Try(name, held, text, new)
         yield Try(SWAPPED, _mirrored(text, other), text, other)
 
 

@@ -148,7 +148,7 @@ def test_a_diagnosis_matches_its_sign():
 def test_every_error_states_its_rule_and_place():
     reference = "Moderate right effusion. No pneumothorax."
     (error,) = judge_pair(reference, "Moderate right effusion. Small left pneumothorax.").errors
-    assert error.says == "Mild pneumothorax (left)"
+    assert error.says == "Small pneumothorax (left)"
     assert "rules it out" in error.rule
     assert "urgent" in error.rule
     assert reference[slice(*error.reference_span)] == "pneumothorax"

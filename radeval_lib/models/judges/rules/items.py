@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from radeval_lib.lexicon.loading import load_lexicon
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
-_DEGREES = ("minimal", "mild", "moderate", "severe")
+_SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -207,7 +207,13 @@ def degree(item: Item) -> str:
     """Severity or size in words; empty where neither is said."""
     if item.size_mm:
         return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
-    return _DEGREES[item.severity] if item.severity is not None else ""
+    if item.severity is None:
+        return ""
+    lexicon = load_lexicon()
+    concept = lexicon.concepts.get(item.observation)
+    scale = concept.scale or (_SIZED if concept.size else None) if concept is not None else None
+    words: str = lexicon.grammar["scales"][scale or "degree"]["adjectives"][item.severity][0]
+    return words.removesuffix(" amount of")
 
 
 def describe(item: Item) -> str:
@@ -216,11 +222,14 @@ def describe(item: Item) -> str:
     text = " ".join(part for part in parts if part)
     place = where(item.places, item.side)
     text = f"{text} ({place})" if place else text
+    if item.means:
+        text = f"{text}, read as {' or '.join(sorted(map(name, item.means)))}"
     return text[0].upper() + text[1:]
 
 
-SAME, MEANT, KIN, SYNONYM = "same finding", "sign and diagnosis", "near relative", "synonym by encoder"
-_BASE = {SAME: 10.0, MEANT: 7.0, KIN: 4.0, SYNONYM: 1.0}
+SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
+KIN, SYNONYM = "near relative", "synonym by encoder"
+_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0, SYNONYM: 1.0}
 
 Synonyms = Callable[[str, str], bool]
 """Whether two observations, keys of the lexicon, are the same in other words."""
@@ -241,8 +250,10 @@ def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | 
     mine, theirs = one.means | {one.observation}, other.means | {other.observation}
     if mine & theirs:
         return MEANT
-    kin = vocabulary().kin
-    if any(frozenset((a, b)) in kin for a in mine for b in theirs):
+    known = vocabulary()
+    if any((a, b) in known.kinds or (b, a) in known.kinds for a in mine for b in theirs):
+        return KIND
+    if any(frozenset((a, b)) in known.kin for a in mine for b in theirs):
         return KIN
     if synonyms is not None and synonyms(one.observation, other.observation):
         return SYNONYM
@@ -277,7 +288,7 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     if opposite and how != SAME:
         return None
     closeness = near(one, other)
-    if how in (KIN, SYNONYM) and closeness is False:
+    if how in (KIND, KIN, SYNONYM) and closeness is False:
         return None
     value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
     if closeness is not None:
@@ -287,19 +298,51 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     return value, how
 
 
-def align(
-    reference: Sequence[Item], candidate: Sequence[Item], synonyms: Synonyms | None = None
-) -> list[Link]:
-    """One-to-one links, in the order of the reference's text."""
+def align(reference: Said, candidate: Said, synonyms: Synonyms | None = None) -> list[Link]:
+    """One-to-one links, in the order of the reference's text.
+
+    A relative of a finding is none where one report states what the other denies.
+    """
     options = []
-    for left, one in enumerate(reference):
-        for right, other in enumerate(candidate):
-            if (likeness := _likeness(one, other, synonyms)) is not None:
+    for left, one in enumerate(reference.stated):
+        for right, other in enumerate(candidate.stated):
+            if (likeness := _likeness(one, other, synonyms)) is None:
+                continue
+            if likeness[1] in (SAME, MEANT) or not (
+                other.observation in reference.denied or one.observation in candidate.denied
+            ):
                 options.append((-likeness[0], left, right, likeness[1]))
     links: dict[int, Link] = {}
     taken: set[int] = set()
     for _, left, right, how in sorted(options):
         if left not in links and right not in taken:
-            links[left] = Link(reference[left], candidate[right], how)
+            links[left] = Link(reference.stated[left], candidate.stated[right], how)
             taken.add(right)
     return sorted(links.values(), key=lambda link: link.reference.start)
+
+
+def by_side(mine: Said, theirs: Said) -> Said:
+    """A report with its bilateral findings said of each side where the other report says them so."""
+    stated = []
+    for item in mine.stated:
+        sides = {one.side for one in theirs.stated if one.observation == item.observation}
+        if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
+            stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
+        else:
+            stated.append(item)
+    return replace(mine, stated=stated)
+
+
+def covered(item: Item, other: Said) -> Item | None:
+    """What the other report calls a finding in a coarser word, at a place that fits, without denying it."""
+    if item.observation in other.denied:
+        return None
+    kinds = vocabulary().kinds
+    fitting = (
+        one
+        for one in other.stated
+        if (one.observation, item.observation) in kinds
+        and near(one, item) is not False
+        and not sides_conflict(one, item)
+    )
+    return next(fitting, None)
