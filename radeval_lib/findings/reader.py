@@ -50,7 +50,7 @@ def read(text: str) -> Reading:
         }
         places = {number: len(findings) + place for place, number in enumerate(kept)}
         for one, sense in kept.values():
-            sign = places.get(one.sign_of) if one.sign_of is not None else None
+            sign = tuple(places[number] for number in one.sign_of if number in places)
             findings.append(_finding(one, sense, regions, known, text, offset, sign))
         normals += [
             _normal(one, regions, known, text, offset)
@@ -186,7 +186,7 @@ def _finding(
     known: Vocabulary,
     text: str,
     offset: int,
-    sign: int | None,
+    sign: tuple[int, ...],
 ) -> Finding:
     start, end = offset + one.start, offset + one.stop
     locations = _locations(one, sense, regions, known)

@@ -273,7 +273,7 @@ def vocabulary() -> Vocabulary:
     lexicon = load_lexicon()
     concepts = lexicon.concepts
     ours = [(name, Sense(IGNORED, HOME)) for name in raw["ignored"]]
-    for part in ("names", "observations"):
+    for part in ("observations", "names"):
         for key, names in raw[part].items():
             ours += [sense for name in names for sense in _our_names(key, name)]
     regions: dict[str, set[str]] = {}

@@ -126,7 +126,7 @@ def test_an_ambiguous_name_follows_the_rest_of_the_report():
 
 def test_a_diagnosis_is_linked_to_its_sign():
     sign, diagnosis = read("Right basilar opacity, which may represent atelectasis.").findings
-    assert sign.sign_of == 1
+    assert sign.sign_of == (1,)
     assert diagnosis.presence == "uncertain"
 
 

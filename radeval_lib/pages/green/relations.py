@@ -23,6 +23,7 @@ from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.pages.ratescore.forms import parts
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
+_SIDED = re.compile(r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch")
 _NORMAL = (
     "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
 )
@@ -133,7 +134,7 @@ def denial(sentence: str) -> str | None:
 def other_side(sentence: str) -> str | None:
     """A sentence that says left or right once, with the other; else None."""
     sides = re.findall(r"(?i)\b(?:left|right)\b", sentence)
-    if len(sides) != 1 or re.search(r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch", sentence):
+    if len(sides) != 1 or _SIDED.search(sentence):
         return None
     other = "right" if sides[0].lower() == "left" else "left"
     return sentence.replace(sides[0], other)

@@ -78,7 +78,7 @@ def said(text: str) -> Said:
 def collect(reading: Reading) -> Said:
     """Put the mentions of a reading together."""
     result = Said()
-    diagnoses = {one.sign_of for one in reading.findings if one.sign_of is not None}
+    diagnoses = {number for one in reading.findings for number in one.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
@@ -120,13 +120,10 @@ def _rank(item: Item) -> tuple[object, ...]:
 
 
 def _item(finding: Finding, reading: Reading) -> Item:
-    means = frozenset(
-        [reading.findings[finding.sign_of].observation] if finding.sign_of is not None else []
-    ) - {finding.observation}
+    read_as = [reading.findings[number] for number in finding.sign_of]
+    means = frozenset(one.observation for one in read_as) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
-    locations = finding.locations
-    if not locations and finding.sign_of is not None:
-        locations = reading.findings[finding.sign_of].locations
+    locations = finding.locations or (read_as[0].locations if read_as else ())
     places = frozenset(one.place for one in locations if one.place and one.place != "lung")
     sides = frozenset(filter(None, (_side(one) for one in locations)))
     if "bilateral" in sides:
@@ -333,16 +330,19 @@ def by_side(mine: Said, theirs: Said) -> Said:
     return replace(mine, stated=stated)
 
 
-def covered(item: Item, other: Said) -> Item | None:
-    """What the other report calls a finding in a coarser word, at a place that fits, without denying it."""
+def covered(item: Item, other: Said) -> tuple[Item, str] | None:
+    """What the other report calls a finding in a finer or coarser word, reads it as, or says at more places.
+
+    It is at a place that fits, and the other report does not deny the finding.
+    """
     if item.observation in other.denied:
         return None
-    kinds = vocabulary().kinds
-    fitting = (
-        one
-        for one in other.stated
-        if (one.observation, item.observation) in kinds
-        and near(one, item) is not False
-        and not sides_conflict(one, item)
-    )
-    return next(fitting, None)
+    for one in other.stated:
+        how = relation(item, one)
+        if sides_conflict(one, item):
+            continue
+        if (how in (MEANT, KIND) and near(one, item) is not False) or (
+            how == SAME and item.places and item.places <= one.places
+        ):
+            return one, how
+    return None
