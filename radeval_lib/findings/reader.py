@@ -92,7 +92,10 @@ def coverage(text: str) -> float:
 def _stray(one: Mention, sense: Sense, regions: Counter[str]) -> bool:
     """Whether a single word would alone bring another region into a report of the chest ("foci")."""
     return (
-        sense.region != HOME and one.end - one.first == 1 and regions[sense.region] <= 2 and regions[HOME] > 3
+        sense.region != HOME
+        and one.end - one.first == 1
+        and regions[sense.region] <= 2
+        and 3 < regions[HOME] == max(regions.values())
     )
 
 

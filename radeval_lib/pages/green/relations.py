@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from radeval_lib.data.records import Report
+from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
 from radeval_lib.findings.vocabulary import IGNORED, vocabulary
 from radeval_lib.findings.words import MASK, tokens
@@ -23,7 +25,9 @@ from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.pages.ratescore.forms import parts
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
-_SIDED = re.compile(r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch")
+_SIDED = re.compile(
+    r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch|circumflex|quadrant"
+)
 _NORMAL = (
     "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
 )
@@ -92,8 +96,9 @@ def _only(found: Judgement, category: str) -> bool:
 def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     """The sentences of a report, and the number of one with a finding whose change has a known effect.
 
-    That finding is the only one that its sentence names; the sentence has no word of negation, doubt or
-    normality, no word masked and no colon; and the others speak neither of it nor of a relative.
+    That finding is the only one that its sentence names; the sentence says nothing else of a structure (that
+    it is normal, or enlarged), has no word of denial or doubt, none masked and no colon; and the others speak
+    neither of it nor of a relative.
     """
     known = vocabulary()
     sentences = _closed(text)
@@ -103,8 +108,16 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
         if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
             continue
         name = {word.word for word in words[named[0].first : named[0].end]}
-        unclear = any(group.find(words) for group in (known.cues, known.after, known.links))
-        states = any(words[one.first].word not in name for one in known.states.find(words))
+        structures = {subject.key for one in known.subjects.find(words) for subject in one.value}
+        # "There is" ends the reach of a denial, and denies nothing itself.
+        unclear = any(cue.value != "stops" or cue.first for cue in known.cues.find(words))
+        unclear |= any(group.find(words) for group in (known.after, known.links))
+        states = any(
+            one.value in ("normal", "abnormal")
+            or any((key, one.value) in known.abnormal_states for key in structures)
+            for one in known.states.find(words)
+            if words[one.first].word not in name
+        )
         if unclear or states or MASK in {word.word for word in words} or ":" in sentence:
             continue
         rest = " ".join(_without(sentences, place))
@@ -121,8 +134,10 @@ def _without(sentences: list[str], place: int, *instead: str) -> list[str]:
 
 
 def denial(sentence: str) -> str | None:
-    """A plain sentence turned into a denial; None where it points ("the") or speaks of change."""
-    if vocabulary().changes.find(tokens(sentence)) or re.match(r"(?i)(?:the|this|these)\b", sentence):
+    """A sentence turned into a denial; None where it points ("the"), speaks of change or of what has been."""
+    if vocabulary().changes.find(tokens(sentence)) or re.match(
+        r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b", sentence
+    ):
         return None
     found = re.match(r"(?i)there (?:is|are) (?:an? |some )?", sentence)
     if found:
@@ -132,7 +147,7 @@ def denial(sentence: str) -> str | None:
 
 
 def other_side(sentence: str) -> str | None:
-    """A sentence that says left or right once, with the other; else None."""
+    """A sentence that says left or right once, with the other; None where that is part of a name."""
     sides = re.findall(r"(?i)\b(?:left|right)\b", sentence)
     if len(sides) != 1 or _SIDED.search(sentence):
         return None
@@ -187,3 +202,8 @@ def rates(found: Iterable[Try]) -> pd.DataFrame:
     table = pd.DataFrame([(one.relation, not one.held) for one in found], columns=["relation", "violated"])
     grouped = table.groupby("relation", sort=False)["violated"]
     return pd.DataFrame({"tries": grouped.size(), "violations": grouped.sum(), "rate": grouped.mean()})
+
+
+def of_reports(reports: Iterable[Report]) -> pd.DataFrame:
+    """:func:`rates` on the findings of reports, restricted or not."""
+    return rates(tries([reveal(report.findings) for report in reports if len(report.findings)]))

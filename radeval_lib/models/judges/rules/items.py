@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radeval_lib.findings import Finding, Location, Reading, read
-from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.findings.vocabulary import HOME, vocabulary
+from radeval_lib.findings.words import singular
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
 
@@ -22,7 +23,8 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 class Item:
     """One finding of a report.
 
-    ``means`` are the diagnoses that it is read as; the span is that of its first mention.
+    ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
+    its first mention.
     """
 
     observation: str
@@ -33,6 +35,7 @@ class Item:
     size_mm: tuple[float, ...]
     changes: frozenset[str]
     means: frozenset[str]
+    names: frozenset[str]
     start: int
     end: int
 
@@ -137,6 +140,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.size_mm,
         frozenset([finding.change] if finding.change else []),
         means,
+        frozenset([" ".join(map(singular, finding.words.lower().split()))]),
         finding.start,
         finding.end,
     )
@@ -159,6 +163,7 @@ def _add(items: list[Item], new: Item) -> None:
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
             old.means |= new.means
+            old.names |= new.names
             return
     items.append(new)
 
@@ -242,7 +247,7 @@ class Link(NamedTuple):
 
 def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | None:
     """How two findings are related, if they are."""
-    if one.observation == other.observation:
+    if one.observation == other.observation or _namesakes(one, other):
         return SAME
     mine, theirs = one.means | {one.observation}, other.means | {other.observation}
     if mine & theirs:
@@ -255,6 +260,18 @@ def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | 
     if synonyms is not None and synonyms(one.observation, other.observation):
         return SYNONYM
     return None
+
+
+def _namesakes(one: Item, other: Item) -> bool:
+    """Whether one name, at places that fit, was read as the findings of two regions of the body.
+
+    The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
+    """
+    if not one.names & other.names or near(one, other) is False:
+        return False
+    concepts = load_lexicon().concepts
+    ours, theirs = (concepts.get(item.observation) for item in (one, other))
+    return (ours.region if ours else HOME) != (theirs.region if theirs else HOME)
 
 
 def sides_conflict(one: Item, other: Item) -> bool:
@@ -330,16 +347,16 @@ def by_side(mine: Said, theirs: Said) -> Said:
     return replace(mine, stated=stated)
 
 
-def covered(item: Item, other: Said) -> tuple[Item, str] | None:
+def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
     """What the other report calls a finding in a finer or coarser word, reads it as, or says at more places.
 
-    It is at a place that fits, and the other report does not deny the finding.
+    It is at a place that fits, and neither report denies what the other states of it.
     """
     if item.observation in other.denied:
         return None
     for one in other.stated:
         how = relation(item, one)
-        if sides_conflict(one, item):
+        if sides_conflict(one, item) or one.observation in mine.denied:
             continue
         if (how in (MEANT, KIND) and near(one, item) is not False) or (
             how == SAME and item.places and item.places <= one.places

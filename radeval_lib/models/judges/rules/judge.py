@@ -153,14 +153,14 @@ def judge_pair(
             matched.append(describe(link.candidate))
     for item in ours.stated:
         if id(item) not in linked:
-            if (found_there := covered(item, theirs)) is not None:
+            if (found_there := covered(item, ours, theirs)) is not None:
                 links.append(Link(item, *found_there))
                 slight += weigh.slight(links[-1])
             else:
                 errors.append(weigh.missing(item, theirs.rules_out(item.observation)))
     for item in theirs.stated:
         if id(item) not in linked:
-            if (found_here := covered(item, ours)) is not None:
+            if (found_here := covered(item, theirs, ours)) is not None:
                 links.append(Link(found_here[0], item, found_here[1]))
                 slight += weigh.slight(links[-1])
             else:
