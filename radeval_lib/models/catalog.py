@@ -150,10 +150,15 @@ def revision_of(hub: str) -> str | None:
 
 def in_cache(card: Card) -> bool:
     """Whether the model's weights are on this machine already, as safetensors; asks no network."""
+    return in_hub_cache(card.hub, card.pinned)
+
+
+def in_hub_cache(hub: str, revision: str | None) -> bool:
+    """The same of any repository of the hub, by name."""
     from huggingface_hub import try_to_load_from_cache
 
     found = (
-        try_to_load_from_cache(card.hub, file, revision=card.pinned)
+        try_to_load_from_cache(hub, file, revision=revision)
         for file in ("model.safetensors", "model.safetensors.index.json")
     )
     return any(isinstance(path, str) for path in found)

@@ -18,7 +18,6 @@ ALIKE = 0.5
 
 _END = re.compile(r"(?<=[.!?])\s+")
 _WORD = re.compile(r"[a-z]+|\d+(?:\.\d+)?")
-_ENTRY = re.compile(r"^(?:\(([a-f])\) [^:]*: )?\d+\. ?(.*)$", re.MULTILINE)
 _IN_REFERENCE = "bf"  # categories of what the candidate leaves out
 _MOST = 4  # of one kind in one sentence
 
@@ -159,8 +158,8 @@ def _assigned(pair: Pair, analysis: str) -> list[dict[str, int]]:
     """Of each sentence, in the order of :func:`_rows`, how many of each kind the analysis names of it."""
     reference, candidate = (sentences(text) for text in pair)
     counts: list[dict[str, int]] = [{} for _ in (*reference, *candidate)]
-    for kind, said in _named(analysis):
-        letter = kind[-1] if kind != MATCHED else ""
+    for section, letter, said in green_analysis.entries(analysis):
+        kind = f"{section} {letter}" if letter else section
         offset, own = (0, reference) if letter and letter in _IN_REFERENCE else (len(reference), candidate)
         if own:
             words = _words(said)
@@ -168,14 +167,6 @@ def _assigned(pair: Pair, analysis: str) -> list[dict[str, int]]:
             place = offset + shared.index(max(shared))
             counts[place][kind] = counts[place].get(kind, 0) + 1
     return counts
-
-
-def _named(analysis: str) -> Iterator[tuple[str, str]]:
-    for section in (SIGNIFICANT, INSIGNIFICANT, MATCHED):
-        body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0].strip()
-        for letter, listed in _ENTRY.findall(body):
-            for said in filter(None, map(str.strip, listed.split(";"))):
-                yield (f"{section} {letter}" if letter else section), said
 
 
 class Oracle:
