@@ -9,8 +9,8 @@ from typing import Any
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
-from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.loading import RADGRAPH, ModelError, hub_answers
+from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.standing_in import at_hand, check_installed, stand_in
 from radeval_lib.paths import display_path
 

@@ -19,7 +19,8 @@ from radeval_lib.errors import RadevalError, of_system, plain
 from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError, Scores
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
-from radeval_lib.metrics.reasons import Reason, told
+from radeval_lib.metrics.explanations import told
+from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.cache import BlobCache, mend, text_key
 from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
 
@@ -248,7 +249,7 @@ def score_file(
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line a pair: the number of its row from 1, the column
-        of its candidate, its scores, and what :func:`~radeval_lib.metrics.reasons.told` tells.
+        of its candidate, its scores, and what :func:`~radeval_lib.metrics.explanations.told` tells.
     texts : whether explanations may repeat words of the texts.
     progress : called with the number of rows done so far.
 

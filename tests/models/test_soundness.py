@@ -10,9 +10,9 @@ import pytest
 
 from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.models import loading
-from radeval_lib.models.catalog import packaged_minilm
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.loading import ModelError, locate
+from radeval_lib.models.packaged import packaged_minilm
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 
