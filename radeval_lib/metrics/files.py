@@ -10,16 +10,16 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import astuple, dataclass, field
-from itertools import islice, product, repeat
+from itertools import islice, product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
 from radeval_lib.metrics import pair_files
-from radeval_lib.metrics.base import Metric, MetricError, Scores
+from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
-from radeval_lib.metrics.explanations import told
+from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.cache import BlobCache, mend, text_key
 from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
@@ -59,14 +59,6 @@ def kept_beside(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class PairScore(NamedTuple):
-    """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
-
-    value: float
-    remark: str
-    reasons: list[Reason]
-
-
 class Kept:
     """A metric's scores of distinct pairs, on disk in ``folder``."""
 
@@ -100,11 +92,8 @@ class Kept:
         self.before += sum(key in earlier for key in keys)
         new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
         if new:
-            scores = self._scored(list(new.values()))
-            details = scores.details or repeat(None)
-            for (key, pair), value, detail in zip(new.items(), scores.values, details, strict=False):
-                reasons = self._metric.explain(*pair, detail) if self._explained else []
-                found[key] = PairScore(float(value), self._metric.remark(detail), reasons)
+            scored = pair_scores(self._metric, list(new.values()), explained=self._explained)
+            found.update(zip(new, scored, strict=True))
             self._cache.put({key: self._packed(found[key]) for key in new})
             self.holds = True
         return [found[key] for key in keys]
@@ -114,15 +103,6 @@ class Kept:
         told = [score.remark, [astuple(reason) for reason in score.reasons]]
         content = _HEAD.pack(self._run, score.value) + json.dumps(told).encode()
         return zlib.crc32(content).to_bytes(4, "little") + content
-
-    def _scored(self, pairs: list[tuple[str, str]]) -> Scores:
-        try:
-            return self._metric.score([one for one, _ in pairs], [one for _, one in pairs])
-        except ModelError as error:
-            name = self._metric.name
-            where = " and ".join(f"{name}.{role}" for role in self._metric.needs)
-            remedy = f"{error.remedy} The setting is {where}."
-            raise MetricError(error.what, f"{name}, {error.where}", remedy) from error
 
 
 def described_models(metric: Metric) -> dict[str, str]:
@@ -166,27 +146,6 @@ class Remark:
     def __str__(self) -> str:
         more = ", ..." if self.pairs > len(self.rows) else ""
         return f"{self.pairs:,} pair(s), in row(s) {', '.join(map(str, self.rows))}{more}"
-
-
-@dataclass(frozen=True)
-class ScoredPair:
-    """A pair with its scores by metric: the number of its row from 1, and the column of its candidate."""
-
-    row: int
-    column: str
-    reference: str
-    candidate: str
-    scores: dict[str, PairScore]
-
-    def explained(self, texts: bool) -> dict[str, Any]:
-        """The pair's line of the explanations."""
-        reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
-        return {
-            "row": self.row,
-            "candidate": self.column,
-            "scores": {name: one.value for name, one in self.scores.items()},
-            **told(reasons, self.reference, self.candidate, texts=texts),
-        }
 
 
 @dataclass
@@ -249,7 +208,7 @@ def score_file(
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line a pair: the number of its row from 1, the column
-        of its candidate, its scores, and what :func:`~radeval_lib.metrics.explanations.told` tells.
+        of its candidate, its scores, and what :func:`~radeval_lib.metrics.pair_scores.told` tells.
     texts : whether explanations may repeat words of the texts.
     progress : called with the number of rows done so far.
 
@@ -313,18 +272,9 @@ def _scored_pairs(
 ) -> list[list[ScoredPair]]:
     """The pairs of each row. A metric that fails on the first rows is put among those left out."""
     texts = [(row[pair_files.REFERENCE], row[name]) for row, name in product(rows, candidates)]
-    columns = dict[str, list[PairScore]]()
-    failed = dict[str, RadevalError]()
-    for name in list(chosen.metrics):
-        try:
-            columns[name] = kept[name].score(texts)
-        except RadevalError as error:
-            failed[name] = error
-            if before or len(failed) == len(chosen.metrics):
-                raise
-    for name, why in failed.items():
-        del chosen.metrics[name], kept[name]
-        chosen.left_out[name] = str(why)
+    columns = by_metric(chosen, lambda name: kept[name].score(texts), tolerant=not before)
+    for name in kept.keys() - columns.keys():
+        del kept[name]
     every = (
         ScoredPair(
             before + at // len(candidates) + 1,

@@ -47,6 +47,12 @@ def score_column(metric: str, candidate: str) -> str:
     return metric + candidate.removeprefix(CANDIDATE)
 
 
+def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
+    """Those columns that hold texts to score; ``candidate``, which is then missing, where there is none."""
+    found = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
+    return found or (CANDIDATE,)
+
+
 def check(source: Path, target: Path, explained: bool) -> list[Path]:
     """Where it is to stand how an output was made, and what explains it, if it is to be.
 
@@ -129,9 +135,7 @@ def _take(found: Found, row: Row, where: str, metrics: list[str]) -> None:
     if not row:
         return
     if not found.candidates:
-        found.candidates = tuple(
-            name for name in row if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")
-        ) or (CANDIDATE,)
+        found.candidates = candidates_of(row)
     _check_row(row, found.candidates, metrics, where)
     for name, value in row.items():
         beyond = type(value) is int and not -(1 << 63) <= value < 1 << 63  # no type of Parquet holds it

@@ -1,15 +1,86 @@
-"""What is told of a pair beside its scores: what they rest on, and how much of it the rules could read."""
+"""Scores of pairs by several metrics, what they rest on, and how much of the texts the rules could read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
+from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Reading, read
 from radeval_lib.findings.words import sentences
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
+from radeval_lib.models.soundness import ModelError
+
+
+class PairScore(NamedTuple):
+    """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
+
+    value: float
+    remark: str
+    reasons: list[Reason]
+
+
+def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
+    """The scores of (reference, candidate) pairs by one metric."""
+    try:
+        scores = metric.score([one for one, _ in pairs], [one for _, one in pairs])
+    except ModelError as error:
+        where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
+        remedy = f"{error.remedy} The setting is {where}."
+        raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
+    return [
+        PairScore(float(value), metric.remark(detail), metric.explain(*pair, detail) if explained else [])
+        for pair, value, detail in zip(pairs, scores.values, scores.details or repeat(None), strict=False)
+    ]
+
+
+def by_metric(
+    chosen: Chosen, score: Callable[[str], list[PairScore]], *, tolerant: bool
+) -> dict[str, list[PairScore]]:
+    """What ``score`` gives for the name of each metric.
+
+    Where it is ``tolerant``, a metric that fails is put among those left out, as long as another scores.
+    """
+    columns = dict[str, list[PairScore]]()
+    failed = dict[str, RadevalError]()
+    for name in chosen.metrics:
+        try:
+            columns[name] = score(name)
+        except RadevalError as error:
+            failed[name] = error
+            if not tolerant or len(failed) == len(chosen.metrics):
+                raise
+    for name, why in failed.items():
+        del chosen.metrics[name]
+        chosen.stand_ins.pop(name, None)
+        chosen.left_out[name] = str(why)
+    return columns
+
+
+@dataclass(frozen=True)
+class ScoredPair:
+    """A pair with its scores by metric: the number of its row from 1, and the column of its candidate."""
+
+    row: int
+    column: str
+    reference: str
+    candidate: str
+    scores: dict[str, PairScore]
+
+    def explained(self, texts: bool) -> dict[str, Any]:
+        """What is told of the pair: row, column and scores, and :func:`told`."""
+        reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
+        return {
+            "row": self.row,
+            "candidate": self.column,
+            "scores": {name: one.value for name, one in self.scores.items()},
+            **told(reasons, self.reference, self.candidate, texts=texts),
+        }
 
 
 @dataclass(frozen=True, slots=True)
