@@ -16,6 +16,9 @@ from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
 from radeval_lib.models.soundness import ModelError
 
+RELIABLE = 0.5
+"""Where the rules read a smaller share of the sentences than this, users are told not to rely on them."""
+
 
 class PairScore(NamedTuple):
     """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
