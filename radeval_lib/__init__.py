@@ -1,10 +1,16 @@
 """Helper library of a study on judging machine-written radiology text.
 
+``from radeval_lib import score, explain`` scores your own reports.
 The data flow one way: manifests -> data -> models -> metrics -> statistics -> recorded results -> book.
 ``radeval_lib.study`` is the part that every notebook uses; see CONTRIBUTING.md for the whole picture.
 """
 
 from importlib.metadata import PackageNotFoundError, version
+
+from radeval_lib.lazy import names_of
+
+_HOMES = {"radeval_lib.metrics.scoring": "explain score"}
+__getattr__ = names_of(__name__, _HOMES)
 
 try:
     __version__ = version("radeval-lib")

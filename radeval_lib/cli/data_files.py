@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors
-from radeval_lib.data.errors import FetchError
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import DATA, display_path
 
@@ -60,7 +59,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):
-        raise FetchError(
+        raise data.FetchError(
             f"{len(failed)} data sets are not in place: {', '.join(failed)}",
             display_path(root),
             "Run it again; what is in place stays.",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
-import pandas as pd
 
 from radeval_lib.cli.common import one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _SHOWN = ("exhibit", "verdict", "evidence", "command", "title")
 

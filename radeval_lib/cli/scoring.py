@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import one_line_errors
+from radeval_lib.cli.common import EXIT_BAD_INPUT, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
@@ -28,35 +29,90 @@ def _settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dic
 
 
 @click.command()
-@click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
+@click.option(
+    "--metric",
+    "metrics",
+    required=True,
+    multiple=True,
+    help="Name of a metric; may be repeated. `all`: every metric whose models are on this machine.",
+)
 @click.option("--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric.")
 @click.option(
-    "--input", "input_path", required=True, type=click.Path(path_type=Path), help="CSV or JSON lines."
+    "--input",
+    "input_path",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="CSV, TSV, JSON lines (.jsonl) or Parquet.",
 )
 @click.option("--output", "output_path", required=True, type=click.Path(path_type=Path), help="Likewise.")
+@click.option(
+    "--explain", is_flag=True, help="Also write OUTPUT.explained.jsonl: each error, and where it is."
+)
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(path_type=Path),
+    help="Also write a page (HTML) that shows scores, and errors marked in the texts.",
+)
+@click.option(
+    "--no-texts", is_flag=True, help="Repeat no words of the texts in explanations and on the page."
+)
 @one_line_errors
-def score(metrics: tuple[str, ...], given: tuple[str, ...], input_path: Path, output_path: Path) -> None:
-    """Score the columns `reference` and `candidate` of a file.
+def score(
+    metrics: tuple[str, ...],
+    given: tuple[str, ...],
+    input_path: Path,
+    output_path: Path,
+    explain: bool,
+    report_path: Path | None,
+    no_texts: bool,
+) -> None:
+    """Score the candidates of a file against its references.
 
-    The output has the file's rows with a column named after each metric; OUTPUT.about.json says metrics,
-    settings, models and versions. If it is interrupted, the same command goes on where it stopped.
+    The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
+    its rows with a column named after each metric (METRIC:SYSTEM); a column `group` parts the means that are
+    told at the end. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the
+    same command goes on where it stopped. A metric that was named and could not score is told, and the exit
+    status is then 2; the others' scores are written all the same.
     """
     from radeval_lib.metrics import files
+    from radeval_lib.metrics.pair_scores import RELIABLE
 
     def progress(done: int) -> None:
-        click.echo(f"{done:,} pairs scored\r", nl=False, err=True)  # whatever comes next stands in its place
+        click.echo(f"{done:,} rows scored\r", nl=False, err=True)  # whatever comes next stands in its place
 
     try:
-        scored = files.score_file(_settings(given, metrics), input_path, output_path, progress=progress)
+        scored = files.score_file(
+            _settings(given, metrics),
+            input_path,
+            output_path,
+            explain=explain,
+            report=report_path,
+            texts=not no_texts,
+            progress=progress,
+        )
     except KeyboardInterrupt:
         click.echo("Stopped: the same command goes on where this one was.", err=True)
         raise
     again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
     click.echo(
-        f"{scored.rows:,} pairs scored with {', '.join(metrics)}{again}: {display_path(output_path)}",
+        f"{scored.rows:,} rows scored with {', '.join(scored.chosen.metrics)}{again}: "
+        f"{display_path(output_path)}",
         err=True,
     )
+    for column in scored.means.get("all", {}):
+        told = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
+        click.echo(f"Mean {column}: {', '.join(told)}", err=True)
+    if scored.coverage is not None:
+        doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
+        click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)
     if scored.damaged:
         click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
     for what, remark in scored.remarks.items():
         click.echo(f"Note: {what}: {remark}.", err=True)
+    for name, what in scored.chosen.stand_ins.items():
+        click.echo(f"Warning: {name}: {what}.", err=True)
+    for name, why in scored.chosen.left_out.items():
+        click.echo(f"Left out: {name}: {why}", err=True)
+    if set(metrics) & set(scored.chosen.left_out):
+        sys.exit(EXIT_BAD_INPUT)

@@ -3,33 +3,13 @@
 ``path = data.find("openi", run.data_root)`` gives a verified file or None; ``openi.load(path)`` its records.
 """
 
-from radeval_lib.data.errors import (
-    ChecksumError,
-    DataError,
-    DataRootError,
-    FetchError,
-    FormatError,
-    ManifestError,
-    RestrictedTextError,
-)
-from radeval_lib.data.manifests import DataFile, Manifest, data_root, find, load_manifest, names
-from radeval_lib.data.restricted import RestrictedText, Text, reveal
+from radeval_lib.lazy import names_of
 
-__all__ = [
-    "ChecksumError",
-    "DataError",
-    "DataFile",
-    "DataRootError",
-    "FetchError",
-    "FormatError",
-    "Manifest",
-    "ManifestError",
-    "RestrictedText",
-    "RestrictedTextError",
-    "Text",
-    "data_root",
-    "find",
-    "load_manifest",
-    "names",
-    "reveal",
-]
+_HOMES = {
+    "radeval_lib.data.errors": (
+        "ChecksumError DataError DataRootError FetchError FormatError ManifestError RestrictedTextError"
+    ),
+    "radeval_lib.data.manifests": "DataFile Manifest data_root find load_manifest names",
+    "radeval_lib.data.restricted": "RestrictedText Text reveal",
+}
+__getattr__ = names_of(__name__, _HOMES)

@@ -5,7 +5,8 @@ Source: Ostmeier et al. 2024, Section 3.2; GREEN repository at d72c195, ``green_
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 from radeval_lib.data.categories import GREEN_NAMES, LETTERS
 
@@ -15,6 +16,8 @@ SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Matched Findings",
 )
 Found = int | Sequence[str]
+
+_ENTRY = re.compile(r"^(?:\(([a-f])\) [^:]*: )?\d+\. ?(.*)$", re.MULTILINE)
 
 
 def render(
@@ -42,3 +45,13 @@ def render(
 
     parts = [section(SIGNIFICANT, significant), section(INSIGNIFICANT, insignificant)]
     return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{listed(matched)}"]).lstrip("\n")
+
+
+def entries(analysis: str) -> Iterator[tuple[str, str, str]]:
+    """The errors and matched findings that an analysis names: section, letter of the category (empty for a
+    matched finding), and what is said."""
+    for section in SECTIONS:
+        body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0].strip()
+        for letter, listed in _ENTRY.findall(body):
+            for said in filter(None, map(str.strip, listed.split(";"))):
+                yield section, letter, said

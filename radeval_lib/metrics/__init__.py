@@ -1,27 +1,9 @@
 """Metrics: one module each behind one small protocol; ``create(name, **settings)`` makes one by name."""
 
-from radeval_lib.metrics.base import (
-    Metric,
-    MetricError,
-    Scores,
-    create,
-    get,
-    names,
-    register,
-    settings_of,
-    typed,
-)
-from radeval_lib.metrics.files import score_file
+from radeval_lib.lazy import names_of
 
-__all__ = [
-    "Metric",
-    "MetricError",
-    "Scores",
-    "create",
-    "get",
-    "names",
-    "register",
-    "score_file",
-    "settings_of",
-    "typed",
-]
+_HOMES = {
+    "radeval_lib.metrics.base": "Metric MetricError Scores create get names register settings_of typed",
+    "radeval_lib.metrics.files": "score_file",
+}
+__getattr__ = names_of(__name__, _HOMES)

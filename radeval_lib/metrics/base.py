@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import RadevalError
+from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.stats.tokens import one_line
 
 
@@ -67,6 +68,7 @@ class Metric(ABC):
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
     reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
         scores the same however its lines are wrapped.
+    device : what its models run on: ``auto``, ``cpu`` or ``cuda``.
     """
 
     name: ClassVar[str]
@@ -76,6 +78,7 @@ class Metric(ABC):
     citation: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
     reads_lines: ClassVar[bool] = False
+    device: str = "auto"
 
     def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
         """Score each candidate against the reference of the same position.
@@ -113,6 +116,26 @@ class Metric(ABC):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         """(value, detail) for each distinct (reference, candidate), in the order given; never called with
         none."""
+
+    def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
+        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell.
+
+        Parameters
+        ----------
+        reference, candidate : the texts as they were given to :meth:`score`; places of reasons are in these.
+        """
+        given = reference, candidate
+        seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
+        return moved(self._reasons(*seen, detail), seen, given)
+
+    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        """The reasons, with places in the texts as ``_score_pairs`` sees them."""
+        return ()
+
+    @classmethod
+    def explains(cls) -> bool:
+        """Whether it can tell reasons."""
+        return cls._reasons is not Metric._reasons
 
     def remark(self, detail: Any) -> str:
         """What a reader of a pair's score should know of it, given its detail; empty if nothing.

@@ -38,7 +38,7 @@ class BertScore(Metric):
     def __init__(
         self, *, encoder: str = "distilbert-base-uncased", layer: int | None = 5, device: str = "auto"
     ) -> None:
-        self.encoder, self.layer, self._device = encoder, layer, device
+        self.encoder, self.layer, self.device = encoder, layer, device
         self._loaded: tuple[Any, Any] | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class BertScore(Metric):
             from radeval_lib.models.loading import device_of, pretrained, weights
             from radeval_lib.models.soundness import ENCODER
 
-            model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self._device))
+            model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
             depth = int(model.config.num_hidden_layers)
             if self.layer is not None and not 0 <= self.layer <= depth:
                 raise MetricError(

@@ -6,10 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.data.green_analysis import SIGNIFICANT, entries
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.green import Mode, clean, green_score, parse
+from radeval_lib.metrics.reasons import Reason
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.models.judges.rules.items import name
 
 
 @register
@@ -47,7 +51,7 @@ class Green(Metric):
         if mode not in ("strict", "reference"):
             raise MetricError(f"unknown mode {mode!r}", self.name, "Modes: strict, reference.")
         self._judge_name, self._model, self._mode = judge, model, mode
-        self._device, self._cache = device, cache
+        self.device, self._cache = device, cache
         self._judge: Judge | None = None
 
     def settings(self) -> dict[str, Any]:
@@ -61,7 +65,7 @@ class Green(Metric):
             from radeval_lib.models.judges.opening import open_judge
 
             self._judge = open_judge(
-                self._judge_name, cache=self._cache, device=self._device, model=self._model
+                self._judge_name, cache=self._cache, device=self.device, model=self._model
             )
         return self._judge
 
@@ -76,9 +80,42 @@ class Green(Metric):
                 )
             yield read.score, (read, answer)
 
+    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        for section, letter, said in entries(clean(detail[1])):
+            if letter:
+                yield Reason("error", CATEGORIES[letter], quoted=said, significant=section == SIGNIFICANT)
+            else:
+                yield Reason("matched", "", quoted=said)
+
+
+class _ByRules(Metric):
+    """What the metrics of the rules' judgement share."""
+
+    citation = "ostmeier2024green"
+    reads_lines = True
+
+    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        for one in detail.errors:
+            yield Reason(
+                "error",
+                CATEGORIES[one.category],
+                name(one.observation),
+                one.says,
+                rule=one.rule,
+                significant=one.significant,
+                weight=one.weight,
+                reference=one.reference_span,
+                candidate=one.candidate_span,
+            )
+        if detail.slight:
+            rule = "a near relative instead of the finding, or another degree of certainty"
+            yield Reason("error", "none of the six", rule=rule, significant=False, weight=detail.slight)
+        for said in (*detail.matched, *detail.agreed_negatives):
+            yield Reason("matched", "", finding=said)
+
 
 @register
-class GreenRules(Metric):
+class GreenRules(_ByRules):
     """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
 
     Findings that both reports state without an error match, and so do shared negative and normal statements.
@@ -87,8 +124,6 @@ class GreenRules(Metric):
 
     name = "green_rules"
     title = "GREEN by rules"
-    citation = "ostmeier2024green"
-    reads_lines = True
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:
@@ -97,7 +132,7 @@ class GreenRules(Metric):
 
 
 @register
-class GreenRulesErrors(Metric):
+class GreenRulesErrors(_ByRules):
     """The errors that the rules name, each weighed by the significance of its finding; 0 where none is found.
 
     Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
@@ -108,8 +143,6 @@ class GreenRulesErrors(Metric):
     title = "weighted errors by rules"
     range = (0.0, math.inf)
     higher_is_better = False
-    citation = "ostmeier2024green"
-    reads_lines = True
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

@@ -18,6 +18,7 @@ from typing import Any
 from radeval_lib import own_yaml
 from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.reasons import Reason
 from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
@@ -139,6 +140,7 @@ class ObservationF1(Metric):
         if labels not in (5, 14):
             raise MetricError(f"labels must be 14 or 5, not {labels}", "observations")
         self.labels = labels
+        self._kept = frozenset(observations() if labels == 14 else FIVE)
 
     def settings(self) -> dict[str, Any]:
         return {"labels": self.labels}
@@ -154,11 +156,19 @@ class ObservationF1(Metric):
             else "a text mentions none of the observations; the rules fit chest reports alone"
         )
 
+    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))
+        for name in sorted(ours | theirs):
+            if name in ours & theirs:
+                yield Reason("matched", "observation", name)
+            else:
+                alone = "reference" if name in ours else "candidate"
+                yield Reason("unmatched", "observation", name, f"the {alone} alone states it")
+
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         known = {text: label(text) for text in {text for pair in pairs for text in pair}}
-        kept = frozenset(observations() if self.labels == 14 else FIVE)
         for reference, candidate in pairs:
-            ours, theirs = (positive(known[text]) & kept for text in (reference, candidate))
+            ours, theirs = (positive(known[text]) & self._kept for text in (reference, candidate))
             total = len(ours) + len(theirs)
             value = 2 * len(ours & theirs) / total if total else 1.0
             yield value, {"reference": known[reference], "candidate": known[candidate]}

@@ -1,4 +1,5 @@
-"""Files of pairs, CSV or JSON lines: whether they can be scored, their rows, and rows with more columns."""
+"""Files of pairs, CSV, TSV, JSON lines or Parquet: whether they can be scored, their rows, and rows with more
+columns."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +19,70 @@ from radeval_lib.data.reading import decode_json
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError
 
-COLUMNS = ("reference", "candidate")
+REFERENCE, CANDIDATE, GROUP = "reference", "candidate", "group"
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
+_BATCH = 500  # rows of a Parquet file in memory at a time
 Row = dict[str, Any]
 
 
-def check(source: Path, target: Path) -> None:
-    """Whether there is an input, and an output and what is said beside it can be written."""
-    _check_file(source)
-    _check_file(target)
-    _check_file(about_path(target))
+@dataclass
+class Found:
+    """What a file holds.
+
+    Attributes
+    ----------
+    columns : in order of first appearance, each with the types of its values.
+    candidates : those of them that hold texts to score: ``candidate``, and any ``candidate:<system>``.
+    empty : numbers, from 1, of the rows with an empty text.
+    """
+
+    columns: dict[str, set[type]] = field(default_factory=dict)
+    candidates: tuple[str, ...] = ()
+    empty: list[int] = field(default_factory=list)
+
+
+def score_column(metric: str, candidate: str) -> str:
+    """The column of a metric's scores of a column of candidates."""
+    return metric + candidate.removeprefix(CANDIDATE)
+
+
+def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
+    """Those columns that hold texts to score; ``candidate``, which is then missing, where there is none."""
+    found = tuple(name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:"))
+    return found or (CANDIDATE,)
+
+
+def check(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
+    """Where it is to stand how an output was made, and what explains it, if it is to be.
+
+    Checks whether there is an input, and whether these, the output and the report can be written.
+    """
+    own = [target, *([] if report is None else [report])]
+    for path in (source, *own):
+        _check_file(path)
+    beside = [about_path(target), *([explained_path(target)] if explained else [])]
+    for path in beside:
+        _check_file(path)
     try:
         source.stat()
     except FileNotFoundError:
         raise MetricError("no such file", source.name) from None
     for path in (source, target):
-        if path.suffix.lower() not in (".csv", ".jsonl"):
+        if path.suffix.lower() not in FORMATS:
             ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
-            raise MetricError(ending, path.name, "Use a name that ends in .csv or .jsonl.")
-    if not target.parent.is_dir():
-        raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
-    if target.exists() and os.path.samefile(source, target):
-        raise MetricError("input and output are one file", target.name, "Give another name to the output.")
+            raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
+        if path.suffix.lower() == ".parquet":
+            _parquet()
+    for path in own:
+        if not path.parent.is_dir():
+            raise MetricError(f"no folder {path.parent.name!r} to write to", path.name)
+    for path in (*own, *beside):
+        if path.exists() and os.path.samefile(source, path):
+            raise MetricError("input and output are one file", path.name, "Give another name to the output.")
+    if report is not None and report.resolve() in [path.resolve() for path in (target, *beside)]:
+        raise MetricError("report and output are one file", report.name, "Give another name to the report.")
+    return beside
 
 
 def _check_file(path: Path) -> None:
@@ -50,9 +95,23 @@ def _check_file(path: Path) -> None:
         raise MetricError("not a regular file", path.name, remedy)
 
 
+def _parquet() -> Any:
+    try:
+        import pyarrow.parquet as parquet
+    except ModuleNotFoundError:
+        remedy = "Run: pip install 'radeval-lib[parquet]'"
+        raise MetricError("the package pyarrow is not installed", "Parquet", remedy) from None
+    return parquet
+
+
 def about_path(target: Path) -> Path:
     """Where it stands how an output was made."""
     return target.with_name(f"{target.name}.about.json")
+
+
+def explained_path(target: Path) -> Path:
+    """Where it stands what the scores of an output rest on."""
+    return target.with_name(f"{target.name}.explained.jsonl")
 
 
 def version(path: Path) -> tuple[int, ...]:
@@ -61,29 +120,63 @@ def version(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _check_row(row: Row, added: Iterable[str], where: str) -> None:
-    for name in COLUMNS:
+def survey(source: Path, metrics: list[str]) -> Found:
+    """What a file holds, all of it checked; no column of its own may stand where a metric's scores will."""
+    found = Found()
+    _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
+    for types in found.columns.values():
+        types.clear()  # a header tells none
+    for number, (where, row) in enumerate(_rows(source), start=1):
+        _take(found, row, where, metrics)
+        if not all(row[name].strip() for name in (REFERENCE, *found.candidates)):
+            found.empty.append(number)
+    if not found.columns:
+        found.columns, found.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
+    return found
+
+
+def _take(found: Found, row: Row, where: str, metrics: list[str]) -> None:
+    if not row:
+        return
+    if not found.candidates:
+        found.candidates = candidates_of(row)
+    _check_row(row, found.candidates, metrics, where)
+    for name, value in row.items():
+        beyond = type(value) is int and not -(1 << 63) <= value < 1 << 63  # no type of Parquet holds it
+        found.columns.setdefault(name, set()).add(str if beyond else type(value))
+
+
+def _check_row(row: Row, candidates: tuple[str, ...], metrics: Iterable[str], where: str) -> None:
+    for name in (REFERENCE, *candidates):
         if not isinstance(row.get(name), str):
-            what = f"{name!r} is not a text" if name in row else f"no column {name!r}"
-            raise MetricError(what, where, _found(row))
-    if doubled := [name for name in added if name in row]:
-        raise MetricError(f"there is already a column {doubled[0]!r}", where, "Rename it.")
+            what = f"{plain(name, 30)!r} is not a text" if name in row else f"no column {plain(name, 30)!r}"
+            raise MetricError(what, where, _columns(row))
+    added = (score_column(metric, candidate) for metric in metrics for candidate in candidates)
+    if doubled := next((name for name in added if name in row), ""):
+        raise MetricError(f"there is already a column {plain(doubled, 30)!r}", where, "Rename it.")
 
 
-def _found(columns: Iterable[str]) -> str:
+def _columns(columns: Iterable[str]) -> str:
     """The columns for a message; what is not one word may be a report, in a file without a header."""
     names = (
-        name if re.fullmatch(r"[\w.-]{1,30}", name) else f"a text of {len(name):,} characters"
+        name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
     )
     return f"Columns found: {listed(names)}."
 
 
-def rows(path: Path, added: list[str]) -> Iterator[Row]:
-    """Each row, checked; the columns ``added`` must not be there yet."""
-    for where, row in _csv_rows(path) if path.suffix.lower() == ".csv" else _json_rows(path):
-        _check_row(row, added, where)
+def rows(path: Path, found: Found, metrics: list[str]) -> Iterator[Row]:
+    """Each row, checked again: the file may have changed."""
+    for where, row in _rows(path):
+        _check_row(row, found.candidates, metrics, where)
         yield row
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Row]]:
+    suffix = path.suffix.lower()
+    if suffix in _DELIMITERS:
+        return _csv_rows(path)
+    return _json_rows(path) if suffix == ".jsonl" else _parquet_rows(path)
 
 
 @contextmanager
@@ -95,22 +188,28 @@ def _opened(path: Path, newline: str | None = None) -> Iterator[io.TextIOBase]:
         raise MetricError(f"not UTF-8 at byte {error.start}", path.name, "Save the file as UTF-8.") from None
 
 
-def header(path: Path, added: list[str]) -> list[str]:
-    """The columns that a CSV file names, checked; JSON lines name none."""
-    if path.suffix.lower() == ".jsonl":
+def _header(path: Path) -> list[str]:
+    """The columns that a table names; JSON lines name none."""
+    suffix = path.suffix.lower()
+    if suffix == ".jsonl":
         return []
-    columns = next(_csv_cells(path), ("", []))[1]
-    _check_row(dict.fromkeys(columns, ""), added, path.name)
+    if suffix == ".parquet":
+        with _parquet_file(path) as file:
+            columns = list(file.schema_arrow.names)
+    else:
+        columns = next(_csv_cells(path), ("", []))[1]
+        if not columns:
+            raise MetricError(f"no column {REFERENCE!r}", path.name, _columns([]))
     if len(set(columns)) < len(columns):
         twice = next(name for name in columns if columns.count(name) > 1)
-        raise MetricError(f"two columns are called {plain(twice, 30)!r}", path.name, _found(columns))
+        raise MetricError(f"two columns are called {plain(twice, 30)!r}", path.name, _columns(columns))
     return columns
 
 
 def _csv_cells(path: Path) -> Iterator[tuple[str, list[str]]]:
     csv.field_size_limit(1 << 30)
     with _opened(path, newline="") as stream:
-        reader = csv.reader(stream, strict=True)
+        reader = csv.reader(stream, strict=True, delimiter=_DELIMITERS[path.suffix.lower()])
         try:
             for number, row in enumerate(reader):
                 yield f"{path.name}, row {number}", row
@@ -141,23 +240,108 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Row]]:
             yield f"{path.name}, line {number}", row
 
 
-def writer(stream: io.TextIOBase | Any, suffix: str, columns: list[str]) -> Callable[[Row], object]:
-    """What writes a row; the columns of a CSV file are written at once."""
-    if suffix == ".jsonl":
-        return lambda row: stream.write(json.dumps(row, ensure_ascii=False) + "\n")
-    plain = csv.writer(stream, lineterminator="\n")
-    # The csv module quotes a carriage return only where it ends lines.
-    quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+@contextmanager
+def _parquet_file(path: Path) -> Iterator[Any]:
+    parquet = _parquet()
+    import pyarrow
 
-    def write(cells: list[Any]) -> None:
-        held = any(isinstance(cell, str) and "\r" in cell for cell in cells)
-        (quoting if held else plain).writerow(cells)
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        first = str(error).partition("\n")[0]
+        raise MetricError(f"not a Parquet file: {first:.100}", path.name, "Write it again.") from None
 
-    write(columns)
-    return lambda row: write([_cell(row.get(name)) for name in columns])
+
+def _parquet_rows(path: Path) -> Iterator[tuple[str, Row]]:
+    with _parquet_file(path) as file:
+        number = 0
+        for batch in file.iter_batches(batch_size=_BATCH):
+            for row in batch.to_pylist():
+                number += 1
+                yield f"{path.name}, row {number}", row
+
+
+@contextmanager
+def writing(path: Path, found: Found, added: list[str]) -> Iterator[Callable[[Row], object]]:
+    """What writes a row with the columns found and those added, which hold numbers; the columns of a table
+    are written at once."""
+    columns, suffix = [*found.columns, *added], path.suffix.lower()
+    if suffix == ".parquet":
+        with _parquet_writer(path, found, added) as write:
+            yield write
+        return
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        if suffix == ".jsonl":
+            yield lambda row: stream.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+            return
+        settings: dict[str, Any] = {"lineterminator": "\n", "delimiter": _DELIMITERS[suffix]}
+        usual = csv.writer(stream, **settings)
+        # The csv module quotes a carriage return only where it ends lines.
+        quoting = csv.writer(stream, quoting=csv.QUOTE_ALL, **settings)
+
+        def write_cells(cells: list[Any]) -> None:
+            held = any(isinstance(cell, str) and "\r" in cell for cell in cells)
+            (quoting if held else usual).writerow(cells)
+
+        write_cells(columns)
+        yield lambda row: write_cells([_cell(row.get(name)) for name in columns])
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return repr(value)
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
+    return _text(value) if isinstance(value, dict | list | bool) else value
+
+
+def _text(value: Any) -> str | None:
+    return (
+        value
+        if value is None or isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False, default=str)
+    )
+
+
+@contextmanager
+def _parquet_writer(path: Path, found: Found, added: list[str]) -> Iterator[Callable[[Row], object]]:
+    """A column keeps its type where all its values have one of Parquet's plain types; else it is text."""
+    parquet = _parquet()
+    import pyarrow
+
+    plain_types = {
+        str: pyarrow.string(),
+        int: pyarrow.int64(),
+        float: pyarrow.float64(),
+        bool: pyarrow.bool_(),
+    }
+    kinds = {}
+    for name, types in found.columns.items():
+        known = types - {type(None)}
+        known = {float} if known == {int, float} else known
+        kinds[name] = (
+            plain_types.get(next(iter(known)), pyarrow.string()) if len(known) == 1 else pyarrow.string()
+        )
+    kinds |= dict.fromkeys(added, pyarrow.float64())
+    schema = pyarrow.schema(list(kinds.items()))
+    waiting: list[Row] = []
+    with parquet.ParquetWriter(path, schema) as writer:
+
+        def flush() -> None:
+            writer.write_table(pyarrow.Table.from_pylist(waiting, schema=schema))
+            waiting.clear()
+
+        def write(row: Row) -> None:
+            is_text = pyarrow.types.is_string
+            waiting.append(
+                {
+                    name: _text(row.get(name)) if is_text(kind) else row.get(name)
+                    for name, kind in kinds.items()
+                }
+            )
+            if len(waiting) == _BATCH:
+                flush()
+
+        yield write
+        flush()

@@ -133,7 +133,7 @@ class RadCliQ(Metric):
             baseline = DISTILROBERTA_BASELINE if (encoder, layer) == ("distilroberta-base", 5) else 0.0
         if not 0 <= baseline < 1:
             raise MetricError(f"baseline must be at least 0 and below 1, not {baseline}", "radcliq.baseline")
-        self.version, self.baseline, self._device = version, baseline, device
+        self.version, self.baseline, self.device = version, baseline, device
         self.label_encoder = encoder if label_encoder is None else label_encoder
         self._graphs = RadGraphCombined(graph_model=graph_model, device=device)
         self._bertscore = BertScore(encoder=encoder, layer=layer, device=device)
@@ -172,7 +172,7 @@ class RadCliQ(Metric):
         if self._semb is None:
             from radeval_lib.models.encoders import Encoder
 
-            self._semb = Encoder(self.label_encoder, pooling="cls", max_tokens=512, device=self._device)
+            self._semb = Encoder(self.label_encoder, pooling="cls", max_tokens=512, device=self.device)
         left, right = (self._semb.encode(texts).astype(np.float64) for texts in (references, candidates))
         norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
         cosines: NDArray[np.float64] = (left * right).sum(axis=1) / np.maximum(norms, 1e-12)

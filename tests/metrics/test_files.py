@@ -14,7 +14,7 @@ import pytest
 
 from radeval_lib import atomic
 from radeval_lib.errors import FileError
-from radeval_lib.metrics import MetricError, create, files, score_file
+from radeval_lib.metrics import MetricError, create, files, pair_files, score_file
 
 
 def _write(path, rows) -> None:
@@ -283,18 +283,18 @@ def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch) -> No
     monkeypatch.setattr(files, "CHUNK", 4)
     for text in ("reference\nx\n", "reference,candidate\n" + "x,y\n" * 8):
         _write_many(tmp_path)
-        survey = files._survey
+        survey = pair_files.survey
 
         def changing(source, added, text=text, survey=survey):
             found = survey(source, added)
             atomic.write_text(source, text)
             return found
 
-        monkeypatch.setattr(files, "_survey", changing)
+        monkeypatch.setattr(pair_files, "survey", changing)
         with pytest.raises(MetricError, match=r"changed while it was scored|no column 'candidate'"):
             score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
         assert not (tmp_path / "out.csv").exists()
-        monkeypatch.setattr(files, "_survey", survey)
+        monkeypatch.setattr(pair_files, "survey", survey)
 
 
 def test_what_is_no_file_is_told_before_anything_is_scored(tmp_path, monkeypatch) -> None:
@@ -329,4 +329,4 @@ def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
         signatures.add(create("ratescore", weights=str(tmp_path / "mine.json")).signature())
     assert len(signatures) == 2
     with pytest.raises(MetricError, match=r"bertscore.device: unknown device 'tpu'"):
-        files.device_name(create("bertscore"), "tpu")
+        files.device_name(create("bertscore", device="tpu"))

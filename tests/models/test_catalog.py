@@ -34,7 +34,7 @@ def test_a_model_in_a_pull_request_is_pinned_to_it() -> None:
 
 
 def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "_hub_answers", lambda: True)
+    monkeypatch.setattr(loading, "hub_answers", lambda: True)
 
     class Factory:
         given: dict[str, Any]

@@ -26,6 +26,7 @@ from radeval_lib.metrics.ratescore.scoring import (
     split,
     unit,
 )
+from radeval_lib.metrics.reasons import HALF, Finder, Reason
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
@@ -109,7 +110,7 @@ class RaTEScore(Metric):
         )
         self.scorer = Scorer(weights, self.options)
         self._names = {"ner_model": ner_model, "encoder": encoder}
-        self._device, self._cache, self._preset = device, cache, preset
+        self.device, self._cache, self._preset = device, cache, preset
         self._tagger: Tagger | None = None
         self._encoder: Encoder | None = None
         self._readings: _KeptReadings | None = None
@@ -143,7 +144,7 @@ class RaTEScore(Metric):
             from radeval_lib.models.ner.training import open_tagger
 
             self._tagger = open_tagger(
-                self._names["ner_model"], decoding=self.options.decoding, device=self._device
+                self._names["ner_model"], decoding=self.options.decoding, device=self.device
             )
             labels = {
                 label.partition("-")[2] for label in getattr(self._tagger, "labels", []) if label != "O"
@@ -163,7 +164,7 @@ class RaTEScore(Metric):
             from radeval_lib.models.encoders import Encoder as TextEncoder
 
             self._encoder = TextEncoder(
-                self._names["encoder"], pooling=self.options.pooling, device=self._device, cache=self._cache
+                self._names["encoder"], pooling=self.options.pooling, device=self.device, cache=self._cache
             )
         return self._encoder
 
@@ -183,6 +184,43 @@ class RaTEScore(Metric):
             for reference, candidate in chunk:
                 explanation = self._explained(known[reference], known[candidate], vectors)
                 yield explanation.score, explanation
+
+    def _reasons(self, reference: str, candidate: str, detail: Explanation) -> Iterator[Reason]:
+        """An entity with the one of the other text that it is compared with; matched if it keeps at least
+        half of its weight."""
+        ours, theirs = (
+            [(entity.type, find(entity.text)) for entity in side]
+            for find, side in (
+                (Finder(reference), detail.reference),
+                (Finder(candidate), detail.candidate),
+            )
+        )
+        if detail.precision is None or detail.recall is None:  # a side without an entity: nothing to compare
+            yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in ours)
+            yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
+            return
+        told = set()
+        for own, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
+            for term in direction.matches:
+                kind, span = own[term.query]
+                other, nearest = others[term.match]
+                credit = term.penalty * term.cosine
+                matched = credit >= HALF
+                pair = (nearest if matched else None, span)
+                spans = pair if own is theirs else pair[::-1]
+                rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
+                rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
+                # Where two entities are each other's nearest, once is enough.
+                if not matched or (kind, other, *spans) not in told:
+                    yield Reason(
+                        "matched" if matched else "unmatched",
+                        kind,
+                        rule=rule,
+                        credit=round(credit, 4),
+                        reference=spans[0],
+                        candidate=spans[1],
+                    )
+                told.add((other, kind, *spans))
 
     def _explained(self, reference: _Reading, candidate: _Reading, vectors: Vectors) -> Explanation:
         notes = [f"reference: {note}" for note in reference.notes]
@@ -204,7 +242,7 @@ class RaTEScore(Metric):
         if self._readings is None and self._cache is not None and self._by_name:
             from radeval_lib.models.loading import checksum, device_of
 
-            precision = "bf16" if device_of(self._device).type == "cuda" else "fp32"
+            precision = "bf16" if device_of(self.device).type == "cuda" else "fp32"
             how = (
                 checksum(self._names["ner_model"]),
                 self.options.decoding,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -44,6 +45,38 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
             "JSON file of RadGraph annotations.",
         )
     return ModelExtractor(text, device=device)
+
+
+_TEXTS = 4_000
+
+
+class _Remembering:
+    """Keeps the annotations of the texts that it was asked for last, so that several metrics share them."""
+
+    def __init__(self, extractor: Extractor) -> None:
+        self.name, self._extractor = extractor.name, extractor
+        self._known: dict[str, Annotation] = {}
+
+    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
+        new = dict(zip(missing, self._extractor.annotate(missing), strict=True)) if missing else {}
+        found = [new[text] if text in new else self._known[text] for text in texts]
+        if len(self._known) + len(new) > _TEXTS:
+            self._known.clear()
+        self._known.update(list(new.items())[:_TEXTS])
+        return found
+
+
+def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
+    """The same extractor for all who ask for the same model, as long as its files stay the same."""
+    path = Path(name)
+    files = sorted(path.glob("*")) if path.is_dir() else [path] if path.is_file() else []
+    return _shared(str(name), tuple((file, file.stat().st_mtime_ns) for file in files), device)
+
+
+@lru_cache(maxsize=2)
+def _shared(name: str, files: tuple[tuple[Path, int], ...], device: str) -> Extractor:
+    return _Remembering(open_extractor(name, device=device))
 
 
 class ModelExtractor:

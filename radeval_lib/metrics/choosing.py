@@ -1,0 +1,110 @@
+"""Metrics by name, each with models that are at hand: its own, or what stands in for them and is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.errors import RadevalError
+from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
+from radeval_lib.models.loading import RADGRAPH, ModelError, hub_answers
+from radeval_lib.models.packaged import PACKAGED
+from radeval_lib.models.standing_in import at_hand, check_installed, stand_in
+from radeval_lib.paths import display_path
+
+ALL = "all"
+"""In place of a name: every metric whose models are on this machine, or have a stand-in there."""
+
+Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Metrics that are ready to score.
+
+    Attributes
+    ----------
+    metrics : by name, in the order in which they were asked for.
+    stand_ins : of metrics that have not their own models, what they have instead.
+    left_out : of metrics that were asked for and cannot score, why.
+    """
+
+    metrics: dict[str, Metric]
+    stand_ins: dict[str, str]
+    left_out: dict[str, str]
+
+
+def choose(wanted: Wanted) -> Chosen:
+    """Metrics by name.
+
+    A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
+    asked for by name, can be fetched. Otherwise something stands in for it: the encoder that the installation
+    brings, or a model that a build on this machine has trained.
+
+    Parameters
+    ----------
+    wanted : a name, names, or settings by name; the name ``all`` stands for all that are not named.
+
+    Raises
+    ------
+    MetricError
+        If a metric or a setting is unknown, a setting's value is wrong, or no metric can score.
+    """
+    by_name = {wanted: {}} if isinstance(wanted, str) else wanted
+    settings: dict[str, Mapping[str, Any]] = (
+        dict(by_name) if isinstance(by_name, Mapping) else {name: {} for name in by_name}
+    )
+    everything = [name for name in names() if name not in settings] if ALL in settings else []
+    settings.pop(ALL, None)
+    chosen = Chosen({}, {}, {})
+    failed: list[RadevalError] = []
+    for name in [*settings, *everything]:
+        try:
+            models, told = _models(name, settings.get(name, {}), fetch=name in settings)
+        except ModelError as error:
+            failed.append(MetricError(error.what, name, error.remedy))
+            chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
+            continue
+        chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **settings.get(name, {})})
+        if told:
+            chosen.stand_ins[name] = told
+    if not chosen.metrics:
+        raise failed[0] if failed else MetricError("no metric", remedy=f"Metrics: {', '.join(names())}.")
+    return chosen
+
+
+def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
+    """Settings of a metric that go with models which are not its defaults."""
+    found: dict[str, Any] = {}
+    if "pooling" in settings_of(name) and PACKAGED in models.get("encoder", ""):
+        found["pooling"] = "mean"  # as the packaged MiniLM was trained
+    if "layer" in settings_of(name) and "encoder" in models:
+        found["layer"] = None  # the default is the layer of the default model
+    return found
+
+
+def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
+    """The models, by role, that stand in for defaults which are not at hand; and how to tell of it."""
+    defaults, found = settings_of(name), dict[str, str]()
+    for role in get(name).needs:
+        check_installed(str(settings.get(role, defaults[role])))
+        default = str(defaults[role])
+        if role in settings or at_hand(default):
+            continue
+        if fetch and not default.startswith(RADGRAPH) and hub_answers():
+            continue
+        other = stand_in(role)
+        if other is None:
+            raise ModelError(
+                f"its {role} {default!r} is not on this machine, and nothing there stands in for it",
+                remedy=f"Give another as {name}.{role}.",
+            )
+        found[role] = other
+    told = (
+        f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"
+        for role, other in found.items()
+    )
+    said = "; ".join(told)
+    return found, f"{said}: the scores are not those of the published metric" if said else ""

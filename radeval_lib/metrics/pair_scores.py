@@ -1,0 +1,169 @@
+"""Scores of pairs by several metrics, what they rest on, and how much of the texts the rules could read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import repeat
+from typing import Any, NamedTuple
+
+from radeval_lib.errors import RadevalError
+from radeval_lib.findings import Reading, read
+from radeval_lib.findings.words import sentences
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.choosing import Chosen
+from radeval_lib.metrics.reasons import Reason, Span
+from radeval_lib.models.soundness import ModelError
+
+RELIABLE = 0.5
+"""Where the rules read a smaller share of the sentences than this, users are told not to rely on them."""
+
+
+class PairScore(NamedTuple):
+    """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
+
+    value: float
+    remark: str
+    reasons: list[Reason]
+
+
+def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
+    """The scores of (reference, candidate) pairs by one metric."""
+    try:
+        scores = metric.score([one for one, _ in pairs], [one for _, one in pairs])
+    except ModelError as error:
+        where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
+        remedy = f"{error.remedy} The setting is {where}."
+        raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
+    return [
+        PairScore(float(value), metric.remark(detail), metric.explain(*pair, detail) if explained else [])
+        for pair, value, detail in zip(pairs, scores.values, scores.details or repeat(None), strict=False)
+    ]
+
+
+def by_metric(
+    chosen: Chosen, score: Callable[[str], list[PairScore]], *, tolerant: bool
+) -> dict[str, list[PairScore]]:
+    """What ``score`` gives for the name of each metric.
+
+    Where it is ``tolerant``, a metric that fails is put among those left out, as long as another scores.
+    """
+    columns = dict[str, list[PairScore]]()
+    failed = dict[str, RadevalError]()
+    for name in chosen.metrics:
+        try:
+            columns[name] = score(name)
+        except RadevalError as error:
+            failed[name] = error
+            if not tolerant or len(failed) == len(chosen.metrics):
+                raise
+    for name, why in failed.items():
+        del chosen.metrics[name]
+        chosen.stand_ins.pop(name, None)
+        chosen.left_out[name] = str(why)
+    return columns
+
+
+@dataclass(frozen=True)
+class ScoredPair:
+    """A pair with its scores by metric: the number of its row from 1, and the column of its candidate."""
+
+    row: int
+    column: str
+    reference: str
+    candidate: str
+    scores: dict[str, PairScore]
+
+    def explained(self, texts: bool) -> dict[str, Any]:
+        """What is told of the pair: row, column and scores, and :func:`told`."""
+        reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
+        return {
+            "row": self.row,
+            "candidate": self.column,
+            "scores": {name: one.value for name, one in self.scores.items()},
+            **told(reasons, self.reference, self.candidate, texts=texts),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Of a text, where its sentences are, and which of them the rules read nothing in."""
+
+    sentences: tuple[Span, ...]
+    unread: tuple[Span, ...]
+
+
+@lru_cache(maxsize=8192)
+def coverage(text: str) -> Coverage:
+    """Which sentences the rules read a finding or a normal structure in; those without a letter are left out.
+
+    What says nothing of a finding, such as a technique, is not read either: a share of 1 is rare, and a low
+    one (reports of other regions than the chest) says that the rules do not know the words.
+    """
+    found: Reading = read(text)
+    starts = [*(one.start for one in found.findings), *(one.start for one in found.normals)]
+    every, unread = [], []
+    for start, sentence in sentences(text):
+        if any(sign.isalpha() for sign in sentence):
+            end = start + len(sentence.rstrip())
+            start += len(sentence) - len(sentence.lstrip())
+            every.append((start, end))
+            if not any(start <= place < end for place in starts):
+                unread.append((start, end))
+    return Coverage(tuple(every), tuple(unread))
+
+
+def share_read(*texts: str) -> float | None:
+    """Share of the texts' sentences that the rules could read; None where there is no sentence."""
+    found = [coverage(text) for text in texts]
+    total = sum(len(one.sentences) for one in found)
+    return 1 - sum(len(one.unread) for one in found) / total if total else None
+
+
+def told(
+    reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool = True
+) -> dict[str, Any]:
+    """What explains a pair, ready for JSON.
+
+    Parameters
+    ----------
+    reasons : each with the name of its metric.
+    texts : whether words of the texts may be told; without them there are places alone.
+
+    Returns
+    -------
+    dict
+        ``coverage``: see :func:`share_read`. ``unread``: by side, where the sentences are that were not read.
+        ``reasons``: a dictionary each, ``metric`` and the fields of :class:`Reason`; ``reference`` and
+        ``candidate`` are None or a dictionary with ``start``, ``end``, the ``words`` there and, of errors,
+        the ``sentence`` that holds them.
+    """
+    sides = {"reference": reference, "candidate": candidate}
+    listed = []
+    for metric, reason in reasons:
+        row: dict[str, Any] = {"metric": metric, **asdict(reason)}
+        for side, text in sides.items():
+            if (span := getattr(reason, side)) is not None:
+                row[side] = _place(span, text, reason.kind == "error") if texts else _border(span)
+        if not texts:
+            del row["quoted"]
+        listed.append(row)
+    share = share_read(reference, candidate)
+    return {
+        "coverage": None if share is None else round(share, 4),
+        "unread": {side: [list(span) for span in coverage(text).unread] for side, text in sides.items()},
+        "reasons": listed,
+    }
+
+
+def _border(span: Span) -> dict[str, Any]:
+    return dict(zip(("start", "end"), span, strict=True))
+
+
+def _place(span: Span, text: str, sentence: bool) -> dict[str, Any]:
+    place = _border(span) | {"words": text[slice(*span)]}
+    if sentence:
+        around = next((one for one in coverage(text).sentences if one[0] <= span[0] < one[1]), span)
+        place["sentence"] = text[slice(*around)]
+    return place

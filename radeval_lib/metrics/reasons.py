@@ -1,0 +1,116 @@
+"""What the score of a pair rests on, one reason at a time, and where both texts say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+Kind = Literal["error", "matched", "unmatched"]
+Span = tuple[int, int]
+
+HALF = 0.5
+"""An entity that keeps at least this share of its weight is told as matched by a metric of degrees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One thing that moves a score.
+
+    Attributes
+    ----------
+    kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
+    category : of errors, one of GREEN's six (:data:`~radeval_lib.data.categories.CATEGORIES`) where it has
+        one; of entities, the type.
+    finding, says : what it is about, and what is wrong with it, in words of ours; empty where only the text
+        has words for it.
+    quoted : what may be words of the texts: what a language model says, the target of a relation.
+    rule : why it counts, and how much it matters.
+    significant : of errors, whether clinically so.
+    weight : of errors by rules, what it adds to the sum of weighted errors.
+    credit : of entities, the share of their weight that they keep, mostly from 0 to 1.
+    reference, candidate : characters of either text, end exclusive; None where a text says nothing of it, or
+        the metric does not know where.
+    """
+
+    kind: Kind
+    category: str
+    finding: str = ""
+    says: str = ""
+    quoted: str = ""
+    rule: str = ""
+    significant: bool | None = None
+    weight: float | None = None
+    credit: float | None = None
+    reference: Span | None = None
+    candidate: Span | None = None
+
+    @classmethod
+    def of(cls, fields: list[Any]) -> Reason:
+        """From its fields as JSON has them."""
+        return cls(*fields[:-2], *(None if span is None else tuple(span) for span in fields[-2:]))
+
+    def moved(self, reference: _Moved, candidate: _Moved) -> Reason:
+        """The same reason with its places in other layouts of the two texts."""
+        return replace(self, reference=reference(self.reference), candidate=candidate(self.candidate))
+
+
+class _Moved:
+    """From characters of a text to those of the same text whose white space differs."""
+
+    def __init__(self, seen: str, given: str) -> None:
+        self._same = seen == given
+        if not self._same:
+            self._before = signs_before(seen)
+            self._places = places(given)
+
+    def __call__(self, span: Span | None) -> Span | None:
+        if span is None or self._same:
+            return span
+        first, end = (self._before[border] for border in span)
+        return (self._places[first], self._places[end - 1] + 1) if first < end else None
+
+
+def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
+    """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
+    from those in white space alone."""
+    sides = [_Moved(one, other) for one, other in zip(seen, given, strict=True)]
+    return [reason.moved(*sides) for reason in reasons]
+
+
+def places(text: str) -> list[int]:
+    """Where the characters of a text are that are not white space."""
+    return [place for place, sign in enumerate(text) if not sign.isspace()]
+
+
+def signs_before(text: str) -> list[int]:
+    """How many characters that are not white space stand before each character, and before the end."""
+    counts = [0]
+    for sign in text:
+        counts.append(counts[-1] + (not sign.isspace()))
+    return counts
+
+
+class Finder:
+    """Finds words in a text, one after another, whatever white space and capitals they are written with."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._places = text, places(text)
+        # One character for each: some have a lower case of two.
+        self._signs = "".join(low if len(low := text[at].lower()) == 1 else text[at] for at in self._places)
+        self._end = 0
+
+    def __call__(self, words: str) -> Span | None:
+        """Where the words are next after those asked for before, else anywhere; None where nowhere."""
+        wanted = "".join(words.split()).lower()
+        for begin in (self._end, 0) if wanted else ():
+            while (begin := self._signs.find(wanted, begin)) >= 0:
+                start, end = self._places[begin], self._places[begin + len(wanted) - 1] + 1
+                if not self._within_a_word(start) and not self._within_a_word(end):
+                    self._end = begin + len(wanted)
+                    return start, end
+                begin += 1
+        return None
+
+    def _within_a_word(self, border: int) -> bool:
+        return self._text[border - 1 : border].isalnum() and self._text[border : border + 1].isalnum()

