@@ -1,7 +1,7 @@
 """Writes radeval_lib/metrics/reference_scores.json: scores that pairs of known quality get, to compare with.
 
-Generated reports of chest X-rays have 0 to 6 planted errors, four in ten of them insignificant; the candidate
-says the rest in other words. With RADEVAL_DATA_ROOT, each report of Open-i is also compared with the next one,
+Generated reports of chest X-rays have 0 to 6 planted errors, four in ten of them insignificant; the
+candidate says the rest in other words. With RADEVAL_DATA_ROOT, each report of Open-i is also compared with the next one,
 as a system would be that writes about somebody else. Takes a few minutes:
 
     python workflow/reference_scores.py
@@ -25,11 +25,9 @@ from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
 PAIRS, SEED = 400, 20260101
 MOST = 6
-METRICS = {
-    **dict.fromkeys(("bleu", "green", "green_rules", "green_rules_errors", "meteor", "observations"), {}),
-    **dict.fromkeys(("rouge_1", "rouge_2", "rouge_l"), {}),
-    "bertscore": {"encoder": "packaged-minilm", "layer": None},
-}
+WORDS = ("bleu", "meteor", "rouge_1", "rouge_2", "rouge_l")
+RULES = ("green", "green_rules", "green_rules_errors", "observations")
+METRICS = {name: {} for name in WORDS + RULES} | {"bertscore": {"encoder": "packaged-minilm", "layer": None}}
 
 
 def planted(errors: int, pairs: int) -> Iterator[tuple[str, str]]:

@@ -161,7 +161,7 @@ class Scored:
     damaged : whether others were to be, but were damaged.
     remarks : what a reader of the scores should know, with where.
     means : mean of each column of scores, of all rows and of each group.
-    coverage : of explained pairs, the mean share of sentences that the rules could read; None if there is none.
+    coverage : of explained pairs, the mean share of sentences that the rules could read, if there are any.
     """
 
     chosen: Chosen

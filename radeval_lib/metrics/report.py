@@ -1,5 +1,7 @@
-"""A page about a file's scores: their distribution beside that of pairs of known quality, and every pair with
-what its scores rest on marked in both texts. One file, which loads nothing and whose texts can run nothing."""
+"""A page about a file's scores: how they lie beside those of pairs of known quality, and every pair with its marks.
+
+One file, which loads nothing and whose texts can run nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -138,7 +141,7 @@ def segments(text: str, marks: Iterable[Mark]) -> Iterator[Segment]:
     """The text in stretches; joined, they are the text."""
     marks = [mark for mark in marks if mark.start < mark.end]
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
-    for start, end in zip(borders, borders[1:], strict=False):
+    for start, end in pairwise(borders):
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]
         kinds = " ".join(sorted({mark.kind for mark in here}))
         yield Segment(

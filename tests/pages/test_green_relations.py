@@ -1,4 +1,4 @@
-"""What must hold of the rules judge: changes by hand, relations on generated reports, and that they can fail."""
+"""Metamorphic relations: changes by hand, relations on generated reports, and that they can fail."""
 
 import pytest
 
