@@ -1,8 +1,8 @@
 """Writes radeval_lib/metrics/reference_scores.json: scores that pairs of known quality get, to compare with.
 
 Generated reports of chest X-rays have 0 to 6 planted errors, four in ten of them insignificant; the
-candidate says the rest in other words. With RADEVAL_DATA_ROOT, each report of Open-i is also compared with the next one,
-as a system would be that writes about somebody else. Takes a few minutes:
+candidate says the rest in other words. With RADEVAL_DATA_ROOT, each report of Open-i is also compared with
+the next one, as a system would be that writes about somebody else. Takes a few minutes:
 
     python workflow/reference_scores.py
 """
@@ -27,7 +27,9 @@ PAIRS, SEED = 400, 20260101
 MOST = 6
 WORDS = ("bleu", "meteor", "rouge_1", "rouge_2", "rouge_l")
 RULES = ("green", "green_rules", "green_rules_errors", "observations")
-METRICS = {name: {} for name in WORDS + RULES} | {"bertscore": {"encoder": "packaged-minilm", "layer": None}}
+METRICS: dict[str, dict[str, object]] = {name: {} for name in WORDS + RULES} | {
+    "bertscore": {"encoder": "packaged-minilm", "layer": None}
+}
 
 
 def planted(errors: int, pairs: int) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""A page about a file's scores: how they lie beside those of pairs of known quality, and every pair with its marks.
+"""A page about a file's scores: how they lie beside pairs of known quality, and every pair with its marks.
 
 One file, which loads nothing and whose texts can run nothing.
 """
