@@ -12,16 +12,16 @@ _TEMPERATURES = (0.35, 0.45, 0.55, 1.8, 2.2, 2.6)
 
 
 def classifier(
-    student_id: str, name: str, documents: int, temperature: float | None = None
+    student_id: str, name: str, documents: int, divided_by: float | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """A classifier's logits over 46 classes, and the true classes of its documents.
 
     Parameters
     ----------
     name : what is drawn; another name gives other documents.
-    temperature : 1 makes the classifier calibrated, less too sure, more not sure enough; None takes the
-        student's own.
+    divided_by : what calibrated logits are divided by. 1 leaves the classifier calibrated, less makes it too
+        sure, more not sure enough; None takes the student's own. Scaling by its reciprocal undoes it.
     """
     logits, truth = known_classifier(labs.rng(student_id, f"documents {name}"), documents)
     own = labs.rng(student_id, "temperature").choice(_TEMPERATURES)
-    return logits / (own if temperature is None else temperature), truth
+    return logits / (own if divided_by is None else divided_by), truth

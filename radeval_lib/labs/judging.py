@@ -15,6 +15,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 from radeval_lib.labs import building
+from radeval_lib.labs.student import ARRAY
 
 _MOST_BYTES = 20_000_000
 _GRACE = 5  # seconds beyond a student's own limit
@@ -70,7 +71,7 @@ class Student(dict[str, Any]):
         if self.failed:
             raise StudentError(self.failed)
         try:
-            self._channel.sendall(json.dumps({"name": name, **more}, default=list).encode() + b"\n")
+            self._channel.sendall(json.dumps({"name": name, **more}, default=sent).encode() + b"\n")
             answer = self.listen()
         except (OSError, GoneError):
             self.failed = "the notebook's process stopped here"
@@ -88,6 +89,11 @@ class Student(dict[str, Any]):
         if isinstance(found, dict) and found.get("callable"):
             return lambda *arguments, **named: self._ask(key, arguments=arguments, named=named)
         return found.get("plain") if isinstance(found, dict) else None
+
+
+def sent(value: Any) -> Any:
+    """What stands for an array in JSON, so that a function gets one as it would in the notebook."""
+    return {ARRAY: value.tolist()} if hasattr(value, "tolist") else list(value)
 
 
 def solved(notebook: NotebookNode, student_id: str) -> SimpleNamespace:
