@@ -10,12 +10,15 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from radeval_lib import plots
-from radeval_lib.papers.printed_numbers import wide
+from radeval_lib import plots, study
+from radeval_lib.papers.printed_numbers import printed, wide
+from radeval_lib.papers.rounding import correlation_range as correlation_range
+from radeval_lib.stats import calibration
+from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.printed import rank_range
 from radeval_lib.study.checks import Check, check_statement
 
@@ -33,19 +36,35 @@ def known_classifier(
     return logits, np.minimum(below, classes - 1)
 
 
-def signed_confidence(probabilities: NDArray[np.float64], labels: ArrayLike) -> dict[str, float]:
-    """Terms of WMC by the paper's formula, exponent included: their means where the answer is right, where it
-    is wrong and over all, with the mean confidence and the accuracy."""
-    right = (probabilities.argmax(axis=1) == labels).astype(int)
-    confidence = probabilities.max(axis=1)
-    terms = confidence * (-1.0) ** (right + 1)
-    return {
-        "right": terms[right == 1].mean(),
-        "wrong": terms[right == 0].mean(),
-        "all (WMC)": terms.mean(),
-        "confidence": confidence.mean(),
-        "accuracy": right.mean(),
-    }
+def at_three_temperatures(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Measures of :func:`known_classifier` as it is, sharpened and flattened, and its reliability curves."""
+    logits, labels = known_classifier(rng)
+    temperatures = {"calibrated": 1.0, "too sure": 0.5, "not sure enough": 2.0}
+    made_up = {name: softmax(logits / temperature, axis=1) for name, temperature in temperatures.items()}
+    shown = {"accuracy": "accuracy", "ECE": "ECE", "SCE": "SCE", "WMC": "WMC", "aPE": "aPE"}
+    shown |= {"KL(p || U)": "aKLU, KL(p || U)", "KL(U || p)": "aKLU, KL(U || p)"}
+    measured = pd.DataFrame({name: calibration.measures(p, labels) for name, p in made_up.items()}).T
+    curves = [calibration.reliability(p, labels).assign(model=name) for name, p in made_up.items()]
+    return measured[list(shown)].rename(columns=shown), pd.concat(curves)
+
+
+def domains_compared(values: pd.DataFrame) -> tuple[pd.Series, list[Check]]:
+    """Average rank by model, and whether biomedical models rank better than general ones, by a test over
+    models."""
+    average, domain = values["average rank"], printed("rales.table2").set_index("model")["domain"]
+    two = pd.DataFrame({"rank": average, "domain": domain}).query("domain in ['English', 'Biomedical']")
+    by_domain = two.groupby("domain")["rank"].mean()
+    (test,) = pairwise_mann_whitney(two, value="rank", group="domain").itertuples()
+    lead = by_domain["English"] - by_domain["Biomedical"]
+    return average, study.check_superiority(
+        "mean average rank, biomedical over general models",
+        "general models are inferior",
+        {"biomedical": by_domain["Biomedical"], "general": by_domain["English"]},
+        first="biomedical",
+        leads=study.Lead.by_p(lead, test.p, "Mann-Whitney over models"),
+        lower_is_better=True,
+        decimals=2,
+    )
 
 
 def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
@@ -132,7 +151,7 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
     ax.axhline(most, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
     for model in labelled:
         place = values.loc[model, ["aPE", "aKLU"]]
-        ax.annotate(model, place, xytext=(7, -3), textcoords="offset points", fontsize=8)
+        ax.annotate(model, place, xytext=(7, -3), textcoords="offset points")
     ax.set(xlabel="aPE (nats)", ylabel="aKLU (nats)", xlim=(0.95, 1.35))
     ax.legend()
     return ax
