@@ -1,19 +1,16 @@
 """Ceilings, planted errors, reading labels, summary and freeze of GREEN's pages."""
 
-from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 from radeval_lib.data import rexval
 from radeval_lib.data.radpref import Case, FindingError, Rating
 from radeval_lib.data.records import ErrorCount
-from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.models.judges.rules.items import names_of
 from radeval_lib.pages.green import ceilings, rules_judge, summary
 from radeval_lib.pages.green.rules_judge import Freeze, behaviour, freeze
 
@@ -75,23 +72,6 @@ def test_counts_of_radiologists_who_agree(monkeypatch):
     assert found["value"].tolist() == pytest.approx([1.0] * 6)
 
 
-def test_micro_f1_by_hand():
-    table = pd.DataFrame(
-        {
-            "pair": [0, 0, 1, 1],
-            "category": list("abab"),
-            "planted": [2, 0, 1, 1],
-            "found": [1, 1, 1, 1],
-            "hit": [1, 0, 1, 1],
-        }
-    )
-    scores = rules_judge.planted_f1(table, resamples=50, rng=np.random.default_rng(0))
-    assert scores.loc["a", "value"] == pytest.approx(4 / 5)
-    assert scores.loc["b", "value"] == pytest.approx(2 / 3)
-    assert scores.loc["all", "value"] == pytest.approx(6 / 8)
-    assert (scores["low"] <= scores["value"]).all()
-
-
 def test_labels_hold_no_text_and_no_sentence_twice():
     labels = rules_judge.labels()
     keys = labels[["report", "section", "start", "end"]].drop_duplicates()
@@ -138,38 +118,54 @@ def test_the_freeze_tells_whether_the_judge_has_changed():
     assert not Freeze("", "0" * 64, 1, "").holds
 
 
-def test_gain_is_the_difference_on_the_same_pairs():
-    table = pd.DataFrame(
-        [(0, "a", 2, 2, 1), (0, "b", 0, 0, 0), (1, "a", 1, 1, 1), (1, "b", 1, 1, 1)],
-        columns=["pair", "category", "planted", "found", "hit"],
-    )
-    same = rules_judge.f1_difference(table, table, resamples=50, rng=np.random.default_rng(0))
-    assert (same.value, same.low, same.high) == (0, 0, 0)
-    better = table.assign(hit=table["planted"])
-    found = rules_judge.f1_difference(table, better, resamples=200, rng=np.random.default_rng(0))
-    assert found.value == pytest.approx(1 - 2 * 3 / 8)
-    assert 0 <= found.low <= found.value <= found.high
+def test_reading_without_the_sentences_tells_the_first_scores():
+    class Bare:
+        def find(self, role: str) -> None:
+            return None
+
+    scores = rules_judge.reading(Bare())
+    assert list(scores.columns) == ["draw", "measure", "first"]
+    first = scores.set_index(["draw", "measure"])["first"]
+    assert first["first", "presence"] == pytest.approx(2 * 156 / (2 * 156 + 16 + 9))
 
 
-def test_an_encoder_that_knows_every_name_and_one_that_knows_none():
-    finding = {text: names_of(one)[0] for one in load_lexicon().concepts.values() for text in names_of(one)}
-    order = sorted(set(finding.values()))
+def test_reading_today_by_hand(monkeypatch):
+    """Two sentences of each draw: one read right, one with a finding missed and another added."""
+    draws = ["first", "first, long", "second", "third"]
+    rows = [
+        (number, draw, measure, hit, 1, 1)
+        for draw in draws
+        for measure in ("presence", "location")
+        for number, hit in enumerate((1, 0))
+    ]
+    columns = ["sentence", "draw", "measure", "hit", "gold", "found"]
+    monkeypatch.setattr(rules_judge, "counts", lambda path: pd.DataFrame(rows, columns=columns))
 
-    def knows(texts: Sequence[str]) -> NDArray[np.float32]:
-        return np.eye(len(order), dtype=np.float32)[[order.index(finding[text]) for text in texts]]
+    class WithSentences:
+        profile = SimpleNamespace(resamples=50)
 
-    known = rules_judge.recognise(knows)
-    assert known.recognised == 1
-    assert known.area == 1
-    rng = np.random.default_rng(0)
-    unknown = rules_judge.recognise(lambda texts: rng.normal(size=(len(texts), 40)).astype(np.float32))
-    assert unknown.area == pytest.approx(0.5, abs=0.05)
-    assert unknown.recognised < 0.02
+        def find(self, role: str) -> Path:
+            return Path()
+
+        def rng(self, name: str) -> np.random.Generator:
+            return np.random.default_rng(0)
+
+    scores = rules_judge.reading(WithSentences())
+    assert scores["value"].tolist() == pytest.approx([0.5] * 8)
+    assert (scores["low"] < 0.5).all()
+    assert (scores["high"] > 0.5).all()
+    assert scores["sentences"].tolist() == [2] * 8
 
 
-def test_names_are_synonyms_from_the_threshold_on():
-    vectors = {"pneumothorax": (1.0, 0.0), "pleural effusion": (0.8, 0.6), "scoliosis": (0.0, 2.0)}
-    known = rules_judge.EncodedNames(lambda texts: np.float32([vectors[text] for text in texts]), 0.8 - 1e-6)
-    assert known.likeness("pneumothorax", "pleural effusion") == pytest.approx(0.8)
-    assert known("pneumothorax", "pleural_effusion")
-    assert not known("pneumothorax", "scoliosis")
+def test_candidates_ranked_most_differently():
+    told = pd.DataFrame({"grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0], "gap": [-2.0, 1.5, 0.0]})
+    judged = [
+        rules_judge.judge_pair("Nodule.", "Nodule."),
+        rules_judge.judge_pair("No effusion.", "Effusion."),
+        rules_judge.judge_pair("Effusion.", ""),
+    ]
+    found = rules_judge.farthest(told.assign(**{"number by rules": [0, 1, 1]}), judged, most=2)
+    assert found.index.tolist() == [0, 1]
+    assert found["judge"].tolist() == ["too lenient", "too severe"]
+    assert found["false, by rules"].tolist() == ["", "Pleural effusion"]
+    assert found["missing, by rules"].tolist() == ["", ""]

@@ -7,8 +7,7 @@ import pytest
 from radeval_lib.data.radpref import Case, Rating
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
-from radeval_lib.pages.green.judging import counted
-from radeval_lib.pages.green.preferences import Choice
+from radeval_lib.pages.green.preferences import Choice, counted
 from radeval_lib.synthetic import Comparison, GoldError
 
 
@@ -82,10 +81,9 @@ def test_gain_with_confidence_by_hand():
         preferences.group_difference(values, pd.Series([True] * 8), resamples=10, rng=rng)
 
 
-def test_counts_of_analyses_with_their_faults():
+def test_counts_of_analyses_a_malformed_one_among_them():
     (good,) = RulesJudge().judge([("No effusion.", "Small right pleural effusion. Cardiomegaly.")])
     found = counted([good, "I think that they agree."])
-    assert found["significant errors"].tolist() == [found.loc[0, "significant a"], 0]
-    assert found.loc[0, "significant a"] >= 1
-    assert found["well formed"].tolist() == [True, False]
-    assert found.loc[1, "GREEN"] == 0
+    assert found["significant errors"].tolist() == [-2, 0]
+    assert found["error count"].tolist() == [-2, 0]
+    assert found["GREEN"].tolist() == [0, 0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -47,8 +46,8 @@ def handed(answers: list[str], keep: Keep | None) -> list[str]:
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
 
-    It has the parts of the released prompt (Ostmeier et al. 2024, appendix A.1; GREEN repository at d72c195,
-    ``green_score/utils.py``) in words of our own; a released model was trained on the released wording.
+    In words of our own, with the parts of the released prompt; a released model is asked in the wording
+    that it was trained on (:mod:`radeval_lib.models.judges.released`).
 
     Parameters
     ----------
@@ -73,4 +72,4 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
 
 def cut(text: str, words: int) -> str:
     """The first words of a report, line breaks made blanks."""
-    return " ".join(re.split(r"\s+", text.strip())[:words])
+    return " ".join(text.split()[:words])

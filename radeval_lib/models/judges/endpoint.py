@@ -6,7 +6,7 @@ import http.client
 import ipaddress
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event, Lock
@@ -22,6 +22,7 @@ from tenacity import (
 )
 
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
+from radeval_lib.models.judges.released import is_released, released_chat, released_prompt
 
 _AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
 _LONGEST_PAUSE = 60.0
@@ -38,7 +39,11 @@ class _PassingError(Exception):
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """Asks ``POST <url>/chat/completions``, greedily."""
+    """Asks ``POST <url>/chat/completions``, greedily.
+
+    A released GREEN model, known by its name, is asked at ``/completions``: the form of its conversations is
+    not one that a server's chat can fill.
+    """
 
     url: str
     model: str
@@ -48,7 +53,6 @@ class EndpointJudge:
     tries: int = 5
     pause: float = 1.0
     max_tokens: int = 1024
-    ask: Callable[[str, str], str] = prompt
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -68,7 +72,13 @@ class EndpointJudge:
     @property
     def signature(self) -> str:
         """Model, length and the wording of the prompt; the same model at another address answers the same."""
-        return f"endpoint|{self.model}|{self.max_tokens}|{self.ask('<reference>', '<candidate>')}"
+        return f"endpoint|{self.model}|{self.max_tokens}|{self._asked('<reference>', '<candidate>')}"
+
+    def _asked(self, reference: str, candidate: str) -> str:
+        if not is_released(self.model):
+            return prompt(reference, candidate)
+        end = "<|endoftext|>" if "phi" in self.model.lower() else "</s>"
+        return released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """The server's answers, in the input's order.
@@ -86,7 +96,7 @@ class EndpointJudge:
             if stop.is_set():
                 return
             try:
-                answer = self._answer(self.ask(*pairs[place]), stop)
+                answer = self._answer(self._asked(*pairs[place]), stop)
             except BaseException:
                 stop.set()
                 raise
@@ -133,19 +143,14 @@ class EndpointJudge:
     def _ask_once(self, text: str) -> str:
         parts = urlsplit(self.url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        body = json.dumps(
-            {
-                "model": self.model,
-                "messages": [{"role": "user", "content": text}],
-                "temperature": 0,
-                "max_tokens": self.max_tokens,
-            }
-        )
+        raw = is_released(self.model)
+        asked = {"prompt": text} if raw else {"messages": [{"role": "user", "content": text}]}
+        body = json.dumps({"model": self.model, **asked, "temperature": 0, "max_tokens": self.max_tokens})
         end = time.monotonic() + self.timeout
         assert parts.hostname is not None
         connection = kind(parts.hostname, parts.port, timeout=self.timeout)
         try:
-            path = f"{parts.path.rstrip('/')}/chat/completions"
+            path = f"{parts.path.rstrip('/')}/{'' if raw else 'chat/'}completions"
             connection.request("POST", path, body, {"Content-Type": "application/json"})
             response = connection.getresponse()
             content = _read(response, connection, end)
@@ -156,7 +161,7 @@ class EndpointJudge:
         if response.status != 200:
             said = f"the server answers {response.status} {response.reason}"
             raise JudgeError(said, self.url, "See that the path and the model's name are the server's.")
-        return _content(content)
+        return _content(content, raw)
 
 
 def _failure(state: RetryCallState) -> BaseException | None:
@@ -201,11 +206,12 @@ def _retry_after(response: http.client.HTTPResponse) -> float | None:
         return None
 
 
-def _content(body: bytes) -> str:
+def _content(body: bytes, raw: bool) -> str:
     try:
-        answer = json.loads(body)["choices"][0]["message"]["content"]
+        choice = json.loads(body)["choices"][0]
+        answer = choice["text"] if raw else choice["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError):
-        raise _PassingError("the answer is not of the form of a chat completion") from None
+        raise _PassingError("the answer is not of the form of a completion") from None
     if not isinstance(answer, str) or not answer.strip():
         raise _PassingError("the answer is empty")
     return answer

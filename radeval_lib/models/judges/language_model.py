@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,18 @@ from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import loading, soundness
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
+from radeval_lib.models.judges.released import is_released, released_chat, released_prompt
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
+_AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
+_ENDED = ("llama", "mistral")
 
 
 class CausalJudge:
     """Generates the analysis greedily, in batches of prompts of similar length.
+
+    A released GREEN model is asked in its own wording and form, whatever template its tokenizer brings; any
+    other by the template of its tokenizer, or as :class:`JudgeTuning` taught it.
 
     Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
@@ -29,7 +35,6 @@ class CausalJudge:
         max_new_tokens: int = 512,
         length: int | None = None,
         device: str = "auto",
-        ask: Callable[[str, str, int], str] = prompt,
     ) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -44,7 +49,8 @@ class CausalJudge:
         self.tokenizer.padding_side = "left"
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
-        self._ask, self._batch, self._new = ask, batch_size, max_new_tokens
+        self._released = is_released(str(model), self.tokenizer.chat_template)
+        self._batch, self._new = batch_size, max_new_tokens
         built = getattr(self.model.config, "max_position_embeddings", None) or 2048
         self._length = min(length or built, built)
         if self._new >= self._length:
@@ -57,8 +63,8 @@ class CausalJudge:
 
     @property
     def signature(self) -> str:
-        """Model with its checksum, lengths and the wording of the prompt."""
-        asked = self._ask("<reference>", "<candidate>", LONGEST)
+        """Model with its checksum, lengths and the wording of what it is asked."""
+        asked = self.tokenizer.decode(self._asked("<reference>", "<candidate>", LONGEST))
         return f"causal|{self._name}|{self._new}|{self._length}|{asked}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
@@ -101,7 +107,7 @@ class CausalJudge:
         words = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._length - self._new
         while True:
-            ids = self._tokens(self._ask(reference, candidate, words))
+            ids = self._asked(reference, candidate, words)
             if len(ids) <= room:
                 return ids
             if words == 1:
@@ -110,12 +116,19 @@ class CausalJudge:
                 )
             words = max(1, words - _STEP)
 
-    def _tokens(self, text: str) -> list[int]:
+    def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
+        """Token ids of what is asked of the first so many words of two reports."""
+        if self._released:
+            text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
+            ids = list(self.tokenizer(text)["input_ids"])
+            # As in the released code, where the tokenizer that Llama and Mistral share ends every text.
+            return [*ids, self.tokenizer.eos_token_id] if self.model.config.model_type in _ENDED else ids
+        text = prompt(reference, candidate, words)
         if self.tokenizer.chat_template:
             turns = [{"role": "user", "content": text}]
             text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
             return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
-        return list(self.tokenizer(text)["input_ids"])
+        return list(self.tokenizer(f"{text}{_AFTER_PROMPT}")["input_ids"])
 
 
 IGNORED = -100
@@ -142,7 +155,9 @@ class JudgeTuning:
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
         """Token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
-        asked = self.tokenizer(f"{reveal(record.prompt)}\n\n", add_special_tokens=False)["input_ids"]
+        asked = self.tokenizer(f"{reveal(record.prompt)}{_AFTER_PROMPT}", add_special_tokens=False)[
+            "input_ids"
+        ]
         answer = self.tokenizer(reveal(record.analysis), add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
         asked = asked[-max(1, self._longest - len(answer)) :] if len(answer) < self._longest else []

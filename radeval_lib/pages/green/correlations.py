@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -18,7 +17,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted
 from radeval_lib.stats import agreement
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import drawn_rows, ends
+from radeval_lib.stats.resampling import drawn_rows, ends, holm
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
@@ -26,43 +25,53 @@ from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_s
 
 FloatArray = NDArray[np.float64]
 ENDS = ["estimate", "ci_low", "ci_high"]
+COUNTS = ("Error count GREEN", "Error count G-Rad (GPT-4)", "Error count GPT-4")
+SCORES = ("GREEN", "GREEN GPT-4")
+EXPERTS = "Inter-Expert"
 
 
 class PrintedTaus:
     """Table 6: Kendall's tau of metrics with radiologists' total errors, with 95% intervals.
 
     ``cells``: as printed; ``values``, by metric, with columns :data:`ENDS`. ``taus``: the printed
-    coefficients by metric. ``tests``: every two metrics, their errors taken as independent, ``distinct``
-    after Holm's correction.
+    coefficients by metric. ``tests``: every two metrics, their errors taken as independent. ``earlier``: the
+    scores that are not GREEN's.
     """
 
     def __init__(self) -> None:
         self.cells = printed("green.table6")
         self.values = wide(self.cells, "metric", "statistic")
         self.taus = by_name(self.cells[self.cells["statistic"] == "estimate"], "metric")
-        tests = from_print.pairwise_tests(self.values.reset_index(), name="metric")
-        self.tests = tests.assign(distinct=tests["p_holm"] < LEVEL)
+        self.tests = from_print.pairwise_tests(self.values.reset_index(), name="metric")
+        self.earlier = self.values.index.drop([*SCORES, *COUNTS, EXPERTS]).tolist()
 
     def test(self, first: str, second: str) -> pd.Series:
         """The test of two metrics."""
         pair = [first, second]
         return self.tests[self.tests["first"].isin(pair) & self.tests["second"].isin(pair)].iloc[0]
 
-    def p_value(self, first: str, second: str, between: FloatArray) -> FloatArray:
-        """p of the difference of two metrics by the correlation of their errors, uncorrected."""
-        one, other = self.values.loc[first], self.values.loc[second]
-        se, other_se = (from_print.standard_error(row["ci_low"], row["ci_high"]) for row in (one, other))
-        gap = math.atanh(one["estimate"]) - math.atanh(other["estimate"])
-        return from_print.two_sided_p(gap, se, other_se, between)
+    def rivals(self) -> pd.DataFrame:
+        """GREEN's score against each earlier score: ``p_holm`` with independent errors, corrected for these
+        comparisons, and ``needed``."""
+        tests = pd.DataFrame({name: self.test("GREEN", name) for name in self.earlier}).T
+        return pd.DataFrame({"p_holm": holm(tests["p"]), "needed": tests["needed"].astype(float)})
 
-    def below(self, name: str) -> list[str]:
-        """The metrics that another is distinguishably above."""
-        estimate = self.values["estimate"]
-        return [
-            other
-            for other in self.values.index.drop(name)
-            if self.test(name, other)["distinct"] and estimate[name] > estimate[other]
-        ]
+    def draw(self, axis: Axes) -> None:
+        """The table as a forest plot, by kind of row, with the interval of GREEN's score as a band."""
+        kinds = {"earlier score": self.earlier, "GREEN score": SCORES, "error count": COUNTS}
+        axis.axvspan(*self.values.loc["GREEN", ENDS[1:]], color=plots.PALETTE[1], alpha=0.12, linewidth=0)
+        looks = zip((kinds | {"radiologists": [EXPERTS]}).items(), plots.PALETTE, plots.MARKERS, strict=False)
+        order = self.values.index
+        for (kind, names), colour, marker in looks:
+            rows = self.values.loc[list(names)]
+            reach = [rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]]
+            places = order.get_indexer(rows.index)
+            axis.errorbar(
+                rows["estimate"], places, xerr=reach, fmt=marker, color=colour, capsize=3, label=kind
+            )
+        axis.set_yticks(range(len(order)), order)
+        axis.set_ylim(len(order) - 0.5, -0.5)
+        axis.set_xlabel("Kendall's tau with radiologists' errors")
 
     def lead(self, first: str, second: str) -> Lead:
         """The lead of one metric over another, from the printed intervals."""
@@ -93,34 +102,6 @@ class PrintedTaus:
         if math.isnan(test["needed"]):
             need = "no correlation suffices"
         return f"p = {test['p']:.2g} with independent errors, {need}"
-
-
-def draw_pairs(tests: pd.DataFrame) -> None:
-    """Draw every two rows of Table 6: which are distinct, and else the correlation that would be needed."""
-    names = list(dict.fromkeys([*tests["first"], *tests["second"]]))
-    needed, distinct = (
-        tests.pivot(index="second", columns="first", values=value).reindex(index=names, columns=names)
-        for value in ("needed", "distinct")
-    )
-    clear, tested = distinct.eq(True), distinct.notna()
-    words = needed.map(lambda value: f"{value:.2f}" if value > 0 else "").where(needed.notna(), "never")
-    level = (needed <= 0).astype(float).where(~clear, 2.0).where(tested)
-    _, axis = plt.subplots(figsize=(plots.WIDTH, 5.8))
-    sns.heatmap(
-        level.iloc[1:, :-1],
-        cmap=["#EFEFEF", "#A9CDE4", plots.PALETTE[0]],
-        vmin=0,
-        vmax=2,
-        cbar=False,
-        annot=words.where(~clear & tested, "").iloc[1:, :-1],
-        fmt="",
-        annot_kws={"fontsize": 7.5, "color": "black"},
-        linewidths=1,
-        ax=axis,
-    )
-    axis.set(xlabel="", ylabel="")
-    axis.grid(visible=False)
-    axis.tick_params(axis="x", rotation=90)
 
 
 class PrintedShares:
@@ -162,26 +143,17 @@ class PrintedShares:
         return check_no_deficit(name, "reaches the performance", found, one - other, lead)
 
     def rebuilt(self) -> pd.DataFrame:
-        """The table as the cases and the method give it."""
-        rows = {
-            name: (f"{k} of {self.cases}", k / self.cases, *self._interval(k, self.method))
-            for name, k in self.right.items()
-        }
-        columns = ["right", "accuracy", "95% CI, low", "95% CI, high"]
-        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-    def by_method(self) -> pd.DataFrame:
-        """The intervals of the shares by every usual method, beside the printed ones."""
-        rows = {
-            name: {
-                **{
-                    kind: ", ".join(f"{end:.3f}" for end in self._interval(k, kind))
-                    for kind in from_print.METHODS
-                },
-                "printed": ", ".join(f"{end:.2f}" for end in self.values.loc[name, ENDS[1:]]),
+        """The table as printed, beside what the cases and the method give, and p against a coin."""
+        rows = {}
+        for name, k in self.right.items():
+            low, high = from_print.interval(k, self.cases, self.method)
+            share, *reach = (f"{value:.2f}" for value in self.values.loc[name, ENDS])
+            rows[name] = {
+                "printed": f"{share} ({reach[0]} to {reach[1]})",
+                f"of {self.cases}": k,
+                "rebuilt": f"{k / self.cases:.3f} ({low:.3f} to {high:.3f})",
+                "p v one half": f"{stats.binomtest(k, self.cases).pvalue:.2g}",
             }
-            for name, k in self.right.items()
-        }
         return pd.DataFrame.from_dict(rows, orient="index")
 
     def possible_p(self) -> pd.DataFrame:
@@ -189,17 +161,13 @@ class PrintedShares:
         order = self.values["estimate"].sort_values(ascending=False).index
         rows = [
             (
-                one,
-                other,
+                f"{one} v {other}",
                 f"{self.right[one]} v {self.right[other]}",
                 *from_print.mcnemar_range(self.right[one], self.right[other], self.cases),
             )
             for one, other in combinations(order, 2)
         ]
-        return pd.DataFrame(rows, columns=["first", "second", "right", "smallest p", "largest p"])
-
-    def _interval(self, k: int, method: str) -> tuple[float, float]:
-        return from_print.interval(k, self.cases, method)
+        return pd.DataFrame(rows, columns=["methods", "right", "smallest", "largest"])
 
 
 def check_interval(

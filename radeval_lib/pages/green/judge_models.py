@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.pages.green.judging import KINDS, QUANTITIES, experts_differences
+from radeval_lib.pages.green.judging import KINDS
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.stats import agreement
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
 from radeval_lib.study.superiority import check_superiority, unknown_lead
 
-COUNTS = list(QUANTITIES[:3])
+COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
@@ -290,6 +291,7 @@ def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
     for each of :data:`KINDS`."""
     found = {}
     for kind in KINDS:
-        each = experts_differences(counts[kind]).sum(axis=1).mean(axis=0)
+        by_category = np.moveaxis(counts[kind], 1, 0)
+        each = sum(np.abs(of - agreement.mean_of_others(of)) for of in by_category).mean(axis=0)
         found[f"{kind} errors"] = f"{each.min():.2f} to {each.max():.2f}"
     return found

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib.data import radpref
+from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
-from radeval_lib.pages.green.judging import counted, oriented
+from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.pages.green.judging import oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
 from radeval_lib.study.runs import Run
@@ -175,16 +178,32 @@ def metric_scores(run: Run, choices: Sequence[Choice]) -> Scores:
     }
 
 
-def _of_counts(sides: Sequence[pd.DataFrame]) -> Scores:
-    """GREEN, the number of all errors, and of significant ones, of both candidates' counts."""
-    grave, minor = "significant errors", "insignificant errors"
-    first, second = (
-        {"GREEN": one["GREEN"], "error count": -one[grave] - one[minor], grave: -one[grave]} for one in sides
+def counted(analyses: Sequence[str]) -> pd.DataFrame:
+    """What analyses come to, by the rules of the released parser, which scores malformed ones too: ``GREEN``,
+    and minus the number of errors (``error count``) and of ``significant errors``."""
+    read = [parse(clean(one)) for one in analyses]
+    grave, minor = (
+        [sum(getattr(one, kind) or ()) for one in read] for kind in ("significant", "insignificant")
     )
-    return {name: (first[name], second[name]) for name in first}
+    return pd.DataFrame(
+        {
+            "GREEN": [one.score for one in read],
+            "error count": -np.add(grave, minor),
+            "significant errors": np.negative(grave),
+        }
+    )
+
+
+def judge_of(run: Run) -> Judge:
+    """The judge that fills the role in the run's profile; answers of language models are kept beside its
+    results."""
+    return open_judge(run.model("judge"), cache=run.output_dir / "cache" / "judge", device=run.profile.device)
 
 
 def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:
-    """What a judge's analyses come to: GREEN, the number of all errors, and of significant ones."""
-    first = counted(judge.judge([(one.reference, one.first) for one in choices]))
-    return _of_counts([first, counted(judge.judge([(one.reference, one.second) for one in choices]))])
+    """What a judge's analyses of both candidates come to, by :func:`counted`."""
+    first, second = (
+        counted(judge.judge([(one.reference, candidate(one)) for one in choices]))
+        for candidate in (attrgetter("first"), attrgetter("second"))
+    )
+    return {str(name): (first[name], second[name]) for name in first}

@@ -1,4 +1,4 @@
-"""The rules judge: whether it is as it was when RadPref was first scored with it, what it reads and finds.
+"""The rules judge: whether it is as it was when it last met RadPref's grades, how it reads and how it grades.
 
 What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
 code may be moved and renamed, and a changed word, rule or weight shows.
@@ -15,28 +15,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
-from IPython.display import Markdown
-from sklearn.metrics import roc_auc_score
+from matplotlib.axes import Axes
 
 import radeval_lib.findings as findings
+from radeval_lib import plots
 from radeval_lib.data import openi
-from radeval_lib.data.categories import CATEGORIES
+from radeval_lib.data.radpref import Case, Rating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Location, read
-from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.metrics.green import Analysis, parse
-from radeval_lib.metrics.ratescore.scoring import unit
-from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.models.judges.rules.items import SYNONYM, Synonyms, name, names_of
-from radeval_lib.pages.green import ceilings as ceilings
-from radeval_lib.pages.green.judging import CHEST, reworded
-from radeval_lib.pages.green.summary import Encode
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.pages.green.ceilings import graded, joint_ceilings, marked, texts
+from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import FloatArray, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import ErrorPair, SyntheticReport, error_pairs
+from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
 _FILE = Path(__file__).with_name("freeze.yml")
 _PAIRS, _SEED = 300, 20240917
@@ -74,8 +68,6 @@ def freeze() -> Freeze:
 
 
 _LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
-_STABLE = {"silhouette_stable": "silhouette"}
-MEASURES = ("presence", "normal statements", "location")
 
 
 def labels() -> pd.DataFrame:
@@ -86,11 +78,6 @@ def labels() -> pd.DataFrame:
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def first_scores() -> pd.DataFrame:
-    """What the reader made of each draw when it first met it: counts of micro-F1 by draw and measure."""
-    return pd.read_csv(_LABELS.with_name("first_scores.csv"))
-
-
 def _place(where: Location) -> str:
     place = "" if where.place in (None, "lung") else str(where.place)
     return f"{where.side or ''} {place}".strip()
@@ -99,7 +86,7 @@ def _place(where: Location) -> str:
 def counts(path: Path) -> pd.DataFrame:
     """What the reader finds in each labelled sentence of Open-i.
 
-    One row a sentence and measure of :data:`MEASURES`: ``sentence``, ``draw``, ``measure``, ``hit``,
+    One row a sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``, ``hit``,
     ``gold``, ``found``. Raises RadevalError: if a labelled report is not in Open-i's file.
     """
     by_id = {report.id: report for report in openi.load(path)}
@@ -116,12 +103,6 @@ def counts(path: Path) -> pd.DataFrame:
         for measure, (gold, found) in _sets(text, part).items():
             rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
-
-
-WITHOUT_PAIRS = Markdown(
-    "The pairs are sentences of Open-i, which this build does not have: `radbook data add openi` says how to "
-    "get it."
-)
 
 
 def pair_answers(path: Path) -> pd.DataFrame:
@@ -147,8 +128,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
     reading = read(text)
-    normal = part["presence"] == "normal"
-    stated = part[(part["key"] != "") & ~normal]
+    stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     placed = {
         (row.key, place.removesuffix(" lung"))
         for row in stated.itertuples()
@@ -159,10 +139,6 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, st
         "presence": (
             set(zip(stated["key"], stated["presence"], strict=True)),
             {(one.observation, one.presence) for one in reading.findings},
-        ),
-        "normal statements": (
-            {(key, "normal") for key in part["key"][normal]},
-            {(_STABLE.get(one.key, one.key), "normal") for one in reading.normals},
         ),
         "location": (
             placed,
@@ -177,162 +153,133 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, st
 
 
 def _f1(sums: FloatArray) -> FloatArray:
-    """Micro-F1 of hits, gold and found; shape (..., 3 n) to (..., n), NaN where there is nothing."""
-    hit, gold, found = np.moveaxis(sums.reshape(*sums.shape[:-1], 3, -1), -2, 0)
+    """Micro-F1 of hits, gold and found; shape (3,) or (draws, 3) to (1,) or (draws, 1), NaN where there is
+    nothing."""
+    hit, gold, found = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore"):
-        return 2 * hit / (gold + found)
+        return (2 * hit / (gold + found))[..., None]
 
 
-def reading_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Micro-F1 of each measure of :func:`counts`, with 95 % intervals from drawing sentences.
+def reading(run: Run) -> pd.DataFrame:
+    """Micro-F1 of presence and location by draw of labelled sentences.
 
-    Index ``measure``; ``sentences``, ``gold``, ``value``, ``low``, ``high``.
+    Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; where the run has Open-i
+    also ``sentences``, ``value`` today, and ``low`` and ``high``, its 95% interval from drawing sentences.
     """
-    rows = {}
-    for measure, part in table.groupby("measure", sort=False):
+    scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
+    right = 2 * scores.pop("hit")
+    scores["first"] = right / (right + scores.pop("missed") + scores.pop("added"))
+    if (path := run.find("openi")) is None:
+        return scores
+    today = []
+    for (draw, measure), part in counts(path).groupby(["draw", "measure"], sort=False):
         values = part[["hit", "gold", "found"]].to_numpy(float)
-        (found,) = sum_estimates(values, _f1, resamples=resamples, rng=rng)
-        rows[measure] = (len(part), int(part["gold"].sum()), found.value, found.low, found.high)
-    columns = ["sentences", "gold", "value", "low", "high"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("measure")
+        rng = run.rng(f"reading {draw} {measure}")
+        (found,) = sum_estimates(values, _f1, resamples=run.profile.resamples, rng=rng)
+        today.append({"draw": draw, "measure": measure, "sentences": len(part), **vars(found)})
+    return scores.merge(pd.DataFrame(today), on=["draw", "measure"])
 
 
-Planted = tuple[ErrorPair, SyntheticReport]
-_SUMS = ["hit", "planted", "found"]
+def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
+    """:func:`reading`: hollow when first met, filled with its interval today."""
+    draws = list(scores["draw"].unique())
+    for shift, (measure, part), colour, marker in zip(
+        (-0.13, 0.13), scores.groupby("measure", sort=False), plots.PALETTE, plots.MARKERS, strict=False
+    ):
+        rows = np.array([draws.index(draw) for draw in part["draw"]]) + shift
+        axis.scatter(part["first"], rows, marker=marker, facecolors="none", edgecolors=colour, s=55)
+        axis.scatter([], [], marker=marker, color=colour, label=measure)
+        if "value" in part:
+            reach = [part["value"] - part["low"], part["high"] - part["value"]]
+            axis.errorbar(part["value"], rows, xerr=reach, fmt=marker, color=colour, capsize=3)
+    axis.set_yticks(range(len(draws)), draws)
+    axis.set(ylim=(len(draws) - 0.5, -0.5), xlabel="Micro-F1", ylabel="Draw of sentences")
+    axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 
 
-def planted_pairs(n: int, seed: int) -> list[Planted]:
-    """X-rays of the chest with planted errors and the candidate as it is judged: said anew, in other words
-    and half of the time in another style."""
-    return [
-        (pair, reworded(pair.candidate, seed, "style" if number % 2 else "synonym"))
-        for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST))
-    ]
+LEXICAL = {
+    "ROUGE-1": "rouge_1",
+    "ROUGE-2": "rouge_2",
+    "ROUGE-L": "rouge_l",
+    "BLEU": "bleu",
+    "METEOR": "meteor",
+}
+OURS, SCORE, OBSERVATIONS = "weighted errors by rules", "GREEN by rules", "fourteen observations"
+_PANEL = {OURS: "green_rules_errors", SCORE: "green_rules", **LEXICAL, OBSERVATIONS: "observations"}
 
 
-def judged(pairs: Sequence[Planted], synonyms: Synonyms | None = None) -> list[Judgement]:
-    """What the rules judge says of each pair, with the lexicon alone or with synonyms beside it."""
-    return [judge_pair(pair.reference.findings.text, said.findings.text, synonyms) for pair, said in pairs]
+def example(run: Run) -> tuple[str, str, Judgement]:
+    """A generated reference, a candidate with planted errors of three categories or more, said in another
+    style so that shared wording does not give them away, and what the judge says."""
+    seed = seed_of(run, "example")
+    for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
+        if len({error.category for error in pair.errors if error.significant}) < 3:
+            continue
+        try:
+            said = rewrite(pair.candidate, "style", seed)
+        except SyntheticError:  # it has no other wording
+            continue
+        both = pair.reference.findings.text, said.findings.text
+        return *both, judge_pair(*both)
+    raise RadevalError("no pair of 60 has errors of three categories", "example", "Give another seed.")
 
 
-def planted_counts(pairs: Sequence[Planted], judgements: Sequence[Judgement]) -> pd.DataFrame:
-    """Significant errors, planted and found.
-
-    One row a pair and category: ``pair``, ``category``, ``planted``, ``found`` and ``hit``, the smaller of
-    the two.
-    """
-    rows = []
-    for number, ((pair, _), judgement) in enumerate(zip(pairs, judgements, strict=True)):
-        gold = pair.comparison.count(True)
-        for letter, found in zip(CATEGORIES, judgement.count(True), strict=True):
-            rows.append((number, letter, gold[letter], found, min(gold[letter], found)))
-    return pd.DataFrame(rows, columns=["pair", "category", "planted", "found", "hit"])
-
-
-def planted_f1(table: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Micro-F1 of :func:`planted_counts`, by category and over all, with 95 % intervals from drawing pairs.
-
-    Index ``category`` and "all"; ``planted``, ``found``, ``value``, ``low``, ``high``.
-    """
-    both = pd.concat([table, table.groupby("pair", as_index=False)[_SUMS].sum().assign(category="all")])
-    wide = both.pivot(index="pair", columns="category", values=_SUMS)
-    names = [*table["category"].unique(), "all"]
-    by_pair = np.hstack([wide[name][names].to_numpy(float) for name in _SUMS])
-    found = [vars(one) for one in sum_estimates(by_pair, _f1, resamples=resamples, rng=rng)]
-    totals = both.groupby("category")[["planted", "found"]].sum().loc[names]
-    return totals.join(pd.DataFrame(found, index=totals.index)[["value", "low", "high"]])
-
-
-def f1_difference(
-    before: pd.DataFrame, after: pd.DataFrame, *, resamples: int, rng: np.random.Generator
-) -> Estimate:
-    """By how much micro-F1 over all categories rises from one judge to another on the same pairs.
-
-    ``before``, ``after``: see :func:`planted_counts`, of the same pairs.
-    """
-    sides = [table.groupby("pair")[_SUMS].sum().to_numpy(float) for table in (before, after)]
-    by_pair = np.stack(sides, axis=2).reshape(len(sides[0]), -1)
-    (found,) = sum_estimates(by_pair, lambda sums: np.diff(_f1(sums)), resamples=resamples, rng=rng)
-    return found
-
-
-MISTAKEN = 0.001
-"""The share of the pairs of different findings that a threshold may take for synonyms."""
-
-
-class EncodedNames:
-    """Says whether two observations are the same in other words.
-
-    ``encode``: an encoder's ``encode``. ``threshold``: the cosine of both names from which on they are taken
-    for synonyms.
-    """
-
-    def __init__(self, encode: Encode, threshold: float) -> None:
-        self.threshold = threshold
-        self._vector = lru_cache(maxsize=None)(lambda text: unit(encode([text]))[0])
-
-    def likeness(self, one: str, other: str) -> float:
-        """The cosine of two names."""
-        return float(self._vector(one) @ self._vector(other))
-
-    def __call__(self, one: str, other: str) -> bool:
-        """Whether two observations (keys of the lexicon) are synonyms."""
-        return self.likeness(name(one), name(other)) >= self.threshold
-
-
-@dataclass(frozen=True)
-class Recognition:
-    """How well cosines tell synonyms.
-
-    ``threshold`` is the cosine that the share :data:`MISTAKEN` of the pairs of different concepts reaches,
-    ``recognised`` the share of the ``synonyms``, pairs of names of one concept, that reach it too; ``area``
-    is the area under the ROC curve.
-    """
-
-    threshold: float
-    recognised: float
-    synonyms: int
-    area: float
-
-
-def recognise(encode: Encode) -> Recognition:
-    """Measure an encoder on all pairs of names in the lexicon; no report is read.
-
-    Concepts of several regions with one first name, as effusions of joints, are one finding here; names that
-    several findings share tell nothing and are left out.
-    """
-    findings: dict[str, set[str]] = {}
-    for concept in load_lexicon().concepts.values():
-        for text in names_of(concept):
-            findings.setdefault(text, set()).add(names_of(concept)[0])
-    named = [(next(iter(of)), text) for text, of in findings.items() if len(of) == 1]
-    vectors = unit(encode([text for _, text in named]))
-    above = np.triu_indices(len(named), 1)
-    cosines = (vectors @ vectors.T)[above]
-    keys = np.array([key for key, _ in named])
-    same = keys[above[0]] == keys[above[1]]
-    threshold = float(np.quantile(cosines[~same], 1 - MISTAKEN))
-    return Recognition(
-        threshold,
-        float((cosines[same] >= threshold).mean()),
-        int(same.sum()),
-        float(roc_auc_score(same, cosines)),
+def single_numbers(run: Run, reference: str, candidate: str) -> pd.DataFrame:
+    """What metrics that name no error say of a candidate, in one row."""
+    names = {**LEXICAL, f"{OBSERVATIONS}, F1": "observations"}
+    return pd.DataFrame(
+        {name: run.metric(key).score([reference], [candidate]).values for name, key in names.items()}
     )
 
 
-def read_strictly(judgement: Judgement) -> Analysis:
-    """What a strict reading makes of a judgement's analysis."""
-    return parse(judgement.analysis(), "strict")
+def against_grades(
+    run: Run, cases: Sequence[Case], ratings: Sequence[Rating]
+) -> tuple[pd.DataFrame, Resampled, pd.DataFrame]:
+    """The rules, lexical metrics and radiologists' own marks against RadPref's grades.
+
+    Returns the graded candidates with their texts; the metrics' agreement with the mean grade, from drawing
+    cases; and the agreement of both formulas on the radiologists' own marks, by its names: ``value``,
+    ``low``, ``high``.
+    """
+    rated = texts(cases).join(graded(ratings))
+    both = rated["reference"].tolist(), rated["text"].tolist()
+    agreement = resample(
+        {label: oriented(run, key, *both) for label, key in _PANEL.items()},
+        rated["grade"].to_numpy(),
+        groups=rated.index.get_level_values("case").to_numpy(),
+        kind="kendall",
+        resamples=run.profile.resamples,
+        rng=run.rng("radpref"),
+    )
+    marks = joint_ceilings(marked(cases, ratings), resamples=200, rng=run.rng("ceiling")).intervals()
+    names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
+    ceiling = marks.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
+    return rated, agreement, ceiling
 
 
-def encode_of(run: Run) -> Encode:
-    """How the run's encoder turns texts into vectors."""
-    return Encoder(run.model("encoder"), pooling="mean", device=run.profile.device).encode
+def beside_marks(
+    rated: pd.DataFrame, cases: Sequence[Case], ratings: Sequence[Rating]
+) -> tuple[pd.DataFrame, list[Judgement]]:
+    """Each candidate with the mean marks of radiologists and what the rules find, for
+    :func:`against_marks`; and the rules' judgements."""
+    judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
+    means = marked(cases, ratings).groupby(["case", "candidate"])[["weighted", "errors"]].mean()
+    told = rated.join(means)
+    told["by rules"] = [one.weighted_errors for one in judged]
+    told["number by rules"] = [len(one.errors) for one in judged]
+    told["gap"] = told["by rules"].rank() - (-told["grade"]).rank()
+    return told, judged
 
 
-def links_by_encoder(judgements: Sequence[Judgement]) -> int:
-    """Pairs of findings that only the encoder relates."""
-    return sum(how == SYNONYM for one in judgements for _, _, how in one.links)
+def farthest(told: pd.DataFrame, judged: Sequence[Judgement], most: int = 12) -> pd.DataFrame:
+    """The candidates whose rank by rules and by grade differ most, with what the rules find in them."""
+    told = told.assign(judge=np.where(told["gap"] > 0, "too severe", "too lenient"))
+    for category, name in (("a", "false, by rules"), ("b", "missing, by rules")):
+        told[name] = [
+            "; ".join(error.says for error in one.errors if error.category == category) for one in judged
+        ]
+    columns = ["grade", "errors", "number by rules", "judge", "false, by rules", "missing, by rules"]
+    return told.loc[told["gap"].abs().nlargest(most).index, columns]
 
 
 def against_marks(told: pd.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import threading
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from radeval_lib.models.judges.base import JudgeError
 from radeval_lib.models.judges.endpoint import EndpointJudge
 from radeval_lib.models.judges.opening import CachedJudge
 
+RELEASED = Path(__file__).with_name("released_chat.txt")
+PAIR = ("No effusion.\n  Heart size is {normal}.", "Small right\tpleural effusion.")
 GOOD = {"choices": [{"message": {"content": "an analysis"}}]}
 
 
@@ -27,7 +30,7 @@ def server(*behaviours):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
                 behaviour = behaviours[min(len(asked), len(behaviours) - 1)]
-                asked.append((time.monotonic(), body))
+                asked.append((time.monotonic(), body | {"path": self.path}))
             behaviour(self)
 
         def log_message(self, *args):
@@ -183,3 +186,15 @@ def test_reports_are_not_sent_to_another_machine_unless_it_is_named():
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(JudgeError, match="no http address"):
         EndpointJudge(url, "judge")
+
+
+def test_a_released_model_is_asked_in_its_own_form():
+    told = RELEASED.read_text(encoding="utf-8")
+    with server(answer({"choices": [{"text": "an analysis"}]})) as (url, asked):
+        for name, end in (("StanfordAIMI/GREEN-RadLlama2-7b", "</s>"), ("GREEN-Phi2", "<|endoftext|>")):
+            found = EndpointJudge(url, name, timeout=2).judge([PAIR])
+            assert found == ["an analysis"]
+            body = asked[-1][1]
+            assert body["path"] == "/v1/completions"
+            assert body["prompt"] == told.replace("</s>", end)
+            assert "messages" not in body

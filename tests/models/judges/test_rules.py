@@ -11,7 +11,6 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.lexicon.significance import Context, significance
 from radeval_lib.metrics import green
 from radeval_lib.models.judges.rules import RulesJudge, judge_pair
-from radeval_lib.models.judges.rules.items import SYNONYM
 from radeval_lib.synthetic import error_pairs, rewrite
 from radeval_lib.synthetic.records import SyntheticError
 
@@ -197,16 +196,6 @@ def test_a_report_against_itself_has_no_error(number):
 def test_an_unknown_observation_is_grave_unless_the_lexicon_says_minor():
     assert significance("something_new").major
     assert not significance("atelectasis").major
-
-
-def test_synonyms_relate_what_the_lexicon_does_not():
-    pair = ("Rib fracture.", "Scoliosis.")
-    assert len(judge_pair(*pair).errors) == 2
-    related = judge_pair(*pair, synonyms=lambda one, other: "scoliosis" in (one, other))
-    assert related.errors == ()
-    assert related.links[0][2] == SYNONYM
-    assert related.weighted_errors > 0  # a synonym by an encoder is no perfect match
-    assert judge_pair(*pair, synonyms=lambda one, other: False) == judge_pair(*pair)
 
 
 GALLERY = [

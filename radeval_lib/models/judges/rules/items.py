@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -230,11 +230,8 @@ def describe(item: Item) -> str:
 
 
 SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
-KIN, SYNONYM = "near relative", "synonym by encoder"
-_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0, SYNONYM: 1.0}
-
-Synonyms = Callable[[str, str], bool]
-"""Whether two observations, keys of the lexicon, are the same in other words."""
+KIN = "near relative"
+_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 
 class Link(NamedTuple):
@@ -245,7 +242,7 @@ class Link(NamedTuple):
     relation: str
 
 
-def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | None:
+def relation(one: Item, other: Item) -> str | None:
     """How two findings are related, if they are."""
     if one.observation == other.observation or _namesakes(one, other):
         return SAME
@@ -257,8 +254,6 @@ def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | 
         return KIND
     if any(frozenset((a, b)) in known.kin for a in mine for b in theirs):
         return KIN
-    if synonyms is not None and synonyms(one.observation, other.observation):
-        return SYNONYM
     return None
 
 
@@ -293,8 +288,8 @@ def near(one: Item, other: Item) -> bool | None:
     )
 
 
-def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float, str] | None:
-    how = relation(one, other, synonyms)
+def _likeness(one: Item, other: Item) -> tuple[float, str] | None:
+    how = relation(one, other)
     if how is None:
         return None
     conflict = sides_conflict(one, other)
@@ -302,7 +297,7 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     if opposite and how != SAME:
         return None
     closeness = near(one, other)
-    if how in (KIND, KIN, SYNONYM) and closeness is False:
+    if how in (KIND, KIN) and closeness is False:
         return None
     value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
     if closeness is not None:
@@ -312,7 +307,7 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     return value, how
 
 
-def align(reference: Said, candidate: Said, synonyms: Synonyms | None = None) -> list[Link]:
+def align(reference: Said, candidate: Said) -> list[Link]:
     """One-to-one links, in the order of the reference's text.
 
     A relative of a finding is none where one report states what the other denies.
@@ -320,7 +315,7 @@ def align(reference: Said, candidate: Said, synonyms: Synonyms | None = None) ->
     options = []
     for left, one in enumerate(reference.stated):
         for right, other in enumerate(candidate.stated):
-            if (likeness := _likeness(one, other, synonyms)) is None:
+            if (likeness := _likeness(one, other)) is None:
                 continue
             if likeness[1] in (SAME, MEANT) or not (
                 other.observation in reference.denied or one.observation in candidate.denied

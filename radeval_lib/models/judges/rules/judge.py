@@ -20,11 +20,9 @@ from radeval_lib.models.judges.rules.items import (
     KIN,
     KIND,
     SAME,
-    SYNONYM,
     Item,
     Link,
     Said,
-    Synonyms,
     align,
     by_side,
     covered,
@@ -37,7 +35,7 @@ from radeval_lib.models.judges.rules.items import (
     where,
 )
 
-_UNLIKE = {KIND: "finer", KIN: "kin", SYNONYM: "kin"}
+_UNLIKE = {KIND: "finer", KIN: "kin"}
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
@@ -116,9 +114,7 @@ class RulesJudge:
         return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
-def judge_pair(
-    reference: str, candidate: str, synonyms: Synonyms | None = None, context: Context | None = None
-) -> Judgement:
+def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
     """Judge a candidate report against its reference.
 
     A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
@@ -130,13 +126,12 @@ def judge_pair(
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
-    synonyms : what else relates two observations; None: the lexicon alone.
     context : the patient's age and why the examination was asked for, which change how much some findings
         matter; None: neither is known.
     """
     ours, theirs = said(reference), said(candidate)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
-    links = align(ours, theirs, synonyms)
+    links = align(ours, theirs)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
     weigh = _Weigher(context)
     errors: list[JudgedError] = []
