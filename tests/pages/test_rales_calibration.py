@@ -10,11 +10,11 @@ from radeval_lib.pages.rales.calibration import (
     ARROWS,
     alike,
     alike_by_chance,
+    at_three_temperatures,
     average_ranks,
-    check_place,
     directions,
     known_classifier,
-    signed_confidence,
+    places,
 )
 from radeval_lib.stats import calibration
 
@@ -23,9 +23,14 @@ def test_the_known_classifier_is_calibrated() -> None:
     logits, labels = known_classifier(np.random.default_rng(0), documents=4000, classes=5)
     probabilities = softmax(logits, axis=1)
     assert calibration.expected_calibration_error(probabilities, labels) < 0.03
-    signed = signed_confidence(probabilities, labels)
-    assert signed["all (WMC)"] == pytest.approx(calibration.weighted_model_confidence(probabilities, labels))
-    assert signed["right"] > 0 > signed["wrong"]
+
+
+def test_confidence_of_any_kind_raises_wmc_where_most_choices_are_right() -> None:
+    measured, curves = at_three_temperatures(np.random.default_rng(0))
+    assert measured["accuracy"].nunique() == 1
+    assert measured["accuracy"].iloc[0] > 0.5
+    assert (measured["WMC"].idxmax(), measured["ECE"].idxmin()) == ("too sure", "calibrated")
+    assert set(curves["model"]) == set(measured.index)
 
 
 def test_rows_that_are_the_same_are_found_and_are_rare() -> None:
@@ -43,7 +48,10 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     assert tried.iloc[0].to_dict() == {**ARROWS, "aKLU": "lower", "averages that fit": 16}
 
 
-@pytest.mark.parametrize(("place", "outcome"), [("lowest", "holds"), ("highest", "fails")])
-def test_a_tie_for_the_place_holds(place: str, outcome: str) -> None:
-    check = check_place("ECE", "a", place, "best", pd.Series({"a": 1.0, "b": 1.0, "c": 2.0}))
-    assert (check.name, check.outcome) == ("ECE of a", outcome)
+def test_a_tie_for_the_place_holds() -> None:
+    models = ["GatorTron", "ELECTRA_small", "other"]
+    values = pd.DataFrame({name: [2.0, 1.0, 1.0] for name in ("accuracy", *ARROWS)}, index=models)
+    found = {check.name: check.outcome for check in places(values)}
+    assert found["ECE of ELECTRA_small"] == "holds"
+    assert found["aKLU of ELECTRA_small"] == "fails"
+    assert found["accuracy of GatorTron"] == "holds"

@@ -118,11 +118,28 @@ def directions(table7: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
 
 
-def check_place(metric: str, model: str, place: str, claim: str, values: pd.Series) -> Check:
-    """Whether a model has the ``lowest`` or the ``highest`` value, ties allowed."""
-    ranks = pd.Series(rankdata(values if place == "lowest" else -values, method="min"), index=values.index)
-    found = f"{model} {values[model]:g}, place {ranks[model]:.0f} of {len(values)}"
-    return check_statement(f"{metric} of {model}", claim, found, ranks[model] == 1)
+_BIG, _SMALL = "GatorTron", "ELECTRA_small"
+_PLACES = [
+    ("accuracy", _BIG, "highest", "highest accuracy"),
+    ("ECE", _SMALL, "lowest", "best calibration"),
+    ("SCE", _SMALL, "lowest", "best calibration"),
+    ("aPE", _SMALL, "lowest", "best uncertainty (lowest)"),
+    ("aKLU", _SMALL, "highest", "best discriminative score (highest)"),
+    ("accuracy", _SMALL, "lowest", "lowest accuracy"),
+    ("WMC", _BIG, "highest", "best WMC"),
+    ("WMC", _SMALL, "lowest", "worst WMC"),
+]  # as the paper tells them
+
+
+def places(values: pd.DataFrame) -> list[Check]:
+    """Whether the models that the paper names have the lowest and highest values, ties allowed."""
+    checks = []
+    for metric, model, place, claim in _PLACES:
+        of = values[metric].dropna()
+        ranks = pd.Series(rankdata(of if place == "lowest" else -of, method="min"), index=of.index)
+        found = f"{model} {of[model]:g}, place {ranks[model]:.0f} of {len(of)}"
+        checks.append(check_statement(f"{metric} of {model}", claim, found, ranks[model] == 1))
+    return checks
 
 
 def draw_reliability(curves: pd.DataFrame) -> Axes:
