@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS
+from radeval_lib.pages.rales.printed_scores import accuracy_by_class as accuracy_by_class
+from radeval_lib.pages.rales.printed_scores import models as models
+from radeval_lib.pages.rales.printed_scores import sizes_as_plotted as sizes_as_plotted
 from radeval_lib.study.checks import Check, check_groups
 
 _AVERAGES = {column for _, column in SETTINGS.values()}
@@ -49,6 +52,20 @@ def check_averages(
         function=function,
         name=name,
     )
+
+
+def averages_without_a_column(table: pd.DataFrame) -> dict[str, list[Check]]:
+    """:func:`check_averages` with each of the other columns left out, by its name."""
+    return {
+        task: check_averages(table, f"Avg without {task}, {{model}}", without=task)
+        for task in dict.fromkeys(table["task"])
+        if task not in _AVERAGES
+    }
+
+
+def agreeing(checks: Sequence[Check]) -> int:
+    """How many checks agree."""
+    return sum(check.agrees for check in checks)
 
 
 def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
