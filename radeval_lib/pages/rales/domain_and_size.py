@@ -42,6 +42,18 @@ def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> E
     return rounding_range(lambda values: float(values[:first].mean() - values[first:].mean()), rows)
 
 
+def _mann_whitney(x: pd.Series, y: pd.Series) -> float:
+    """p of the exact test, over every division of the pooled scores."""
+    every_division = stats.PermutationMethod(n_resamples=comb(len(x) + len(y), len(x)))
+    return float(stats.mannwhitneyu(x, y, method=every_division).pvalue)
+
+
+def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
+    """p of the exact Mann-Whitney test between two groups of domains."""
+    x, y = (scores[scores["domain"].isin(group)]["value"] for group in (better, worse))
+    return _mann_whitney(x, y)
+
+
 def check_lead(
     name: str,
     claim: str,
@@ -61,9 +73,9 @@ def check_lead(
         mean = rounding_range(lambda values: float(np.mean(values)), rows)
         cells[group] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
         x, y = groups[first]["value"], rows["value"]
-        every_division = stats.PermutationMethod(n_resamples=comb(len(x) + len(y), len(x)))
-        p = stats.mannwhitneyu(x, y, method=every_division).pvalue
-        leads[group] = Lead.by_p(x.mean() - y.mean(), p, f"{len(x)} against {len(y)} models")
+        leads[group] = Lead.by_p(
+            x.mean() - y.mean(), _mann_whitney(x, y), f"{len(x)} against {len(y)} models"
+        )
     return check_superiority(name, claim, cells, first=first, leads=leads)
 
 
@@ -117,7 +129,7 @@ def draw_size(scores: pd.DataFrame) -> Figure:
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
         shift, side = (-6, "right") if model in _LABELS_ON_THE_LEFT else (6, "left")
         ax.annotate(
-            model, (x, y), xytext=(shift, 0), textcoords="offset points", ha=side, va="center", fontsize=7
+            model, (x, y), xytext=(shift, 0), textcoords="offset points", ha=side, va="center", fontsize=8
         )
     ax.set(ylabel="NLU score (percent)", xlim=(-5, 440))
     ax.legend(title="pretrained on", loc="lower right")
