@@ -1,11 +1,13 @@
 """Classifiers before and after temperature scaling."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from radeval_lib.pages.rales.benchmark_calibration import Scaled, changes, class_gaps, scaled
+from radeval_lib.pages.rales.benchmark_calibration import Scaled, changes, scaled, told
 
 
 @pytest.fixture
@@ -17,7 +19,7 @@ def found() -> Scaled:
     outputs = pd.DataFrame(3 * logits, columns=["c0", "c1", "c2"]).assign(
         split=np.repeat(["dev", "test"], 300), case=[str(case) for case in range(600)], label=labels
     )
-    return scaled(outputs, resamples=50, rng=rng)
+    return scaled(outputs, resamples=200, documents=rng, refits=np.random.default_rng(1))
 
 
 def test_the_temperature_undoes_what_was_done_to_the_logits(found: Scaled) -> None:
@@ -33,7 +35,26 @@ def test_scaling_lowers_what_it_ought_to(found: Scaled) -> None:
     assert (table["high"] < 0).all()
 
 
-def test_gaps_are_named_by_class(found: Scaled) -> None:
-    gaps = class_gaps(found, [2, 0], ["head", "chest", "spine"])
-    assert gaps.index.tolist() == ["head", "spine"]
-    assert (gaps["after"] < gaps["before"]).all()
+def test_a_constant_classifier_is_told_apart(found: Scaled) -> None:
+    flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
+    assert told({"learned": found, "flat": flat}) == {
+        "lowers": ["learned"],
+        "raises": [],
+        "open": [],
+        "constant": ["flat"],
+    }
+
+
+def test_few_validation_documents_widen_the_interval() -> None:
+    rng = np.random.default_rng(3)
+    logits = rng.normal(size=(620, 3))
+    labels = (softmax(logits, axis=1).cumsum(axis=1) < rng.random((620, 1))).sum(axis=1)
+    outputs = pd.DataFrame(logits, columns=["c0", "c1", "c2"]).assign(
+        split=["dev"] * 320 + ["test"] * 300, case=[str(case) for case in range(620)], label=labels
+    )
+    wide, narrow = (
+        scaled(rows, resamples=200, documents=np.random.default_rng(0), refits=np.random.default_rng(1))
+        for rows in (outputs.iloc[300:], outputs)
+    )
+    width = [one.changes["NLL"].high - one.changes["NLL"].low for one in (wide, narrow)]
+    assert width[0] > 2 * width[1]

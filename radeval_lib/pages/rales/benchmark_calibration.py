@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,20 +12,33 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from radeval_lib import plots
-from radeval_lib.pages.rales.results import logits_of
+from radeval_lib.pages.rales import plan
+from radeval_lib.pages.rales.results import REGIMES, joined, logits_of
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration_intervals import Draws, draw
+from radeval_lib.stats.calibration_intervals import draw
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import estimate, holm
+from radeval_lib.study.runs import Run
+
+MEASURES = ("ECE", "NLL", "Brier")
+REFITS = 100
+"""Resamples of the validation documents, in each of which a temperature is fitted."""
 
 
 @dataclass(frozen=True)
 class Scaled:
-    """A classifier on the test part, before and after temperature scaling."""
+    """A classifier on the test part, before and after temperature scaling.
+
+    ``changes`` are by :data:`MEASURES`, after less before, with intervals that allow for other test documents
+    and for the temperature that other validation documents would give.
+    """
 
     temperature: float
     logits: NDArray[np.float64]
     labels: NDArray[np.int64]
-    before: Draws
-    after: Draws
+    before: pd.Series
+    after: pd.Series
+    changes: dict[str, Estimate]
     left_out: int
     validation: int
 
@@ -34,57 +47,107 @@ class Scaled:
         """Whether a test document's true class has the probability zero, at any temperature."""
         return not temperature.explained(self.logits, self.labels).all()
 
+    @property
+    def constant(self) -> bool:
+        """Whether it names one class for every document, so that it has learned nothing to be sure of."""
+        return len(np.unique(self.logits.argmax(axis=1))) == 1
+
     def probabilities(self, after: bool) -> NDArray[np.float64]:
         """Of the test documents, before or after scaling; shape (documents, classes)."""
         return temperature.scale(self.logits, self.temperature if after else 1.0)
 
 
-def scaled(outputs: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> Scaled:
+def fitted(run: Run) -> dict[str, Scaled]:
+    """:func:`classifiers` that the benchmark fitted with all labels and with the encoder frozen."""
+    outputs = joined(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
+    chosen = outputs.query("regime in ['all', 'probe']")
+    return classifiers(chosen, resamples=min(run.profile.resamples, 500), rng=run.rng)
+
+
+def classifiers(
+    outputs: pd.DataFrame, *, resamples: int, rng: Callable[[str], np.random.Generator]
+) -> dict[str, Scaled]:
+    """Every fitted classifier, scaled; by encoder, regime and, if there are several, draw of records.
+
+    Parameters
+    ----------
+    outputs : as the cells leave them.
+    rng : gives a generator for a name.
+    """
+    found = {}
+    for (encoder, regime), rows in outputs.groupby(["encoder", "regime"], sort=False):
+        for draw_, own in rows.groupby("draw"):
+            name = f"{encoder}, {REGIMES[regime]}" + (
+                f", draw {draw_ + 1}" if rows["draw"].nunique() > 1 else ""
+            )
+            # The same test documents in each resample of each classifier.
+            found[name] = scaled(own, resamples=resamples, documents=rng("documents"), refits=rng(name))
+    return found
+
+
+def scaled(
+    outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
+) -> Scaled:
     """Fit a temperature on validation, and measure on the test part what it changes.
 
     Parameters
     ----------
-    outputs : of one classifier and draw, as the cells leave them, with ``split``.
+    outputs : of one classifier, as the cells leave them, with ``split``.
+    documents, refits : draw test documents, and validation documents for other temperatures.
     """
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
     seen = temperature.explained(logits, labels)
-    fitted = temperature.fit(logits[seen], labels[seen])
-    left_out, validation = int((~seen).sum()), len(seen)
+    kept, truth = logits[seen], labels[seen]
+    fitted, left_out, validation = temperature.fit(kept, truth), int((~seen).sum()), len(seen)
+    others = [
+        temperature.fit(kept[rows], truth[rows])
+        for rows in refits.integers(len(kept), size=(REFITS, len(kept)))
+    ]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
     both = [temperature.scale(logits, value) for value in (1.0, fitted)]
-    before, after = draw(both, labels, cases, resamples=resamples, rng=rng)
-    return Scaled(fitted, logits, labels, before, after, left_out, validation)
+    before, after = draw(both, labels, cases, resamples=resamples, rng=documents)
+    elsewhere = pd.DataFrame(
+        [calibration.measures(temperature.scale(logits, value), labels) for value in others]
+    )
+    picked = refits.integers(REFITS, size=resamples)
+    changes = {}
+    with np.errstate(invalid="ignore"):
+        for name in MEASURES:
+            moved = (elsewhere[name] - after.observed[name]).to_numpy()[picked]
+            drawn = after.values[name] - before.values[name] + moved
+            change = after.observed[name] - before.observed[name]
+            defined = np.isfinite(drawn).all()
+            changes[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
+    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, validation)
 
 
-def changes(found: Mapping[str, Scaled], measures: Sequence[str] = ("ECE", "NLL", "Brier")) -> pd.DataFrame:
-    """What scaling changes, by ``classifier`` and ``measure``.
-
-    Returns
-    -------
-    DataFrame
-        ``temperature``, ``before``, ``after``, and ``low`` and ``high``, the 95 % interval of the change.
-    """
-    rows = {}
-    for name, one in found.items():
-        change = one.after.minus(one.before)
-        for measure in measures:
-            rows[name, measure] = {
-                "temperature": one.temperature,
-                "before": one.before.observed[measure],
-                "after": one.after.observed[measure],
-                **change.loc[measure, ["low", "high"]],
-            }
+def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:
+    """What scaling changes, by ``classifier`` and ``measure``: ``temperature``, ``before``, ``after``, and
+    ``low`` and ``high``, the 95 % interval of the change."""
+    rows = {
+        (name, measure): {
+            "temperature": one.temperature,
+            "before": one.before[measure],
+            "after": one.after[measure],
+            "low": one.changes[measure].low,
+            "high": one.changes[measure].high,
+        }
+        for name, one in found.items()
+        for measure in MEASURES
+    }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["classifier", "measure"])
 
 
-def class_gaps(one: Scaled, places: Sequence[int], classes: Sequence[str]) -> pd.DataFrame:
-    """Mean gap between the probability of a class and its share in ten bins, ``before`` and ``after``."""
-    found = {}
-    for name, after in (("before", False), ("after", True)):
-        bins = calibration.class_reliability(one.probabilities(after), one.labels)
-        gaps = (bins["gap"] * bins["count"]).groupby(bins["class"]).sum() / len(one.labels)
-        found[name] = {classes[place]: gaps[place] for place in places}
-    return pd.DataFrame(found).rename_axis("class").sort_index()
+def told(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
+    """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
+    ``raises`` it, or that is ``open``; those that are ``constant`` are told apart."""
+    learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
+    lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open")}
+    for (name, change), p in zip(
+        learned.items(), holm([one.p or 0.0 for one in learned.values()]), strict=True
+    ):
+        lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
+    return lists | {"constant": [name for name, one in found.items() if one.constant]}
 
 
 def _draw_bins(axes: Axes, bins: pd.DataFrame, label: str) -> None:
@@ -93,34 +156,24 @@ def _draw_bins(axes: Axes, bins: pd.DataFrame, label: str) -> None:
 
 
 def draw_diagrams(found: Mapping[str, Scaled]) -> Figure:
-    """Reliability diagrams before and after scaling, one row a regime and one line a classifier."""
-    regimes = list(dict.fromkeys(name.rpartition(", ")[2] for name in found))
-    figure, grid = plots.panels(len(regimes), 2, height=3.0, sharex=True, sharey=True, squeeze=False)
-    for row, regime in zip(grid, regimes, strict=True):
+    """Reliability diagrams before and after scaling, one row a regime, one line an encoder, draws pooled."""
+    pooled: dict[str, dict[str, list[Scaled]]] = {}
+    for name, one in found.items():
+        encoder, regime = next(
+            (name.partition(f", {words}")[0], words) for words in REGIMES.values() if f", {words}" in name
+        )
+        pooled.setdefault(regime, {}).setdefault(encoder, []).append(one)
+    figure, grid = plots.panels(len(pooled), 2, height=3.0, sharex=True, sharey=True, squeeze=False)
+    for row, (regime, encoders) in zip(grid, pooled.items(), strict=True):
         for axis, (word, after) in zip(row, (("before", False), ("after", True)), strict=True):
-            for name, one in found.items():
-                if name.endswith(regime):
-                    bins = calibration.reliability(one.probabilities(after), one.labels)
-                    _draw_bins(axis, bins, name.removesuffix(f", {regime}"))
+            for encoder, of in encoders.items():
+                probabilities = np.concatenate([one.probabilities(after) for one in of])
+                labels = np.concatenate([one.labels for one in of])
+                _draw_bins(axis, calibration.reliability(probabilities, labels), encoder)
             axis.plot([0, 1], [0, 1], color="grey", linestyle=":")
             axis.set(title=f"{regime}, {word}", xlim=(0, 1), ylim=(0, 1))
-        row[0].set_ylabel("accuracy")
+        row[0].set_ylabel("Accuracy")
     for axis in grid[-1]:
-        axis.set_xlabel("confidence")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
-
-
-def draw_classes(title: str, one: Scaled, places: Sequence[int], classes: Sequence[str]) -> Figure:
-    """Share of a class against its probability in five bins, one panel a class."""
-    figure, axes = plots.panels(1, len(places), height=3.0, sharey=True, squeeze=False)
-    for axis, place in zip(axes[0], places, strict=True):
-        for word, after in (("before", False), ("after", True)):
-            bins = calibration.class_reliability(one.probabilities(after), one.labels, bins=5)
-            _draw_bins(axis, bins[bins["class"] == place], word)
-        axis.plot([0, 1], [0, 1], color="grey", linestyle=":")
-        axis.set(title=classes[place], xlabel="probability of the class", xlim=(0, 1), ylim=(0, 1))
-    axes[0, 0].set_ylabel("share of the class")
-    axes[0, 0].legend(fontsize="small")
-    figure.suptitle(title)
+        axis.set_xlabel("Confidence")
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
