@@ -11,6 +11,7 @@ instead of tenths would tell the luck of a choice on half as many documents, whi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from radeval_lib import plots, wording
+from radeval_lib.pages.rales.encoders import title
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores, micro_f1, scores
 from radeval_lib.pages.rales.results import REGIMES
+from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
+from radeval_lib.pages.rales.settings import Settings
 from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.runs import Run
 
@@ -129,13 +134,47 @@ def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     return counts, ordered["value"].to_numpy(np.float64).reshape(shape)[:, :, 0]
 
 
-def gains_in_words(gains: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of :func:`optimism_by_trials` with their intervals, as text."""
+def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
+    """:func:`optimism_by_trials` for ever more trials up to all, as text with intervals."""
+    most = int(trials["trial"].max()) + 1
+    sizes = sorted({1, 2, *range(4, most + 1, 4), most} & set(range(1, most + 1)))
+    resamples = min(run.profile.resamples, 500)
+    gains = optimism_by_trials(trials, sizes, resamples=resamples, rng=run.rng("optimism"))
     shown = gains[["trials"]].copy()
     for name in ("advantage", "optimism"):
         ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
         shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
     return shown
+
+
+def tools_compared(run: Run, counts: pd.DataFrame, settings: Settings) -> Scores:
+    """Entities of RadGraph's kind by the joint model and by the token classifier, taught on the same reports."""
+    tool = {"graphs": "joint model", "graph_tagging": "token classifier"}
+    tagger = title(settings.tagger_of_graphs[0], settings.shallow_layers)
+    own = counts.query("encoder == @tagger and regime == 'all' and task in @tool and part == 'entity'")
+    return scores(
+        own.assign(encoder=own["task"].map(tool), task="graph_tagging"),
+        [task_of("graph_tagging")],
+        resamples=min(run.profile.resamples, 500),
+        rng=lambda name: run.rng(f"tool {name}"),
+    )
+
+
+def printed_gaps() -> list[float]:
+    """How far apart any two NLU scores of Table 3 are, in points."""
+    values = printed("rales.table3").query("task == 'NLU score'")["value"].dropna()
+    return [abs(a - b) for a, b in combinations(values, 2)]
+
+
+def least_noise(of: Scores) -> float:
+    """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
+    leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
+    return min((lead.high - lead.low) / 2 for lead in leads)
+
+
+def ranges(ranks: pd.DataFrame) -> list[str]:
+    """``low`` and ``high`` of each row, as text."""
+    return [f"{low:.0f} to {high:.0f}" for low, high in zip(ranks["low"], ranks["high"], strict=True)]
 
 
 def draw_regimes(found: Mapping[str, Scores]) -> Figure:
