@@ -71,7 +71,7 @@ format: $(READY) ## put the code into the one format
 
 lock: ## write requirements.lock anew: the newest versions that pyproject.toml allows
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools '.[dev]'
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools '.[book,dev,models]'
 	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \
 	  build/lock/bin/python -m pip freeze --all --exclude pip --exclude radeval-lib | sed 's/+cpu$$//'; } > requirements.lock
 	@rm -rf build/lock

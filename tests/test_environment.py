@@ -23,7 +23,11 @@ LOCK = {
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 INSTALL = runpy.run_path(str(ROOT / "workflow" / "install.py"))
-WANTED = [Requirement(line) for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]]
+EXTRAS = PROJECT["optional-dependencies"]
+IN_LOCK = ("book", "dev", "models")
+WANTED = [
+    Requirement(line) for lines in (PROJECT["dependencies"], *map(EXTRAS.get, IN_LOCK)) for line in lines
+]
 
 
 @pytest.mark.parametrize("requirement", LOCK.values(), ids=list(LOCK))
@@ -41,6 +45,12 @@ def test_the_lock_names_exact_versions_that_are_installed(requirement: Requireme
 def test_the_lock_has_what_the_project_wants(requirement: Requirement) -> None:
     (pin,) = LOCK[canonicalize_name(requirement.name)].specifier
     assert requirement.specifier.contains(pin.version)
+
+
+def test_the_lock_is_made_of_every_extra_but_parquet() -> None:
+    assert set(EXTRAS) - set(IN_LOCK) == {"parquet"}
+    assert f"'.[{','.join(IN_LOCK)}]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "pyarrow" not in LOCK
 
 
 def test_conda_and_binder_install_the_lock() -> None:

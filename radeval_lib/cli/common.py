@@ -34,6 +34,12 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*args, **kwargs)
         except RadevalError as error:
             told: RadevalError = error
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] == "radeval_lib":
+                raise
+            what = f"the package {error.name} is not installed, which this command needs"
+            remedy = "Run: pip install 'radeval-lib[models,book]'; to build the book takes the repository."
+            told = RadevalError(what, remedy=remedy)
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise
         except OSError as error:

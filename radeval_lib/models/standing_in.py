@@ -20,11 +20,11 @@ def needs_torch(name: str) -> bool:
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`ModelError` where the packages that run models are not installed."""
-    if needs_torch(name) and (find_spec("torch") is None or find_spec("transformers") is None):
-        raise ModelError(
-            "torch and transformers are not installed", remedy="Run: pip install 'radeval-lib[models]'"
-        )
+    """Raise :class:`ModelError` where packages that the model takes are not installed."""
+    wanted = ("torch", "transformers") if needs_torch(name) else ("tenacity",) if name != RULES else ()
+    if missing := [package for package in wanted if find_spec(package) is None]:
+        what = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
+        raise ModelError(what, remedy="Run: pip install 'radeval-lib[models]'")
 
 
 def at_hand(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Many metrics in one pass, explanations, several candidates, groups, models that are not there, and Python."""
+"""Many metrics in one pass, explanations, several candidates, groups, missing models, and from Python."""
 
 from __future__ import annotations
 
@@ -91,21 +91,6 @@ def test_tsv_keeps_tabs_and_quotes(tmp_path) -> None:
     score_file("bleu", tmp_path / "in.tsv", tmp_path / "out.tsv")
     with (tmp_path / "out.tsv").open(newline="", encoding="utf-8") as stream:
         assert [row[:3] for row in csv.reader(stream, delimiter="\t")] == rows
-
-
-def test_parquet_keeps_types(tmp_path) -> None:
-    pytest.importorskip("pyarrow", reason="the extra `parquet` is not installed")
-    frame = pd.DataFrame(
-        {"n": [1, 2], "x": [0.5, 1.5], "reference": REFERENCES[:2], "candidate": CANDIDATES[:2]}
-    )
-    frame.to_parquet(tmp_path / "in.parquet")
-    score_file(RULES, tmp_path / "in.parquet", tmp_path / "out.parquet")
-    found = pd.read_parquet(tmp_path / "out.parquet")
-    pd.testing.assert_frame_equal(found.drop(columns=RULES), frame, check_dtype=True)
-    assert found[RULES].tolist() == [0.25, 0.5]
-    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
-    with pytest.raises(MetricError, match=r"bad.parquet: not a Parquet file"):
-        score_file(RULES, tmp_path / "bad.parquet", tmp_path / "none.csv")
 
 
 def test_without_pyarrow_parquet_is_refused_with_the_remedy(tmp_path, monkeypatch) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
-from radeval_lib.models.judges.endpoint import EndpointJudge
-from radeval_lib.models.judges.language_model import CausalJudge
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.models.loading import ADDRESSES, RULES
 
@@ -53,8 +51,12 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         return RulesJudge()
     judge: Judge
     if name.startswith(ADDRESSES):
+        from radeval_lib.models.judges.endpoint import EndpointJudge
+
         address, _, there = name.partition("#")
         judge = EndpointJudge(address, model or there)
     else:
+        from radeval_lib.models.judges.language_model import CausalJudge
+
         judge = CausalJudge(name, device=device)
     return CachedJudge(judge, cache) if cache is not None else judge
