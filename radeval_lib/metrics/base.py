@@ -128,8 +128,9 @@ class Metric(ABC):
         table : statistics of each pair that was scored, float64 of shape (n, statistics).
         values : the value of any set of pairs from their sums, shape (..., statistics) to (..., 1).
         """
-        table = np.column_stack([scores.values, np.ones(len(scores))])
-        return table, lambda sums: sums[..., :1] / sums[..., 1:]
+        from radeval_lib.stats.resampling import mean_of_sums
+
+        return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
         """What the score of a pair rests on, given its detail; empty for a metric that cannot tell.

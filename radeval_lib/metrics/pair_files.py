@@ -63,22 +63,30 @@ def check(source: Path, target: Path, explained: bool) -> list[Path]:
     beside = [about_path(target), *([explained_path(target)] if explained else [])]
     for path in beside:
         _check_file(path)
-    try:
-        source.stat()
-    except FileNotFoundError:
-        raise MetricError("no such file", source.name) from None
     for path in (source, target):
-        if path.suffix.lower() not in FORMATS:
-            ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
-            raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
-        if path.suffix.lower() == ".parquet":
-            _parquet()
+        _check_format(path)
+    _check_there(source)
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
     for path in (target, *beside):
         if path.exists() and os.path.samefile(source, path):
             raise MetricError("input and output are one file", path.name, "Give another name to the output.")
     return beside
+
+
+def _check_there(path: Path) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise MetricError("no such file", path.name) from None
+
+
+def _check_format(path: Path) -> None:
+    if path.suffix.lower() not in FORMATS:
+        ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
+        raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
+    if path.suffix.lower() == ".parquet":
+        _parquet()
 
 
 def _check_file(path: Path) -> None:
@@ -159,6 +167,14 @@ def _columns(columns: Iterable[str]) -> str:
         for name in columns
     )
     return f"Columns found: {listed(names)}."
+
+
+def table(path: Path) -> list[Row]:
+    """The rows of a file, whatever its columns."""
+    for check_one in (_check_file, _check_there, _check_format):
+        check_one(path)
+    _header(path)
+    return [row for _, row in _rows(path)]
 
 
 def rows(path: Path, found: Found, metrics: list[str]) -> Iterator[Row]:

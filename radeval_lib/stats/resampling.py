@@ -102,6 +102,12 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
     return Estimate(float(value), float(low), float(high), inversion_p(array[np.isfinite(array)]))
 
 
+def mean_of_sums(sums: FloatArray) -> FloatArray:
+    """The mean where the statistics of a case are its value and 1; shape (..., 2) to (..., 1)."""
+    mean: FloatArray = sums[..., :1] / sums[..., 1:]
+    return mean
+
+
 def sum_estimates(
     table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
@@ -139,9 +145,7 @@ def share_interval(
     if not len(hit) or len(hit) != len(groups):
         raise ValueError(f"{len(hit)} hits in {len(groups)} groups")
     table = pd.DataFrame({"hit": hit, "group": list(groups)}).groupby("group")["hit"].agg(["sum", "count"])
-    (found,) = sum_estimates(
-        table.to_numpy(np.float64), lambda sums: sums[..., :1] / sums[..., 1:], resamples=resamples, rng=rng
-    )
+    (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), found.low, found.high
 
 

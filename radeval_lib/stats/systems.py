@@ -51,7 +51,7 @@ def compare_systems(
         ``standardised``, the difference over the standard deviation of the differences of cases (for a value
         that is no mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``, how
         many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
-        0.05 divided by the number of rows, which is enough for Holm's correction; NaN where no number would.
+        0.05 divided by the number of rows, which is enough for Holm's correction; missing where no number would.
     """
     systems, pairs = [], []
     rows = sum(len(of) * (len(of) - 1) // 2 for of in tables.values())
@@ -60,7 +60,9 @@ def compare_systems(
         level = widened(cases)
         stacked = np.stack(list(by_system.values()), axis=1)
 
-        def all_values(sums: FloatArray, of: OfSums = of, shape: tuple[int, ...] = stacked.shape) -> FloatArray:
+        def all_values(
+            sums: FloatArray, of: OfSums = of, shape: tuple[int, ...] = stacked.shape
+        ) -> FloatArray:
             return of(sums.reshape(-1, *shape[1:]))[..., 0]
 
         flat = stacked.reshape(cases, -1)
@@ -87,10 +89,13 @@ def compare_systems(
             spread = float((pseudo[:, place[first]] - pseudo[:, place[second]]).std(ddof=1))
             effect = gap.value / spread if spread > 1e-12 * abs(pseudo).max() else np.nan
             more = cases_needed(effect, LEVEL / rows) - cases
-            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, np.maximum(0.0, more)))
+            pairs.append(
+                (metric, first, second, gap.value, gap.low, gap.high, p, effect, np.maximum(0.0, more))
+            )
     names = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
     compared = pd.DataFrame(pairs, columns=names)
     compared.insert(names.index("p") + 1, "p_holm", holm(compared["p"]))
+    compared["more_cases"] = compared["more_cases"].astype("Int64")
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
 
 
