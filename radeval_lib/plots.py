@@ -15,20 +15,22 @@ from matplotlib.figure import Figure
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
+_INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
 OUTCOME_COLOURS = {
     "holds": "#0072B2",
     "holds in part": "#7FB8DB",
     "fails": "#D55E00",
     "cannot tell": "#E0B84C",
+    "own experiment": "#A9A2C9",
     "not attempted": "#D9D9D9",
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-WIDTH = 7.2  # inches: the width of the book's text column
+WIDTH = 6.4  # inches: the width of the book's text column
 
 
 def use_style() -> None:
     """Set seaborn's theme, the palette and reproducible vector output for every later figure."""
-    sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=0.9)
+    sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=1.0)
     mpl.rcParams.update(
         {
             "figure.figsize": (WIDTH, 4.2),
@@ -38,6 +40,10 @@ def use_style() -> None:
             "axes.spines.right": False,
             "axes.titlelocation": "left",
             "axes.titlesize": "medium",
+            "text.color": _INK,
+            "axes.labelcolor": _INK,
+            "xtick.color": _INK,
+            "ytick.color": _INK,
             "legend.frameon": False,
             "svg.hashsalt": "radeval",  # the same figure gives the same bytes
             "svg.fonttype": "none",

@@ -8,18 +8,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from radeval_lib.pages.green.method import modification_prompt
+from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import display
+from radeval_lib.study import display, profiles
 from radeval_lib.study.checks import Check
+from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.results import Result
-from radeval_lib.study.verdicts import kind, outcome, verdict
+from radeval_lib.study.verdicts import outcome, verdict
 
 READ = Path(__file__).with_name("sentences.txt")
 REMEDIES = {
@@ -43,8 +47,7 @@ def _result(evidence: str, *found: str, remaining: str = "", stand_in: str = "",
     checks = tuple(
         _check(one, aspects[n % len(aspects)] if aspects else "", n) for n, one in enumerate(found)
     )
-    came = outcome(found, remaining, shape=kind(evidence, stand_in) == "stand-ins")
-    word = verdict(evidence, stand_in, came)
+    word = verdict(evidence, stand_in, outcome(found, remaining))
     result = Result(
         "facts.table2", "facts/agreement", evidence, word, checks, remaining, {}, [], {}, stand_in
     )
@@ -59,7 +62,8 @@ def _verdict_sentences() -> dict[str, str]:
         "all fail": _result("released", "fails", "fails", "fails"),
         "one fails of three, one cannot tell": _result("open", "holds", "fails", "cannot tell"),
         "two hold of three": _result("credentialed", "holds", "holds", "cannot tell"),
-        "nothing can be told": _result("synthetic", "cannot tell", "cannot tell"),
+        "nothing can be told": _result("open", "cannot tell", "cannot tell"),
+        "an experiment of our own": _result("synthetic", stand_in="generated reports"),
         "a stand-in": _result("open", "holds", stand_in="rated pairs from RadPref, not ReXVal"),
         "order and lead hold": _result("print", "holds", "holds", aspect="order lead"),
         "order holds, lead is open": _result("print", "holds", "cannot tell", aspect="order lead"),
@@ -74,6 +78,29 @@ def _verdict_sentences() -> dict[str, str]:
     }
 
 
+def _of_rated_pairs(p: float) -> dict[str, str]:
+    rows = pd.DataFrame({"metric": ["BLEU", "RaTEScore"], "value": [0.4, 0.3], "low": 0.2, "high": 0.5})
+    leads = pd.DataFrame({"rival": ["BLEU"], "difference": -0.1, "low": -0.2, "high": 0.1, "p_holm": p})
+    one = Agreement(rows, rows, rows.assign(kind="kendall"), leads.assign(kind="kendall"))
+    told = rated_pairs.answer({"rated_pairs": one, "rated_errors": one}, "RadPref")
+    return {"answer": told["answer"], "rests": told["rests"], "errors": told["errors"]}
+
+
+def _of_weights(p: float) -> dict[str, str]:
+    leads = {"difference": 0.1, "low": 0.05, "high": 0.2, "p_holm": p}
+    names = [learned_weights.EQUAL, "encoder: MiniLM, untrained"]
+    return learned_weights.answer(pd.DataFrame(leads, index=names), 200, "RadPref")
+
+
+def _of_lengths(found: Estimate) -> dict[str, str]:
+    sides = [(value, length) for value in error_counts.TITLES for length in error_counts.LENGTHS]
+    return error_counts.answer(dict.fromkeys(sides, replace(found, n=200)), "RadPref")
+
+
+def _branches(**told: dict[str, str]) -> dict[str, str]:
+    return {f"{branch}, {key}": text for branch, texts in told.items() for key, text in texts.items()}
+
+
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     return {
@@ -82,9 +109,15 @@ def made() -> dict[str, dict[str, str]]:
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),
         },
-        "pages.green.method.modification_prompt": {
-            "errors": modification_prompt("The liver is normal.", "ad"),
-            "none": modification_prompt("The liver is normal.", ""),
+        "pages.ratescore.error_counts.answer": _branches(
+            rises=_of_lengths(AHEAD), falls=_of_lengths(BEHIND), open=_of_lengths(LEVEL)
+        ),
+        "pages.ratescore.learned_weights.answer": _branches(decided=_of_weights(0.01), open=_of_weights(0.4)),
+        "pages.ratescore.rated_pairs.answer": _branches(
+            decided=_of_rated_pairs(0.01), open=_of_rated_pairs(0.4)
+        ),
+        "pages.ratescore.released.other_models": {
+            "stand-ins": released.other_models(SimpleNamespace(profile=profiles.profile("smoke")))  # type: ignore[arg-type]
         },
     }
 

@@ -48,7 +48,15 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
 @click.option(
     "--explain", is_flag=True, help="Also write OUTPUT.explained.jsonl: each error, and where it is."
 )
-@click.option("--no-texts", is_flag=True, help="Repeat no words of the reports in explanations.")
+@click.option(
+    "--report",
+    "report_path",
+    type=click.Path(path_type=Path),
+    help="Also write a page (HTML) that shows scores, and errors marked in the texts.",
+)
+@click.option(
+    "--no-texts", is_flag=True, help="Repeat no words of the texts in explanations and on the page."
+)
 @one_line_errors
 def score(
     metrics: tuple[str, ...],
@@ -56,6 +64,7 @@ def score(
     input_path: Path,
     output_path: Path,
     explain: bool,
+    report_path: Path | None,
     no_texts: bool,
 ) -> None:
     """Score the candidates of a file against its references.
@@ -67,6 +76,7 @@ def score(
     status is then 2; the others' scores are written all the same.
     """
     from radeval_lib.metrics import files
+    from radeval_lib.metrics.pair_scores import RELIABLE
 
     def progress(done: int) -> None:
         click.echo(f"{done:,} rows scored\r", nl=False, err=True)  # whatever comes next stands in its place
@@ -77,6 +87,7 @@ def score(
             input_path,
             output_path,
             explain=explain,
+            report=report_path,
             texts=not no_texts,
             progress=progress,
         )
@@ -92,6 +103,9 @@ def score(
     for column in scored.means.get("all", {}):
         told = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
         click.echo(f"Mean {column}: {', '.join(told)}", err=True)
+    if scored.coverage is not None:
+        doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
+        click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)
     if scored.damaged:
         click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
     for what, remark in scored.remarks.items():

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import Mention, NormalMention, Parsed, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Vocabulary, vocabulary
-from radeval_lib.findings.words import sentences
+from radeval_lib.findings.words import sentences, tokens
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
@@ -35,8 +35,10 @@ def read(text: str) -> Reading:
         Positions are characters of ``text``. An empty text gives an empty reading.
     """
     known = vocabulary()
-    parsed = [(start, parse(sentence)) for start, sentence in sentences(text)]
-    regions = _regions([one for _, one in parsed])
+    parts = [(start, sentence, parse(sentence)) for start, sentence in sentences(text)]
+    parsed = [(start, one) for start, _, one in parts]
+    # A sentence that is said twice votes once, so that it reads the same.
+    regions = _regions({" ".join(sentence.lower().split()): one for _, sentence, one in parts}.values())
     findings: list[Finding] = []
     normals: list[NormalStatement] = []
     for offset, sentence in parsed:
@@ -48,7 +50,7 @@ def read(text: str) -> Reading:
         }
         places = {number: len(findings) + place for place, number in enumerate(kept)}
         for one, sense in kept.values():
-            sign = places.get(one.sign_of) if one.sign_of is not None else None
+            sign = tuple(places[number] for number in one.sign_of if number in places)
             findings.append(_finding(one, sense, regions, known, text, offset, sign))
         normals += [
             _normal(one, regions, known, text, offset)
@@ -58,10 +60,42 @@ def read(text: str) -> Reading:
     return Reading(tuple(findings), tuple(normals), any(one.recommends for _, one in parsed))
 
 
+def coverage(text: str) -> float:
+    """The share of a report's sentences that the reader can make something of.
+
+    Such a sentence holds a finding or normal statement that :func:`read` gives back, asks for another
+    examination, or has a phrase of those that state no finding (``asides`` in ``reading.yml``). It need not
+    be understood whole, so the share is an upper bound: a low one warns that what is compared is not what
+    the report says. Sentences without a letter do not count.
+
+    Parameters
+    ----------
+    text : as for :func:`read`.
+
+    Returns
+    -------
+    float
+        From 0 to 1; 1 for a text without a sentence, of which nothing is left unread.
+    """
+    reading, known = read(text), vocabulary()
+    at = [one.start for one in reading.findings] + [one.start for one in reading.normals]
+    heard = [
+        any(start <= place < start + len(sentence) for place in at)
+        or parse(sentence).recommends
+        or bool(known.asides.find(tokens(sentence)))
+        for start, sentence in sentences(text)
+        if any(map(str.isalpha, sentence))
+    ]
+    return sum(heard) / len(heard) if heard else 1.0
+
+
 def _stray(one: Mention, sense: Sense, regions: Counter[str]) -> bool:
     """Whether a single word would alone bring another region into a report of the chest ("foci")."""
     return (
-        sense.region != HOME and one.end - one.first == 1 and regions[sense.region] <= 2 and regions[HOME] > 3
+        sense.region != HOME
+        and one.end - one.first == 1
+        and regions[sense.region] <= 2
+        and 3 < regions[HOME] == max(regions.values())
     )
 
 
@@ -74,7 +108,8 @@ def _absorbed(one: Mention, chosen: Iterable[tuple[Mention, Sense]], text: str, 
     )
 
 
-def _regions(parsed: Sequence[Parsed]) -> Counter[str]:
+def _regions(parsed: Iterable[Parsed]) -> Counter[str]:
+    """The votes of words for the regions that they belong to."""
     votes: Counter[str] = Counter({HOME: 3})
     for sentence in parsed:
         for mention in sentence.mentions:
@@ -104,7 +139,9 @@ def _sense(mention: Mention, regions: Counter[str], known: Vocabulary) -> Sense:
         fits = bool(known.places.get(sense.key, frozenset()) & said)
         return _FITS * fits + regions[sense.region] + 2 * _FITS * len(sense.lead)
 
-    return max(senses, key=worth)
+    best = max(senses, key=worth)
+    at_home = [sense for sense in senses if sense.region == HOME]
+    return max(at_home, key=worth) if at_home and _stray(mention, best, regions) else best
 
 
 def _spot(spots: Sequence[Spot], sense: Sense, regions: Counter[str], known: Vocabulary) -> Location:
@@ -152,7 +189,7 @@ def _finding(
     known: Vocabulary,
     text: str,
     offset: int,
-    sign: int | None,
+    sign: tuple[int, ...],
 ) -> Finding:
     start, end = offset + one.start, offset + one.stop
     locations = _locations(one, sense, regions, known)

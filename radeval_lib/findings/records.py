@@ -22,7 +22,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a report says of one observation."""
+    """One thing that a report says of one observation.
+
+    ``sign_of`` are the places of the diagnoses that it is read as, among the reading's findings.
+    """
 
     observation: str
     presence: Presence
@@ -33,7 +36,7 @@ class Finding:
     severity: int | None = None
     size_mm: tuple[float, ...] = ()
     change: str | None = None
-    sign_of: int | None = None
+    sign_of: tuple[int, ...] = ()
     outright: bool = False
 
 

@@ -16,7 +16,7 @@ from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import BE, Scope, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
-from radeval_lib.findings.words import Match, tokens
+from radeval_lib.findings.words import MASK, Match, tokens
 
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
@@ -26,6 +26,19 @@ _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without"
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 _EITHER = frozenset(["or", "versus", "vs"])
+_CHOICE = _EITHER | {
+    "and",
+    "/",
+    "possibly",
+    "possible",
+    "less",
+    "likely",
+    "focal",
+    "early",
+    "superimposed",
+    "a",
+    MASK,
+}
 _FAR = 40
 
 
@@ -44,7 +57,7 @@ class Mention:
     severity: int | None = None
     size_mm: tuple[float, ...] = ()
     change: str | None = None
-    sign_of: int | None = None
+    sign_of: tuple[int, ...] = ()
     before: tuple[str, ...] = ()
 
 
@@ -298,8 +311,18 @@ class _Sentence:
                 for number, one in enumerate(mentions)
                 if link < one.first <= link + 12 and self.scope.doubted[one.first]
             ]
-            if before and behind and mentions[before[-1]].sign_of is None:
-                mentions[before[-1]].sign_of = behind[0]
+            if before and behind and not mentions[before[-1]].sign_of:
+                mentions[before[-1]].sign_of = self._choices(mentions, behind)
+
+    def _choices(self, mentions: list[Mention], behind: list[int]) -> tuple[int, ...]:
+        """The first diagnosis, and those that "or" adds to it without a place between."""
+        last = 0
+        for one, after in pairwise(behind):
+            between = {word.word for word in self.words[mentions[one].end : mentions[after].first]}
+            if not between <= _CHOICE or not between & (_EITHER | {"/"}):
+                break
+            last += 1
+        return tuple(behind[: last + 1])
 
     def _attach(self, mentions: list[Mention]) -> None:
         if not mentions:

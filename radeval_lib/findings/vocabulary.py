@@ -61,12 +61,14 @@ class Spot(NamedTuple):
 class Vocabulary:
     """Phrases of every kind.
 
-    ``observations``, ``subjects`` and ``spots`` give every reading of a phrase; ``abnormal_states`` maps a
-    structure (its key or its words) and a state to an observation; ``entry_states`` the words that a normal
-    statement calls its structure normal with, ``normal`` those that fit every structure; ``no_abnormality``
-    what is denied of a structure by "no acute abnormality"; ``placeless`` are the observations whose places
-    are not read; ``sided`` the places that may have a side, ``paired`` the observations that have a side and
-    no place; ``places`` is where an observation may be; ``kin`` are pairs of near relatives.
+    ``observations``, ``subjects`` and ``spots`` give every reading of a phrase; ``abnormal_states`` maps
+    a structure (its key or its words) and a state to an observation; ``entry_states`` the words that a
+    normal statement calls its structure normal with, ``normal`` those that fit every structure;
+    ``no_abnormality`` what is denied of a structure by "no acute abnormality"; ``placeless`` are the
+    observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
+    observations that have a side and no place; ``asides`` what marks a sentence that states no finding;
+    ``places`` is where an observation may be; ``kin`` are pairs of near relatives, ``kinds`` pairs of a
+    coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -85,11 +87,13 @@ class Vocabulary:
     after: Phrases[str]
     links: Phrases[bool]
     sides: Phrases[str]
+    asides: Phrases[bool]
     sided: frozenset[str]
     paired: frozenset[str]
     places: Mapping[str, frozenset[str]]
     devices: frozenset[str]
     kin: frozenset[frozenset[str]]
+    kinds: frozenset[tuple[str, str]]
 
 
 def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
@@ -254,6 +258,14 @@ def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield word, kind
 
 
+def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
+    """(coarser, finer), also through names between them."""
+    pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
+    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+        pairs |= more
+    return frozenset(pairs)
+
+
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
     """The vocabulary, compiled once."""
@@ -261,7 +273,7 @@ def vocabulary() -> Vocabulary:
     lexicon = load_lexicon()
     concepts = lexicon.concepts
     ours = [(name, Sense(IGNORED, HOME)) for name in raw["ignored"]]
-    for part in ("names", "observations"):
+    for part in ("observations", "names"):
         for key, names in raw[part].items():
             ours += [sense for name in names for sense in _our_names(key, name)]
     regions: dict[str, set[str]] = {}
@@ -293,6 +305,7 @@ def vocabulary() -> Vocabulary:
         Phrases(after),
         Phrases((word, True) for word in raw["links"]),
         Phrases((word, side) for side, words in raw["sides"].items() for word in words),
+        Phrases((word, True) for word in raw["asides"]),
         frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
         frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
         {
@@ -301,4 +314,5 @@ def vocabulary() -> Vocabulary:
         },
         frozenset(key for key, concept in concepts.items() if concept.device),
         frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
+        _kinds(raw["kinds"]),
     )

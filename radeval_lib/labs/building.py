@@ -26,13 +26,13 @@ from nbformat.v4 import new_raw_cell
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path
+from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, sources
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
 """Where a student's own copies lie, which nothing here overwrites or removes."""
 _FOLDER = f"notebooks/{LABS.name}/"
-_ROLE = re.compile(r"\{(?:ref|doc)\}`([^`<]+?)\s*<[^`>]+>`")
+_ROLE = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")
 _FOR_PRINTING = re.compile(r"<!-- (?:BEGIN|END) QUESTION -->\s*|^# Initialize Otter\n")
 _HEADING = re.compile(r"^(#+ .+)$", re.MULTILINE)
 _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
@@ -176,12 +176,22 @@ def code(notebook: NotebookNode) -> list[str]:
 
 
 def as_file(notebook: NotebookNode) -> str:
-    """The notebook for a reader who has no book around it: links to the book's pages become their names."""
+    """The notebook for a reader who has no book around it: a link to a page of the book becomes its title and
+    its file."""
     notebook = copy.deepcopy(notebook)
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            cell.source = _LABEL.sub("", _ROLE.sub(r"*\1*", cell.source))
+            cell.source = _LABEL.sub("", _ROLE.sub(_page, cell.source))
     return f"{nbformat.writes(notebook)}\n"
+
+
+def _page(link: re.Match[str]) -> str:
+    """A page's title, or the words of a link to it, and its file."""
+    for path in (*sources(), *sorted(BOOK.rglob("*.md"))):
+        text = path.read_text(encoding="utf-8")
+        if f"({link['label']})=\n" in text:
+            return f"*{link['words'] or _title(path)}* (`{display_path(path)}`)"
+    raise NotebookError(f"a lab links to {link['label']!r}, which is nowhere")
 
 
 def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[Task]]:

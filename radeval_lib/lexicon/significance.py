@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
+from radeval_lib.errors import RadevalError
 from radeval_lib.lexicon.loading import load_lexicon
 
 _FILE = Path(__file__).with_name("significance.yml")
+_MAJOR = ("urgent", "actionable")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of the patient beside the reports, where it is.
+
+    ``age`` is in years, ``indication`` why the examination was asked for.
+
+    Raises
+    ------
+    RadevalError
+        If the age is not from 0 to 130.
+    """
+
+    age: float | None = None
+    indication: str = ""
+
+    def __post_init__(self) -> None:
+        if self.age is not None and not 0 <= self.age <= 130:
+            raise RadevalError(f"an age of {self.age:g}", "context", "Give years, from 0 to 130, or None.")
+
+    def applies(self, rule: Mapping[str, Any]) -> bool:
+        """Whether a rule of ``significance.yml`` is about such a patient."""
+        if "asks" in rule:
+            asked = self.indication.lower()
+            return any(re.search(rf"\b{re.escape(word)}", asked) for word in rule["asks"])
+        return self.age is not None and rule.get("from", 0) <= self.age < rule.get("below", math.inf)
 
 
 class Significance(NamedTuple):
@@ -34,13 +67,18 @@ def factor(name: str) -> float:
 
 
 @lru_cache(maxsize=4096)
-def significance(observation: str) -> Significance:
-    """The significance of an observation.
+def significance(observation: str, context: Context | None = None) -> Significance:
+    """The significance of an observation, for a patient of whom the context is known.
 
     GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
     never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.
+    Where a rule of the context decides the class, it decides that too.
     """
     table, concepts = _table(), load_lexicon().concepts
+    for rule in table["context"]:
+        if context is not None and observation in rule["findings"] and context.applies(rule):
+            name = rule["class"]
+            return Significance(name, float(table["weights"][name]), name in _MAJOR, rule["why"])
     known = concepts.get(observation)
     for entry in table["classes"]:
         if observation in entry["findings"]:
@@ -49,5 +87,5 @@ def significance(observation: str) -> Significance:
     else:
         name = table["otherwise"]["minor" if known and not known.major else "major"]
         why = next(entry["why"] for entry in table["classes"] if entry["class"] == name)
-    major = known.major if known else name in ("urgent", "actionable")
+    major = known.major if known else name in _MAJOR
     return Significance(name, float(table["weights"][name]), major, why)

@@ -21,6 +21,7 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.report import Report
 from radeval_lib.models.cache import BlobCache, mend, text_key
 from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
 
@@ -159,7 +160,8 @@ class Scored:
     kept : how many of them were there from an interrupted run.
     damaged : whether others were to be, but were damaged.
     remarks : what a reader of the scores should know, with where.
-    means : mean of each column of scores, of all rows ("") and of each group.
+    means : mean of each column of scores, of all rows and of each group.
+    coverage : of explained pairs, the mean share of sentences that the rules could read, if there are any.
     """
 
     chosen: Chosen
@@ -168,7 +170,9 @@ class Scored:
     damaged: bool = False
     remarks: dict[str, Remark] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
+    coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
+    _covered: int = 0
 
     def add(self, pairs: list[ScoredPair], group: str | None, columns: Mapping[str, float]) -> None:
         """Take in a row: its pairs, its group if there are groups, its scores by column."""
@@ -183,6 +187,12 @@ class Scored:
             for column, value in columns.items():
                 means[column] = (old := means.get(column, 0.0)) + (value - old) / count
 
+    def add_coverage(self, share: float | None) -> None:
+        """Take in the share of a pair's sentences that the rules could read."""
+        if share is not None:
+            self._covered += 1
+            self.coverage = (old := self.coverage or 0.0) + (share - old) / self._covered
+
 
 def score_file(
     metrics: Wanted,
@@ -190,6 +200,7 @@ def score_file(
     output_path: str | Path,
     *,
     explain: bool = False,
+    report: str | Path | None = None,
     texts: bool = True,
     progress: Callable[[int], object] | None = None,
 ) -> Scored:
@@ -209,7 +220,8 @@ def score_file(
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line a pair: the number of its row from 1, the column
         of its candidate, its scores, and what :func:`~radeval_lib.metrics.pair_scores.told` tells.
-    texts : whether explanations may repeat words of the texts.
+    report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
+    texts : whether explanations and the page may repeat words of the texts.
     progress : called with the number of rows done so far.
 
     Raises
@@ -222,7 +234,8 @@ def score_file(
         If the disk is full, or the system refuses otherwise.
     """
     source, target = Path(input_path), Path(output_path)
-    beside = pair_files.check(source, target, explain)
+    page = None if report is None else Path(report)
+    beside = pair_files.check(source, target, explain, page)
     chosen = choose(metrics)
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
     version = pair_files.version(source)
@@ -231,11 +244,13 @@ def score_file(
     for number in found.empty:
         scored.remarks.setdefault("an empty reference or candidate", Remark()).add(number)
     with (
-        kept_beside(target, chosen.metrics, devices, explain) as kept,
+        kept_beside(target, chosen.metrics, devices, explain or page is not None) as kept,
         atomic.new_files(*beside, target) as (about, *explained, part),
         ExitStack() as stack,
     ):
         lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explained]
+        pairs_of_page = part.with_name("pairs of the report")
+        pages = [Report(stack.enter_context(pairs_of_page.open("w+b")), texts)] if page is not None else []
         rows = pair_files.rows(source, found, list(chosen.metrics))
         write: Callable[[pair_files.Row], object] | None = None
         while (chunk := list(islice(rows, CHUNK))) or write is None:
@@ -249,8 +264,13 @@ def score_file(
                     for name, pair in product(chosen.metrics, of_row)
                 }
                 write({**row, **columns})
-                for stream, pair in product(lines, of_row):
-                    stream.write(json.dumps(pair.explained(texts), ensure_ascii=False) + "\n")
+                for pair in of_row if lines or pages else ():
+                    told = pair.explained(texts)
+                    scored.add_coverage(told["coverage"])
+                    for stream in lines:
+                        stream.write(json.dumps(told, ensure_ascii=False) + "\n")
+                    for one in pages:
+                        one.add(pair, told, chosen.metrics)
                 scored.add(of_row, _group(row, found), columns)
             if chunk and progress is not None:
                 progress(scored.rows)
@@ -260,6 +280,9 @@ def score_file(
         about.write_text(f"{text}\n", encoding="utf-8")
         if pair_files.version(source) != version:
             raise MetricError("changed while it was scored", source.name, "Score it again.")
+        if page is not None:
+            with atomic.new_file(page) as new:
+                pages[0].write(new, chosen.metrics, source=source.name, scored=scored)
     return scored
 
 
@@ -313,6 +336,7 @@ def _about(source: Path, scored: Scored, devices: Mapping[str, str]) -> dict[str
         },
         "left out": chosen.left_out,
         "means": scored.means,
+        **({} if scored.coverage is None else {"coverage": scored.coverage}),
         "remarks": {what: str(remark) for what, remark in scored.remarks.items()},
         **origin.environment(),
     }

@@ -132,7 +132,7 @@ class ObservationF1(Metric):
     """
 
     name = "observations"
-    title = "CheXbert"
+    title = "observations by rules"
     citation = "smit2020chexbert"
     reads_lines = True
 

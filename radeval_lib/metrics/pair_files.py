@@ -53,12 +53,13 @@ def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
     return found or (CANDIDATE,)
 
 
-def check(source: Path, target: Path, explained: bool) -> list[Path]:
+def check(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
     """Where it is to stand how an output was made, and what explains it, if it is to be.
 
-    Checks whether there is an input, and whether these and the output can be written.
+    Checks whether there is an input, and whether these, the output and the report can be written.
     """
-    for path in (source, target):
+    own = [target, *([] if report is None else [report])]
+    for path in (source, *own):
         _check_file(path)
     beside = [about_path(target), *([explained_path(target)] if explained else [])]
     for path in beside:
@@ -66,11 +67,14 @@ def check(source: Path, target: Path, explained: bool) -> list[Path]:
     for path in (source, target):
         _check_format(path)
     _check_there(source)
-    if not target.parent.is_dir():
-        raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
-    for path in (target, *beside):
+    for path in own:
+        if not path.parent.is_dir():
+            raise MetricError(f"no folder {path.parent.name!r} to write to", path.name)
+    for path in (*own, *beside):
         if path.exists() and os.path.samefile(source, path):
             raise MetricError("input and output are one file", path.name, "Give another name to the output.")
+    if report is not None and report.resolve() in [path.resolve() for path in (target, *beside)]:
+        raise MetricError("report and output are one file", report.name, "Give another name to the report.")
     return beside
 
 

@@ -18,9 +18,11 @@ from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path, sources
 from radeval_lib.pipeline import lab_pages
+from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
-from radeval_lib.study.pages import claims_table, page_conclusion
+from radeval_lib.study.display import ENDS_HERE
+from radeval_lib.study.pages import claims_table, page_exhibits
 from radeval_lib.study.scorecards import scorecard
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
@@ -31,8 +33,8 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers and verdicts
-    below the title, words of the glossary linked.
+    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
+    its exhibits at the end, words of the glossary linked.
 
     papermill's parameters are removed from the page (its provenance box tells them); every other code cell
     gets ``hide-input`` unless it is tagged ``show-input``.
@@ -40,6 +42,8 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     glossary = Linker()
+    ends = next((place for place, cell in enumerate(notebook.cells) if _ends_page(cell)), len(notebook.cells))
+    del notebook.cells[ends + 1 :]
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = glossary.linked(cell.source)
@@ -50,15 +54,25 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
             tags.add("remove-cell")
         elif "show-input" not in tags:
             tags.add("hide-input")
+        for output in cell.outputs:
+            drawing = output.get("data", {}).get("image/svg+xml")
+            if drawing:
+                output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        verdicts = page_conclusion(card, page)
+        if listed := page_exhibits(card, page):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
-        first.source = with_papers(_below_title(first.source, verdicts), page)
+        first.source = with_papers(first.source, page)
     return str(nbformat.writes(notebook))
+
+
+def _ends_page(cell: nbformat.NotebookNode) -> bool:
+    """Whether a page has nothing more to show after a cell: :func:`radeval_lib.study.only_with_data`."""
+    return any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", []))
 
 
 def with_papers(source: str, notebook: str) -> str:

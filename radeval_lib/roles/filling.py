@@ -25,7 +25,6 @@ from radeval_lib.data.records import (
     RatedPair,
     Report,
     ReportPair,
-    Triad,
 )
 from radeval_lib.roles import generated, generated_facts, generated_ratings
 
@@ -51,12 +50,11 @@ ROLES: dict[str, Role] = {
     "spatial_corpus": Role(AnnotatedSentence, generated.spatial_corpus),
     "stanza_corpus": Role(AnnotatedSentence, generated.ner_corpus),
     "rated_sentences": Role(RatedPair, generated_ratings.rated_sentences),
-    "rated_pairs": Role(RatedPair, generated.rated_pairs),
+    "rated_pairs": Role(RatedPair, generated_ratings.rated_pairs),
     "rated_errors": Role(RatedPair, generated_ratings.rated_errors),
     "error_counts": Role(ErrorCount, generated_ratings.error_counts),
     "fact_ratings": Role(FactRating, generated_facts.fact_ratings),
     "note_judgements": Role(NoteJudgement, generated_facts.note_judgements),
-    "rewrites": Role(Triad, generated.rewrites),
     "judged_pairs": Role(JudgedPair, generated.judged_pairs),
 }
 

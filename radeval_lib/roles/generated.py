@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
 
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
     Entity,
     JudgedPair,
-    RatedPair,
     Relation,
     Report,
     ReportPair,
-    Triad,
 )
 from radeval_lib.synthetic import (
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
     AnnotatedText,
-    ErrorPair,
-    Rating,
     SyntheticError,
     SyntheticReport,
-    error_pairs,
     generate,
     green_answer,
     green_pairs,
-    panel,
-    rate,
-    rewrite,
     tokenize,
-    triad,
 )
 from radeval_lib.synthetic.export import sentence_tokens
 from radeval_lib.synthetic.generator import seeded
-from radeval_lib.synthetic.rewrites import RewriteKind
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
@@ -188,65 +176,12 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         )
 
 
-def rated_pairs(n: int, seed: int) -> Iterator[RatedPair]:
-    """Candidates with injected errors, graded 0 to 5 by simulated raters; one record a pair and rater.
-
-    A candidate says all of it in its own words: otherwise the words that two texts share would give the
-    errors away.
-    """
-    for number, (pair, ratings) in enumerate(_rated(n, seed)):
-        for rating in ratings:
-            yield rated_pair(number, n, pair, rating, rating.grade, "grade")
-
-
-def _rated(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
-    people = panel(2, seed)
-    for number, pair in enumerate(error_pairs(n, seed)):
-        ratings = [rate(pair.comparison, rater, seed, str(number)) for rater in people]
-        kind: RewriteKind = "style" if number % 3 == 0 else "synonym"
-        candidate = turned(partial(rewrite, kind=kind, seed=seed), pair.candidate)
-        yield replace(pair, candidate=candidate), ratings
-
-
-def rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
-    """The record of one rater's rating of the ``number``-th of ``n`` pairs."""
-    return RatedPair(
-        id=f"{pair.reference.report_id}/{number}",
-        reference=pair.reference.findings.text,
-        candidate=pair.candidate.findings.text,
-        rating=value,
-        rater=rating.rater,
-        group="injected errors",
-        split="train" if number < 0.8 * n else "test",
-        scale=scale,
-    )
-
-
 def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
     """The report turned, or as it is where it cannot be: it may have no other wording, or no opposite."""
     try:
         return turn(report)
     except SyntheticError:
         return report
-
-
-def rewrites(n: int, seed: int) -> Iterator[Triad]:
-    """Findings with a synonymous and an opposite version; reports without another wording are passed over."""
-    found = 0
-    for made in generate(20 * n, seed):
-        try:
-            versions = triad(made, seed)
-        except SyntheticError:
-            continue
-        yield Triad(
-            id=made.report_id,
-            reference=made.findings.text,
-            synonymous=versions.synonymous.findings.text,
-            opposite=versions.opposite.findings.text,
-        )
-        found += 1
-        if found == n:
-            return
 
 
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:

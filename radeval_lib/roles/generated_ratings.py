@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import pairwise
 from random import Random
 
 from radeval_lib.data.records import ErrorCount, RatedPair
-from radeval_lib.roles.generated import rated_pair, turned
+from radeval_lib.roles.generated import turned
 from radeval_lib.synthetic import (
     CATEGORIES,
     ErrorPair,
@@ -26,13 +25,19 @@ from radeval_lib.synthetic import (
     rewrite,
 )
 from radeval_lib.synthetic.errors import inject, random_kinds
-from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.generator import report_at, rerender, seeded
 from radeval_lib.synthetic.pairings import token_cosine
 from radeval_lib.synthetic.raters import Rater
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 CANDIDATES = 4  # of each case, as in ReXVal
 _RATERS = 6
+_GRADERS = 3
+# Planted errors of a candidate, on average, and their standard deviation over cases as a share of it: fitted
+# to what ReXVal's radiologists counted.
+_ERRORS, _CASES, _MOST = 3.0, 1.18, 8
+_CHEST = ("X-Ray", "CHEST")
+_TRIES = 8  # mixes of as many errors
 _POOL = 40  # reports of a subset from which a similar sentence is picked
 
 
@@ -44,7 +49,27 @@ def rated_errors(n: int, seed: int) -> Iterator[RatedPair]:
     """
     for number, (pair, ratings) in enumerate(cases(n, seed)):
         for rating in ratings:
-            yield rated_pair(number, n, pair, rating, rating.total, "errors")
+            yield _rated_pair(number, n, pair, rating, rating.total, "errors")
+
+
+def rated_pairs(n: int, seed: int) -> Iterator[RatedPair]:
+    """The same candidates as three of these raters grade them, from 0 to 5; one record a pair and rater."""
+    for number, (pair, ratings) in enumerate(cases(n, seed)):
+        for rating in ratings[:_GRADERS]:
+            yield _rated_pair(number, n, pair, rating, rating.grade, "grade")
+
+
+def _rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
+    return RatedPair(
+        id=f"{pair.reference.report_id}/{number}",
+        reference=pair.reference.findings.text,
+        candidate=pair.candidate.findings.text,
+        rating=value,
+        rater=rating.rater,
+        group="injected errors",
+        split="train" if number < 0.8 * n else "test",
+        scale=scale,
+    )
 
 
 def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
@@ -62,26 +87,29 @@ def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
     """``n`` pairs, four of each reference, with what each of six simulated raters noted."""
     people = panel(_RATERS, seed)
-    references = error_pairs(-(-n // CANDIDATES), seed)
-    for case, first in enumerate(references):
+    for case in range(-(-n // CANDIDATES)):
+        expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
+        findings = max(1, min(6, round(expected)))  # a report without findings allows few errors
+        reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
         for origin in range(min(CANDIDATES, n - case * CANDIDATES)):
             name = f"{case}/{origin}"
-            pair = first if origin == 0 else _with_other_errors(first.reference, seed, name)
+            pair = _with_errors(reference, expected, seed, name)
             ratings = [rate(pair.comparison, rater, seed, name) for rater in people]
             kind: RewriteKind = "style" if origin == 0 else "synonym"
             candidate = turned(partial(rewrite, kind=kind, seed=seed + origin), pair.candidate)
             yield ErrorPair(pair.reference, candidate, pair.comparison), ratings
 
 
-def _with_other_errors(reference: SyntheticReport, seed: int, name: str) -> ErrorPair:
-    """The reference with a random mix of errors, as many of them as it allows."""
+def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
+    """The reference with a random mix of about so many errors, or fewer where it does not allow them."""
     rng = seeded(seed, name, "errors")
-    kinds = random_kinds(rng)
-    while True:
-        try:
-            return inject(reference, kinds, rng.getrandbits(30))
-        except SyntheticError:
-            kinds = kinds[1:]
+    for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
+        for _ in range(_TRIES):
+            try:
+                return inject(reference, random_kinds(rng, number), rng.getrandbits(30))
+            except SyntheticError:
+                continue
+    return inject(reference, [], rng.getrandbits(30))
 
 
 def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
@@ -98,20 +126,6 @@ def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
         yield from _rated(number, n, reference, candidate, raters, seed)
 
 
-def unrelated_rating(n: int, seed: int) -> float:
-    """Mean rating (1 is free of errors) of sentences about something else, which no pair of the task is."""
-    made = (pair.reference for pair in error_pairs(n, seed))
-    sentences = [_alone(report, seeded(seed, index, "alone")) for index, report in enumerate(made)]
-    pairs = [(one, other) for one, other in pairwise(sentences) if one.anatomy != other.anatomy]
-    raters = panel(2, seed)
-    shares = [
-        record.rating
-        for number, (one, other) in enumerate(pairs)
-        for record in _rated(number, n, one, other, raters, seed)
-    ]
-    return 1 - sum(shares) / len(shares)
-
-
 def _rated(
     number: int,
     n: int,
@@ -124,13 +138,7 @@ def _rated(
     for rater in raters:
         rating = rate(comparison, rater, seed, str(number))
         one = ErrorPair(reference, candidate, comparison)
-        yield rated_pair(number, n, one, rating, rating.normalised, "error_share")
-
-
-def _alone(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """One sentence of a report, about a finding where there is one."""
-    findings = [one for one in report.plan if isinstance(one.content, Finding)]
-    return rerender(report, (rng.choice(findings or list(report.plan)),))
+        yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
 
 
 def _sentences(

@@ -8,7 +8,7 @@ coefficient is computed from the counts alone, for many resamples at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from radeval_lib.stats.printed import Kind, williams_test
-from radeval_lib.stats.resampling import FloatArray, drawn_counts, drawn_rows, ends, estimate, holm
+from radeval_lib.stats.resampling import FloatArray, drawn_counts, ends, estimate, holm
 
 LEAST_GROUPS = 5  # fewer cases tell too little of how they vary
 _MOST_UNDEFINED = 0.05
@@ -302,67 +302,3 @@ def _kendall(
     untied = [everything - (variable.tied(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
     # Ordered pairs of draws on every side: a draw with itself has sign 0 and is in no count of untied ones.
     return _ratio(concordance, untied[0], untied[1])
-
-
-def _rank_correlations(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spearman's correlations of the rows; NaN for one that does not vary."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        matrix: NDArray[np.float64] = np.corrcoef(stats.rankdata(rows, axis=1))
-    return matrix
-
-
-def _partial(matrix: NDArray[np.float64]) -> float:
-    """Of the first two rows with the others held constant, from their correlations: by the inverse of the
-    matrix, as pingouin's ``partial_corr``; NaN where it is not defined."""
-    if not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) < len(matrix):
-        return float("nan")
-    inverse = np.linalg.inv(matrix)
-    return float(-inverse[0, 1] / np.sqrt(inverse[0, 0] * inverse[1, 1]))
-
-
-def _plain_and_partial(
-    columns: NDArray[np.float64], ratings: NDArray[np.float64], held: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Of each column with the ratings: shape (columns, 2)."""
-    matrix = _rank_correlations(np.vstack([columns, ratings, held]))
-    rating, *lengths = range(len(columns), len(matrix))
-    sets = [([n, rating], [n, rating, *lengths]) for n in range(len(columns))]
-    return np.array([[_partial(matrix[np.ix_(rows, rows)]) for rows in both] for both in sets])
-
-
-def length_held_constant(
-    scores: pd.DataFrame,
-    ratings: ArrayLike,
-    lengths: Sequence[ArrayLike],
-    *,
-    groups: ArrayLike,
-    resamples: int,
-    rng: np.random.Generator,
-) -> pd.DataFrame:
-    """Spearman correlation of each metric with the ratings, as it is and with the lengths held constant.
-
-    Parameters
-    ----------
-    scores : one column a metric, one row a pair; finite.
-    ratings : finite, shape (pairs,).
-    lengths : of the texts, each of shape (pairs,).
-    groups : the case of each pair; whole cases are drawn with replacement.
-    resamples : how often the cases are drawn; all metrics are computed on the same draws.
-    rng : source of the draws.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics. ``plain``, ``partial``, and ``change``, partial minus plain, with its 95 %
-        percentile interval ``low``, ``high``. Draws in which something does not vary are left out.
-    """
-    y, held = np.asarray(ratings, dtype=np.float64), np.array(lengths, dtype=np.float64)
-    columns = scores.to_numpy(dtype=np.float64).T
-    plain, partial = _plain_and_partial(columns, y, held).T
-    draws = [
-        np.diff(_plain_and_partial(columns[:, rows], y[rows], held[:, rows]))[:, 0]
-        for rows in drawn_rows(groups, resamples, rng)
-    ]
-    low, high = ends(draws)
-    result = pd.DataFrame({"plain": plain, "partial": partial}, index=scores.columns)
-    return result.assign(change=partial - plain, low=low, high=high)

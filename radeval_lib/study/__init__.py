@@ -11,7 +11,7 @@ _HOMES = {
     "radeval_lib.papers.rounding": "f1 rounding_range",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.study.checks": "Check above check_bounds check_groups check_statement check_value",
-    "radeval_lib.study.display": "not_attempted provenance quote show_checks",
+    "radeval_lib.study.display": "only_with_data provenance quote show_checks",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",

@@ -8,10 +8,11 @@ from html import escape
 from pathlib import Path
 
 import pandas as pd
-from IPython.display import HTML
+from IPython.core.getipython import get_ipython
+from IPython.display import HTML, display
 
 from radeval_lib import origin
-from radeval_lib.papers.exhibits import PAPERS, exhibit, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import DEFAULT_PROFILE
 from radeval_lib.study.checks import Check
@@ -19,9 +20,25 @@ from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
-from radeval_lib.study.verdicts import CANNOT_TELL, CHECK_OUTCOMES, FAILS, HOLDS, IN_PART, MARKS, RESTS_ON
+from radeval_lib.study.verdicts import (
+    CANNOT_TELL,
+    CHECK_OUTCOMES,
+    EXPERIMENT,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    MARKS,
+    RESTS_ON,
+)
 from radeval_lib.tables import table_html
 
+ENDS_HERE = "radeval_page_ends_here"
+"""Key of an output's metadata, after which a page has nothing more to show in this build."""
+_WITHOUT_DATA = (
+    "<p>This build has no real data for the question. They are public, and "
+    "<code>radbook data fetch --open</code> brings them; <code>make open</code> then builds this page with "
+    "its answer.</p>"
+)
 CAUSE_WORDS = {
     "paper": "in the paper",
     "text": "in our text of the paper, not in the paper",
@@ -41,20 +58,21 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
 
 
 def verdict_sentence(result: Result) -> str:
-    """One plain sentence: the verdict, what it rests on, how many checks bear it, and what is missing."""
+    """One plain sentence: what the checks come to, and what they rest on."""
+    if result.kind == EXPERIMENT:
+        return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
     total = len(result.checks)
     counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
     fails = _counted(total, counts[FAILS], "fails", "fail")
     untold = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
     holds = _counted(total, counts[HOLDS], "holds", "hold")
-    claimed = superiority_words(result.checks)
-    body = f"{claimed}; " if claimed else ""
-    body += {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
+    body = {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
     if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
-        body += f", and {counts[CANNOT_TELL]} cannot tell"
+        body += f" and {counts[CANNOT_TELL]} cannot tell"
+    claimed = superiority_words(result.checks)
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
-    rest = f" Not checked: {result.remaining}" if result.remaining else ""
-    return f"{result.verdict.capitalize()}, {RESTS_ON[result.evidence]}: {body}.{used}{rest}"
+    rests = RESTS_ON[result.evidence]
+    return f"{rests[0].upper()}{rests[1:]}, {body}{': ' if claimed else ''}{claimed}.{used}"
 
 
 def css_class(words: str) -> str:
@@ -86,7 +104,7 @@ def _differences(result: Result) -> str:
     groups: dict[tuple[str, str], list[Check]] = {}
     for check in result.with_outcome(FAILS):
         groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
-    unknown = "" if result.kind == "stand-ins" else "<em>Cause not known.</em>"
+    unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
     items = [
         _listed(checks, f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown)
         for (cause, why), checks in groups.items()
@@ -96,27 +114,20 @@ def _differences(result: Result) -> str:
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
-def verdict_html(result: Result, folded: str = "") -> str:
-    """The verdict sentence in a box, with each check that does not hold, and its cause."""
+def exhibit_html(result: Result) -> str:
+    """A result as a page shows it: the verdict in a line and failing checks with their causes, all else
+    folded."""
     entry = exhibit(result.exhibit)
-    badge = verdict_badge(result.verdict, result.outcome)
-    return (
-        f'<div class="verdict-box {css_class(result.outcome)}">{badge} '
-        f"<strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-        f"{escape(verdict_sentence(result))}{_differences(result)}{folded}{strip(result)}</div>"
-    )
-
-
-def exhibit_html(result: Result, caption: str = "") -> str:
-    """A result as a page shows it: its checks in a table, and the verdict."""
-    table = table_html(checks_frame(result.checks), caption, index=False)
-    if caption:
-        return table + verdict_html(result)
-    if not result.with_outcome(HOLDS):
-        return verdict_html(result)
-    total = len(result.checks)
-    words = "The check" if total == 1 else f"All {total} checks"
-    return verdict_html(result, f"<details><summary>{words}</summary>{table}</details>")
+    told = verdict_badge(result.verdict, result.outcome)
+    told += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
+    told += f"{escape(verdict_sentence(result))}{_differences(result)}"
+    table = table_html(checks_frame(result.checks), index=False) if result.checks else ""
+    rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
+    if result.kind == EXPERIMENT:
+        rest = f"<p>Made with {escape(result.stand_in)}.</p>"
+    label = "Printed beside what follows, data, command" if table else "Data and command"
+    folded = f"<details><summary>{label}</summary>{table}{rest}{strip(result)}</details>"
+    return f'<div class="verdict-box {css_class(result.outcome)}">{told}{folded}</div>'
 
 
 def strip(result: Result) -> str:
@@ -200,21 +211,16 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     return HTML(table_html(checks_frame(checks), caption, index=False))
 
 
-def not_attempted(run: Run) -> HTML:
-    """Show this notebook's exhibits that the run has not recorded, and what each would need."""
-    done = {path.name.rsplit(".", 2)[0] for path in run.results_dir.glob("*.json")}
-    rest = [entry for entry in of_notebook(run.notebook) if entry.id not in done]
-    if not rest:
-        return HTML("<p>Every exhibit of this page was rebuilt on some evidence.</p>")
-    frame = pd.DataFrame(
-        {
-            "exhibit": [f"{PAPERS[entry.paper]}, {entry.label}" for entry in rest],
-            "what it shows": [entry.title for entry in rest],
-            "legible in our text": [entry.legible for entry in rest],
-            "would need": [entry.would_need for entry in rest],
-        }
-    )
-    return HTML(table_html(frame, "Not attempted in this build", index=False))
+def only_with_data(run: Run, *roles: str) -> None:
+    """End a page here, with a line on how to get real data, where the generator fills one of these roles.
+
+    Later cells of the notebook then do nothing, and the book leaves them out.
+    """
+    if all(run.evidence(role) != "synthetic" for role in roles):
+        return
+    display(HTML(_WITHOUT_DATA), metadata={ENDS_HERE: True})
+    if (shell := get_ipython()) is not None:
+        shell.input_transformers_cleanup.append(lambda lines: [])
 
 
 def provenance(run: Run) -> HTML:

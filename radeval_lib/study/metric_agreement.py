@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -10,14 +10,9 @@ import pandas as pd
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.correlations import Resampled, resample
-from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed import Kind
-from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.study.verdicts import CANNOT_TELL
-from radeval_lib.wording import joined
 
 LEAST_CASES = 5
 """So many cases must have a score of their own for a metric to be correlated."""
@@ -50,7 +45,6 @@ class Agreement:
     scores: pd.DataFrame
     correlations: pd.DataFrame
     contrasts: pd.DataFrame
-    resampled: Mapping[Kind, Resampled]
 
     def ranked(self, kind: Kind) -> pd.DataFrame:
         """The correlations of one kind, highest first."""
@@ -66,39 +60,6 @@ class Agreement:
         """The metrics without a correlation, because they give nearly all pairs the same score."""
         correlated = set(self.correlations["metric"])
         return [str(name) for name in self.scores if name not in correlated]
-
-    def superiority(
-        self,
-        name: str,
-        claim: str,
-        kind: Kind,
-        first: str | Sequence[str],
-        others: Sequence[str] | None = None,
-    ) -> list[Check]:
-        """Whether one or several metrics correlate higher than others: order, and lead by interval.
-
-        Of several, the lowest has to lead. Metrics without a correlation are left out on either side; where
-        that leaves nothing to compare, it cannot be told.
-
-        Parameters
-        ----------
-        others : the rivals; default: all other metrics.
-        """
-        values = self.ranked(kind).set_index("metric")["value"]
-        claimed = [first] if isinstance(first, str) else list(first)
-        ahead = [metric for metric in claimed if metric in values.index]
-        asked = values.index if others is None else others
-        rivals = [rival for rival in asked if rival not in claimed and rival in values.index]
-        if not ahead or not rivals:
-            same = joined(self.left_out)
-            return [Check(name, claim, f"nearly the same score for all pairs: {same}", CANNOT_TELL)]
-        lowest = str(values[ahead].idxmin())
-        rows = self.resampled[kind].compare(lowest).set_index("rival")
-        leads = {
-            str(rival): Lead.by_interval(Estimate(row["difference"], row["low"], row["high"]))
-            for rival, row in rows.iterrows()
-        }
-        return check_superiority(name, claim, values.to_dict(), first=ahead, others=rivals, leads=leads)
 
 
 def agreement(
@@ -133,9 +94,9 @@ def agreement(
             f"role {role}",
             "Nothing can be compared with it: use more pairs (`sizes` of the profile) or another model.",
         )
-    found, contrasts, resampled = [], [], {}
+    found, contrasts = [], []
     for kind in kinds:
-        drawn = resampled[kind] = resample(
+        drawn = resample(
             columns,
             pairs["rating"].to_numpy(),
             groups=pairs["case"].to_numpy(),
@@ -145,7 +106,7 @@ def agreement(
         )
         found.append(drawn.intervals().assign(kind=kind))
         contrasts.append(drawn.compare(first).assign(kind=kind))
-    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts), resampled)
+    return Agreement(pairs, table, pd.concat(found), pd.concat(contrasts))
 
 
 def _varies(scores: pd.Series, cases: pd.Series) -> bool:

@@ -15,7 +15,7 @@ from IPython.display import HTML, display
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import checks, headlines, results, runs, superiority
+from radeval_lib.study import checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.cells import Value
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import exhibit_html
@@ -29,9 +29,8 @@ class PageRun(runs.Run):
         self,
         exhibit_id: str,
         evidence: str,
-        *,
         stand_in: str = "",
-        caption: str = "",
+        *,
         remaining: str | None = None,
     ) -> OpenExhibit:
         """An exhibit of this page, to be used in a ``with`` block that makes its checks.
@@ -42,9 +41,10 @@ class PageRun(runs.Run):
         Parameters
         ----------
         exhibit_id : of the ledger, e.g. ``rales.table3``.
-        evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-        stand_in : what stands in for the paper's own data or models, see :meth:`Run.stand_in`.
-        caption : of the table of checks, which then stands open; without one it is folded.
+        evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`. On
+            ``synthetic`` the block is an experiment of our own: checks are made, for errors show there too,
+            but neither shown nor recorded.
+        stand_in : what stands in for the paper's own data or models; both as :meth:`Run.basis` has them.
         remaining : what of the exhibit is not checked, where the build decides it; default: what the ledger
             says under ``remaining``.
 
@@ -53,7 +53,19 @@ class PageRun(runs.Run):
         LedgerError, ResultError
             Where the ledger has no such exhibit, or gives it to another page.
         """
-        return OpenExhibit(self, exhibit_id, evidence, stand_in, caption, remaining)
+        return OpenExhibit(self, exhibit_id, evidence, stand_in, remaining)
+
+    def experiment(self, exhibit_id: str, used: str, table: pd.DataFrame | None = None) -> None:
+        """Record an exhibit that this study can only rebuild as an experiment of its own.
+
+        Parameters
+        ----------
+        exhibit_id : as in :meth:`exhibit`.
+        used : what stands in for the paper's data and models.
+        table : the rebuilt table, for readers of the file.
+        """
+        with self.exhibit(exhibit_id, "synthetic", used) as rebuilt:
+            rebuilt.rebuilt = table
 
     def headline(self, name: str, *, evidence: str, holds: bool | None, **texts: str) -> None:
         """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
@@ -69,12 +81,11 @@ class OpenExhibit:
         exhibit_id: str,
         evidence: str,
         stand_in: str = "",
-        caption: str = "",
         remaining: str | None = None,
     ) -> None:
         results.check_owner(run, exhibit_id)
         self.run, self.id, self.evidence = run, exhibit_id, evidence
-        self.stand_in, self.caption = stand_in, caption
+        self.stand_in = stand_in
         self.remaining = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
         self.checks: list[Check] = []
         self.rebuilt: pd.DataFrame | None = None
@@ -87,16 +98,17 @@ class OpenExhibit:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
+            judged = verdicts.kind(self.evidence, self.stand_in) != verdicts.EXPERIMENT
             self.result = results.record(
                 self.run,
                 self.id,
                 evidence=self.evidence,
-                checks=self.checks,
-                remaining=self.remaining,
+                checks=self.checks if judged else (),
+                remaining=self.remaining if judged else "",
                 stand_in=self.stand_in,
                 table=self.rebuilt,
             )
-            display(HTML(exhibit_html(self.result, self.caption)))
+            display(HTML(exhibit_html(self.result)))
 
     def add(self, made: Check | Iterable[Check]) -> list[Check]:
         """Take checks that a function of the library made."""

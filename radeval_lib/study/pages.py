@@ -21,6 +21,7 @@ from radeval_lib.study.verdicts import (
     EVIDENCE,
     FAILS,
     MARKS,
+    NOT_ATTEMPTED,
     OUTCOMES,
     RESTS_ON,
     VERDICTS,
@@ -63,7 +64,7 @@ def _changes() -> dict[tuple[str, str], str]:
 
 def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
     """The findings of an audit, each once, the most consequential first."""
-    failing = checks[(checks["outcome"] == FAILS) & ~checks["shape"]]
+    failing = checks[checks["outcome"] == FAILS]
     known = _changes()
     keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
     found = []
@@ -74,29 +75,40 @@ def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
     return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
 
 
+def _address(row: Any) -> str:
+    """Where an exhibit stands: its place on its page, or the page where this build did not rebuild it."""
+    place = "" if row.verdict == NOT_ATTEMPTED else f"#{row.anchor}"
+    return f"{row.notebook}.html{place}"
+
+
 def _place(row: Any, up: str) -> str:
     label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
-    return f'<a href="{up}{row.notebook}.html#{row.anchor}">{escape(label)}</a>'
+    return f'<a href="{up}{_address(row)}">{escape(label)}</a>'
 
 
-def page_conclusion(card: pd.DataFrame, notebook: str) -> str:
-    """The verdicts of a page's exhibits, each with a link to its place on the page, as an HTML list."""
+def page_exhibits(card: pd.DataFrame, notebook: str) -> str:
+    """The exhibits of a page by verdict, each with a link to its place there, folded; as HTML."""
     rows = card[card["notebook"] == notebook]
     items = []
     for verdict in VERDICTS:
         chosen = rows[rows["verdict"] == verdict]
         if len(chosen):
-            links = "; ".join(
-                f'<a href="#{row.anchor}" title="{escape(row.title)}">{_short(row.label, row.title)}</a>'
-                for row in chosen.itertuples()
-            )
-            items.append(f"<li>{verdict_badge(verdict, chosen['outcome'].iloc[0])} {links}</li>")
+            named = "; ".join(_named(row) for row in chosen.itertuples())
+            items.append(f"<li>{verdict_badge(verdict, chosen['outcome'].iloc[0])} {named}</li>")
     if not items:
         return ""
     return (
-        '<nav class="page-verdicts" aria-label="Verdicts on this page">'
-        f"<strong>What holds up on this page</strong><ul>{''.join(items)}</ul></nav>"
+        '<details class="page-verdicts"><summary>Exhibits of the papers on this page</summary>'
+        f"<ul>{''.join(items)}</ul></details>"
     )
+
+
+def _named(row: Any) -> str:
+    """An exhibit as a list names it: linked, or with what rebuilding it would need."""
+    name = _short(row.label, row.title)
+    if row.verdict == NOT_ATTEMPTED:
+        return f"{name} (would need: {escape(row.needs)})"
+    return f'<a href="#{row.anchor}" title="{escape(row.title)}">{name}</a>'
 
 
 def _short(label: str, title: str) -> str:
@@ -127,7 +139,7 @@ def _tile(row: Any) -> str:
     evidence = f", {RESTS_ON[row.evidence]}" if row.evidence else ""
     told = f"{row.label}: {row.title} ({row.verdict}{evidence})"
     return (
-        f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{row.notebook}.html#{row.anchor}" '
+        f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{_address(row)}" '
         f'title="{escape(told)}" aria-label="{escape(row.paper)}, {escape(told)}">'
         f"{MARKS[row.outcome]}</a></li>"
     )
@@ -199,7 +211,7 @@ def index_table(card: pd.DataFrame, paper: str) -> HTML:
     rows = list(card[card["paper"] == paper].itertuples())
     frame = pd.DataFrame(
         {
-            "exhibit": [link(r.notebook, r.anchor, r.label) + _muted(r.kind) for r in rows],
+            "exhibit": [_place(r, _UP) + _muted(r.kind) for r in rows],
             "what it shows": [_what_cell(r) for r in rows],
             "verdict": [_verdict_cell(r) for r in rows],
         }

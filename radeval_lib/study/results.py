@@ -22,7 +22,7 @@ from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 
 CAUSES = ("paper", "text", "definition", "rounding")
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -42,22 +42,17 @@ class Result:
 
     @property
     def kind(self) -> str:
-        """``numbers``, ``data`` or ``stand-ins``: see :func:`radeval_lib.study.verdicts.kind`."""
+        """One of :data:`radeval_lib.study.verdicts.KINDS`."""
         return verdicts.kind(self.evidence, self.stand_in)
 
     @property
     def outcome(self) -> str:
         """Whether what was checked holds: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
-        return _outcome(self.evidence, self.checks, self.remaining, self.stand_in)
+        return verdicts.outcome_of(self.verdict)
 
     def with_outcome(self, outcome: str) -> list[Check]:
         """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
-
-
-def _outcome(evidence: str, checks: Sequence[Check], remaining: str, stand_in: str) -> str:
-    shape = verdicts.kind(evidence, stand_in) == "stand-ins"
-    return verdicts.outcome([check.outcome for check in checks], remaining, shape=shape)
 
 
 def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_in: str = "") -> str:
@@ -66,9 +61,13 @@ def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_
     Raises
     ------
     ResultError
-        Where the evidence is unknown, there is no check, or two checks have one name.
+        Where the evidence is unknown, there is no check, an experiment of our own has one, or two checks have
+        one name.
     """
-    verdicts.kind(evidence, stand_in)
+    if verdicts.kind(evidence, stand_in) == verdicts.EXPERIMENT:
+        if checks:
+            raise ResultError("an experiment of our own checks nothing that a paper states")
+        return verdicts.EXPERIMENT
     if not checks:
         raise ResultError(
             "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
@@ -78,7 +77,8 @@ def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
-    return verdicts.verdict(evidence, stand_in, _outcome(evidence, checks, remaining, stand_in))
+    found = verdicts.outcome([check.outcome for check in checks], remaining)
+    return verdicts.verdict(evidence, stand_in, found)
 
 
 def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[str, tuple[str, str]]:

@@ -229,25 +229,31 @@ class Run:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
         return roles.evidence(self._filler(role))
 
-    def evidence_of_models(self, *wanted: str) -> str:
-        """Level of evidence of what models of these roles find in a text: ``synthetic`` if one of them was
-        trained in this build on generated reports or not at all, else that of what it was trained on."""
-        found = [self._evidence_of_model(role) for role in wanted]
-        return min(found, key=("synthetic", "open", "credentialed").index)
-
-    def _evidence_of_model(self, role: str) -> str:
-        name = self.profile.models[role]
-        if name.startswith(naming.UNTRAINED):
-            return roles.SYNTHETIC
-        if name.startswith(CELL_MODEL):
-            cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
-            return str(self._kept(cell).facts.get("evidence", roles.SYNTHETIC))
-        return "open"
-
     def source(self, role: str) -> str:
         """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
         filler = self._filler(role)
         return "the generator" if filler == roles.SYNTHETIC else _title(filler)
+
+    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> tuple[str, str]:
+        """What an exhibit rests on that is rebuilt from data, perhaps with models.
+
+        Parameters
+        ----------
+        data : what the paper used, by role of data.
+        models : likewise, by role of model.
+
+        Returns
+        -------
+        evidence : the weakest of the data; ``synthetic`` where a model is another than the paper's, because
+            the result then tells of that model.
+        stand_in : :meth:`stand_in` of both.
+        """
+        models = models or {}
+        levels = [self.evidence(role) for role in data]
+        if any(self.profile.models[role] != paper for role, paper in models.items()):
+            levels.append(roles.SYNTHETIC)
+        evidence = min(levels, key=("synthetic", "open", "credentialed").index)
+        return evidence, self.stand_in({**data, **models})
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
         """What stands in for the paper's own data and models in this run; empty where nothing does.

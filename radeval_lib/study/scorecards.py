@@ -11,19 +11,21 @@ from radeval_lib.study.results import Result
 from radeval_lib.study.verdicts import (
     CANNOT_TELL,
     EVIDENCE,
+    EXPERIMENT,
     FAILS,
+    KINDS,
     NOT_ATTEMPTED,
     STRENGTH,
     VERDICTS,
 )
 
 
-def _rank(result: Result) -> tuple[bool, int, bool, int]:
-    """What a reader should look at first: what tells something; data before numbers before shapes; and of
+def _rank(result: Result) -> tuple[int, int, bool, int]:
+    """What a reader should look at first: what tells something; data before numbers before other data; and of
     printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
-    kind = ("data", "numbers", "stand-ins").index(result.kind)
+    silent = {CANNOT_TELL: 1, EXPERIMENT: 2}.get(result.outcome, 0)
     settled = result.kind != "numbers" or result.outcome != FAILS
-    return result.outcome == CANNOT_TELL, kind, settled, STRENGTH.index(result.evidence)
+    return silent, KINDS.index(result.kind), settled, STRENGTH.index(result.evidence)
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
@@ -34,7 +36,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     DataFrame
         One row an exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
         ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``evidence``
-        (empty if not attempted), ``shape`` (bool: stand-ins) and ``remaining``; one column a kind of evidence
+        (empty if not attempted) and ``remaining``; one column a kind of evidence
         with the verdict there (empty if none); ``checks``, ``failing`` and ``untold`` (how many checks cannot
         tell), counted over all evidence.
     """
@@ -58,7 +60,6 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "verdict": best.verdict if best else NOT_ATTEMPTED,
                 "outcome": best.outcome if best else NOT_ATTEMPTED,
                 "evidence": best.evidence if best else "",
-                "shape": best is not None and best.kind == "stand-ins",
                 "remaining": best.remaining if best else "",
                 **{level: levels[level].verdict if level in levels else "" for level in EVIDENCE},
                 "checks": sum(len(result.checks) for result in levels.values()),
@@ -85,9 +86,9 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``shape`` (bool: nothing
-        of the paper's own is compared), ``check``, ``printed``, ``follows``, ``outcome`` (``holds``,
-        ``fails`` or ``cannot tell``), ``cause`` and ``explanation`` (empty unless it fails and is explained).
+        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``printed``,
+        ``follows``, ``outcome`` (``holds``, ``fails`` or ``cannot tell``), ``cause`` and ``explanation``
+        (empty unless it fails and is explained).
     """
     entries = ledger()
     rows = []
@@ -103,7 +104,6 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
                     "notebook": entry.notebook,
                     "anchor": entry.anchor,
                     "evidence": result.evidence,
-                    "shape": result.kind == "stand-ins",
                     "check": check.name,
                     "printed": check.printed,
                     "follows": check.computed,
@@ -119,7 +119,6 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "notebook",
         "anchor",
         "evidence",
-        "shape",
         "check",
         "printed",
         "follows",
@@ -127,4 +126,4 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         "cause",
         "explanation",
     ]
-    return pd.DataFrame(rows, columns=columns).astype({"shape": bool})
+    return pd.DataFrame(rows, columns=columns)

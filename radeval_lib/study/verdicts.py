@@ -3,7 +3,8 @@
 A check *holds*, *fails* or *cannot tell*. A result *fails* where a check fails; otherwise it *holds* where a
 check holds, *in part* where another could not tell or something of the exhibit was not checked; otherwise it
 *cannot tell*. What the result rests on chooses the words: arithmetic on numbers that somebody gives can only
-be consistent, a computation from data can reproduce, and stand-ins can show a shape.
+be consistent, a computation from data can reproduce. What rests on generated reports, or on other models than
+the paper's, is an experiment of our own and gets no verdict: it tells of our generator and our models.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from radeval_lib.errors import ResultError
 
 # What a result rests on, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
-    "print": "from the numbers that the paper prints",
-    "released": "from numbers in an author's repository",
-    "synthetic": "on generated reports",
+    "print": "on the numbers that the paper prints",
+    "released": "on numbers from an author's repository",
+    "synthetic": "in an experiment of our own",
     "open": "on public data",
     "credentialed": "on credentialed data",
 }
@@ -26,37 +27,48 @@ STRENGTH = ("credentialed", "open", "released", "print", "synthetic")
 
 HOLDS, FAILS, CANNOT_TELL = "holds", "fails", "cannot tell"
 CHECK_OUTCOMES = (HOLDS, FAILS, CANNOT_TELL)
-IN_PART, NOT_ATTEMPTED = "holds in part", "not attempted"
-OUTCOMES = (HOLDS, IN_PART, FAILS, CANNOT_TELL, NOT_ATTEMPTED)
-MARKS = {HOLDS: "✓", IN_PART: "◐", FAILS: "✗", CANNOT_TELL: "?", NOT_ATTEMPTED: "○"}
+IN_PART, EXPERIMENT, NOT_ATTEMPTED = "holds in part", "own experiment", "not attempted"
+OUTCOMES = (HOLDS, IN_PART, FAILS, CANNOT_TELL, EXPERIMENT, NOT_ATTEMPTED)
+MARKS = {HOLDS: "✓", IN_PART: "◐", FAILS: "✗", CANNOT_TELL: "?", EXPERIMENT: "◇", NOT_ATTEMPTED: "○"}
 
-# What rests on numbers, on data of the paper's kind, or on something that stands in for them.
+# What rests on numbers, on the paper's data, or on other data of the same kind.
 _WORDS = {
     "numbers": {HOLDS: "consistent", IN_PART: "consistent in part", FAILS: "inconsistent"},
     "data": {HOLDS: "reproduced", IN_PART: "reproduced in part", FAILS: "differs"},
-    "stand-ins": {HOLDS: "shape holds", IN_PART: "shape holds in part", FAILS: "shape fails"},
+    "other data": {
+        HOLDS: "holds on other data",
+        IN_PART: "holds in part on other data",
+        FAILS: "fails on other data",
+    },
 }
-VERDICTS = (*(word for words in _WORDS.values() for word in words.values()), CANNOT_TELL, NOT_ATTEMPTED)
+VERDICTS = (
+    *(word for words in _WORDS.values() for word in words.values()),
+    CANNOT_TELL,
+    EXPERIMENT,
+    NOT_ATTEMPTED,
+)
+KINDS = ("data", "numbers", "other data", EXPERIMENT)
+"""What results can be, in the order in which a reader should look at them."""
 
 
 def kind(evidence: str, stand_in: str = "") -> str:
-    """``numbers``, ``data`` or ``stand-ins``: which words a result on this evidence may use."""
+    """One of :data:`KINDS`: which words a result on this evidence may use, where other data stand in."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
-    if evidence == "synthetic" or stand_in:
-        return "stand-ins"
+    if evidence == "synthetic":
+        return EXPERIMENT
+    if stand_in:
+        return "other data"
     return "numbers" if evidence in ("print", "released") else "data"
 
 
-def outcome(checks: Sequence[str], remaining: str = "", *, shape: bool = False) -> str:
+def outcome(checks: Sequence[str], remaining: str = "") -> str:
     """Whether what was checked holds: one of :data:`OUTCOMES`.
 
     Parameters
     ----------
     checks : outcomes of the checks, each one of :data:`CHECK_OUTCOMES`.
     remaining : what of the exhibit was not checked; empty if nothing.
-    shape : whether stand-ins were checked. Their data and models always remain, so that ``remaining`` alone
-        makes nothing of theirs *in part*.
     """
     if not checks:
         return NOT_ATTEMPTED
@@ -64,12 +76,13 @@ def outcome(checks: Sequence[str], remaining: str = "", *, shape: bool = False) 
         return FAILS
     if HOLDS not in checks:
         return CANNOT_TELL
-    return IN_PART if CANNOT_TELL in checks or (remaining and not shape) else HOLDS
+    return IN_PART if CANNOT_TELL in checks or remaining else HOLDS
 
 
 def verdict(evidence: str, stand_in: str, found: str) -> str:
     """The word for an outcome on this evidence: one of :data:`VERDICTS`."""
-    return _WORDS[kind(evidence, stand_in)].get(found, found)
+    words = kind(evidence, stand_in)
+    return EXPERIMENT if words == EXPERIMENT else _WORDS[words].get(found, found)
 
 
 def outcome_of(verdict: str) -> str:

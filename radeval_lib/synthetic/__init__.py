@@ -34,7 +34,7 @@ from radeval_lib.synthetic.generator import (
     report_at,
 )
 from radeval_lib.synthetic.pairings import HEURISTICS, SyntheticPair, green_pairs
-from radeval_lib.synthetic.raters import PERFECT, Preference, Rater, Rating, panel, prefer, rate, rate_all
+from radeval_lib.synthetic.raters import PERFECT, Rater, Rating, panel, rate, rate_all
 from radeval_lib.synthetic.records import (
     RADGRAPH_LABELS,
     RADGRAPH_RELATIONS,
@@ -73,7 +73,6 @@ __all__ = [
     "Finding",
     "GoldError",
     "Normal",
-    "Preference",
     "RadGraphEntity",
     "Rater",
     "Rating",
@@ -98,7 +97,6 @@ __all__ = [
     "modality_anatomies",
     "opposite",
     "panel",
-    "prefer",
     "radgraph_json",
     "rate",
     "rate_all",

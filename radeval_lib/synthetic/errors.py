@@ -20,6 +20,10 @@ from radeval_lib.synthetic.records import Finding, Style, SyntheticError, Synthe
 
 #: What to inject: category letter and significance; a mapping says how many of each.
 ErrorKind = tuple[str, bool]
+#: How often each category, and a significant error, is planted, so that simulated raters note them about as
+#: often as ReXVal's six radiologists counted them: a .35, b .32, c .10, d .10, e .07, f .06; significant .71.
+CATEGORY_SHARES = {"a": 0.23, "b": 0.36, "c": 0.13, "d": 0.11, "e": 0.08, "f": 0.09}
+SIGNIFICANT_SHARE = 0.85
 _ORDER = "cdfeba"  # attributes first, then removals, then additions
 _TRIES = 4000
 _ATTEMPTS = 1000
@@ -202,7 +206,9 @@ def error_pairs(
             )
 
 
-def random_kinds(rng: Random) -> list[ErrorKind]:
-    """A mix of 0 to 6 errors, few more often than many."""
-    number = int(7 * rng.random() ** 1.3)
-    return [("abcdef"[int(6 * rng.random())], rng.random() < 0.6) for _ in range(number)]
+def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
+    """So many errors (default: 0 to 6, few more often than many), of categories and significance by
+    :data:`CATEGORY_SHARES` and :data:`SIGNIFICANT_SHARE`."""
+    number = int(7 * rng.random() ** 1.3) if number is None else number
+    letters, shares = list(CATEGORY_SHARES), list(CATEGORY_SHARES.values())
+    return [(rng.choices(letters, shares)[0], rng.random() < SIGNIFICANT_SHARE) for _ in range(number)]

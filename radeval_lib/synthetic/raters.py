@@ -1,16 +1,16 @@
 """Simulated raters: people who see most errors, sometimes an error that is not there, and grade in steps.
 
 A rater gets the exact comparison of candidate and reference and returns what a radiologist would write down
-in ReXVal (counts of six categories, clinically significant and not), RaTE-Eval (potential errors, grades
-from 0 to 5 after table 8 of Zhao et al. 2024) and GREEN's preference study (which of two, with a confidence
-from 1 to 10). Every departure from the truth is a named parameter, so that what a metric's agreement with
-such raters shows is known.
+in ReXVal (counts of six categories, clinically significant and not) and RaTE-Eval (potential errors, grades
+from 0 to 5). Every departure from the truth is a named parameter, so that what a metric's agreement with
+such raters shows is known. Raters of a panel mind different things when they grade, and none of them uses a
+metric's formula. How far those of a panel differ is fitted to the counts of ReXVal's six radiologists.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -19,8 +19,24 @@ from radeval_lib.synthetic.generator import seeded
 from radeval_lib.synthetic.records import SyntheticError
 
 _LETTERS = tuple(CATEGORIES)
-#: What an error takes from a grade, in matched findings.
-_WEIGHT = {True: 1.0, False: 0.25}
+
+
+def _impression(comparison: Comparison, significant: int, minor: int) -> float:
+    """The share of findings that are wrong somehow, coarsely: how many errors a finding has is not minded."""
+    wrong = min(significant + minor, len({error.concept for error in comparison.errors}) or 1)
+    stated = len(comparison.matched) + wrong
+    return 4 * wrong / stated if significant + minor else 0.0
+
+
+#: What raters mind when they grade: the steps that noted errors take from 5.
+MINDS: dict[str, Callable[[Comparison, int, int], float]] = {
+    "errors": lambda _, significant, minor: 0.8 * (significant + minor),
+    "weighted errors": lambda _, significant, minor: significant + 0.25 * minor,
+    "the worst error": lambda _, significant, minor: (
+        2.5 + 0.25 * (significant - 1) if significant else min(minor, 1.0)
+    ),
+    "the impression": _impression,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +44,15 @@ class Rater:
     """How a rater departs from the truth."""
 
     name: str = "rater"
-    sensitivity: float = 0.9
-    minor_sensitivity: float = 0.6
+    sensitivity: float = 0.95
+    minor_sensitivity: float = 0.7
     significance_noise: float = 0.1
     category_noise: float = 0.03
-    false_alarms: float = 0.15
+    false_alarms: float = 0.1
     granularity: float = 1.0
     noise: float = 0.4
     leniency: float = 0.0
+    minds: str = "errors"
 
     def __post_init__(self) -> None:
         for key in ("sensitivity", "minor_sensitivity", "significance_noise", "category_noise"):
@@ -45,6 +62,7 @@ class Rater:
             raise SyntheticError("false_alarms and noise must not be negative, granularity positive", "Rater")
 
 
+_SPREAD, _ALARMS = 0.15, 1.2  # of sensitivities, and of the logarithm of false alarms, over a panel
 #: A rater without any departure: exact counts, grades without noise.
 PERFECT = Rater("perfect", 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
@@ -70,15 +88,6 @@ class Rating:
         return self.total / self.potential if self.potential else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """Which of two candidates a rater prefers (0 or 1), and how surely (1 to 10)."""
-
-    rater: str
-    choice: int
-    confidence: int
-
-
 def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Rating:
     """A rating of the candidate behind ``comparison``; ``case`` names it, so that cases differ."""
     rng = seeded(seed, rater.name, case, "rating")
@@ -92,41 +101,18 @@ def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") ->
             category = _LETTERS[int(rng.random() * len(_LETTERS))]
         counts[significant][category] += 1
     for _ in range(_poisson(rng, rater.false_alarms)):
-        counts[False][_LETTERS[int(rng.random() * len(_LETTERS))]] += 1
+        counts[rng.random() < 0.5][_LETTERS[int(rng.random() * len(_LETTERS))]] += 1
     noted = sum(counts[True].values()) + sum(counts[False].values())
-    lost = sum(_WEIGHT[significant] * sum(by.values()) for significant, by in counts.items())
-    latent = 5 * share_correct(comparison, lost) + rater.leniency + rater.noise * _normal(rng)
+    lost = MINDS[rater.minds](comparison, sum(counts[True].values()), sum(counts[False].values()))
+    latent = 5 - lost + rater.leniency + rater.noise * _normal(rng)
     grade = min(5.0, max(0.0, round(latent / rater.granularity) * rater.granularity))
     return Rating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
 
 
-def share_correct(comparison: Comparison, lost: float) -> float:
-    """Share of the described information that is right; table 8's grades are its fifths.
+def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]:
+    """``n`` raters around ``base``, who see more or less, invent more or less, and mind different things.
 
-    Findings that both reports state count fully, denials and normal statements that both make a quarter
-    (table 8 sets "some negative descriptions are the same" just above "no overlap"); two reports that say
-    nothing in common but contradict each other nowhere are alike.
-    """
-    right = len(comparison.matched) + 0.25 * len(comparison.agreed_negatives)
-    if right == 0:
-        return 0.0 if lost else 1.0
-    return right / (right + lost)
-
-
-def prefer(first: Comparison, second: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Preference:
-    """Which candidate the rater prefers: the one with the better noisy grade, before rounding to steps."""
-    fine = replace(rater, granularity=1e-6, leniency=0.0)
-    grades = [rate(c, fine, seed, f"{case}/{i}").grade for i, c in enumerate((first, second))]
-    gap = grades[0] - grades[1]
-    tie = seeded(seed, rater.name, case, "tie").random() < 0.5
-    choice = int(tie if gap == 0 else gap < 0)
-    return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / 3)))
-
-
-def panel(n: int, seed: int = 0, base: Rater | None = None, spread: float = 0.08) -> tuple[Rater, ...]:
-    """``n`` raters around ``base``: sensitivities and leniency differ with standard deviation ``spread``.
-
-    Leniency, in grades, differs five times as much.
+    Leniency, in grades, has a standard deviation of 0.4.
     """
     base = base or Rater()
     raters = []
@@ -136,9 +122,11 @@ def panel(n: int, seed: int = 0, base: Rater | None = None, spread: float = 0.08
             replace(
                 base,
                 name=f"{base.name} {index + 1}",
-                sensitivity=_clipped(base.sensitivity + spread * _normal(rng)),
-                minor_sensitivity=_clipped(base.minor_sensitivity + spread * _normal(rng)),
-                leniency=base.leniency + 5 * spread * _normal(rng),
+                sensitivity=_clipped(base.sensitivity + _SPREAD * _normal(rng)),
+                minor_sensitivity=_clipped(base.minor_sensitivity + _SPREAD * _normal(rng)),
+                false_alarms=base.false_alarms * math.exp(_ALARMS * _normal(rng)),
+                leniency=base.leniency + 0.4 * _normal(rng),
+                minds=tuple(MINDS)[index % len(MINDS)],
             )
         )
     return tuple(raters)

@@ -105,9 +105,10 @@ def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, pa
         ".map(r => [r.querySelector('a').getAttribute('href'),"
         " r.querySelector('.verdict').innerText])",
     )
-    expected = {f"../{entry.notebook}.html#{entry.anchor}" for entry in ledger().values()}
     assert len(rows) == len(ledger())
-    assert {href for href, _ in rows} == expected
+    for entry, (href, status) in zip(ledger().values(), rows, strict=True):
+        place = "" if status.endswith("not attempted") else f"#{entry.anchor}"
+        assert href == f"../{entry.notebook}.html{place}"
     assert all(status.strip() for _, status in rows)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.findings import Location, read
+from radeval_lib.findings import Location, coverage, read
 from radeval_lib.findings.words import sentences, tokens
 from radeval_lib.synthetic import Denial, Finding, generate
 
@@ -126,8 +126,34 @@ def test_an_ambiguous_name_follows_the_rest_of_the_report():
 
 def test_a_diagnosis_is_linked_to_its_sign():
     sign, diagnosis = read("Right basilar opacity, which may represent atelectasis.").findings
-    assert sign.sign_of == 1
+    assert sign.sign_of == (1,)
     assert diagnosis.presence == "uncertain"
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("", 1.0),
+        ("1. 2.", 1.0),
+        ("Small left effusion. The lungs are otherwise clear.", 1.0),
+        ("No pneumothorax. The widget is purple.", 1 / 2),
+        (
+            "PA and lateral views. Recommend follow-up. History of cough. Colourless ideas sleep.",
+            3 / 4,
+        ),
+        ("Colourless green ideas sleep furiously.", 0.0),
+    ],
+)
+def test_coverage_by_hand(text, share):
+    assert coverage(text) == share
+
+
+@given(
+    st.lists(st.sampled_from(["Left effusion.", "Ideas sleep.", "Clear lungs.", "Thank you."]), min_size=1)
+)
+def test_coverage_does_not_depend_on_the_order(parts):
+    assert coverage(" ".join(parts)) == coverage(" ".join(reversed(parts)))
+    assert coverage(" ".join(parts)) == sum(part != "Ideas sleep." for part in parts) / len(parts)
 
 
 @given(st.text(max_size=300))

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import given
@@ -23,16 +24,8 @@ from radeval_lib.metrics.ratescore import (
     load,
     options,
 )
-from radeval_lib.metrics.ratescore.scoring import Entity
 from radeval_lib.pages.ratescore import entity_display
-from radeval_lib.pages.ratescore.learned_weights import (
-    PairTable,
-    PreparedPair,
-    folds,
-    held_out_pairs,
-    learn,
-    prepared,
-)
+from radeval_lib.pages.ratescore.learned_weights import EQUAL, answer, scored
 
 FOLEY = [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")]
 NOT_FOLEY = [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")]
@@ -250,64 +243,6 @@ def test_display_marks_entities_without_colour_alone() -> None:
     assert "no entity in the candidate" in absent
 
 
-def _pairs(count: int, seed: int) -> list[PreparedPair]:
-    rng = np.random.default_rng(seed)
-    result = []
-    for _ in range(count):
-        n, m = rng.integers(1, 7, size=2)
-        sides = [tuple(Entity(str(i), TYPES[rng.integers(5)]) for i in range(size)) for size in (n, m)]
-        result.append(PreparedPair(sides[0], sides[1], rng.uniform(0, 1, size=(n, m))))
-    return result
-
-
-@pytest.mark.parametrize("chosen", [Options(), Options(penalty="any_mismatch", orientation="match_first")])
-def test_table_scores_as_the_scorer_does(chosen) -> None:
-    pairs = [*_pairs(40, 1), PreparedPair((), (Entity("x", "DISEASE"),), np.empty((0, 1)))]
-    weights = load("short")
-    scorer = Scorer(weights, chosen)
-    expected = [scorer.score(pair.reference, pair.candidate, pair.cosines).score for pair in pairs]
-    np.testing.assert_allclose(PairTable(pairs, chosen).scores(weights), expected, atol=1e-12)
-
-
-def test_planted_weights_are_recovered() -> None:
-    # ratings are the scores under planted W and p, with a little noise; a random W is the yardstick
-    rng = np.random.default_rng(0)
-    pairs = _pairs(300, 2)
-    planted = Weights("planted", rng.uniform(size=(5, 5)) ** 2, 0.3)
-    table = PairTable(pairs)
-    ratings = table.scores(planted) + rng.normal(scale=0.01, size=len(pairs))
-    found = learn(pairs, ratings, objective="pearson", trials=350, seed=1)
-    others = [
-        np.corrcoef(table.scores(Weights("r", rng.uniform(size=(5, 5)), 0.5)), ratings)[0, 1]
-        for _ in range(20)
-    ]
-    assert found.test > 0.93 > max(others)
-    assert abs(found.weights.penalty - 0.3) < 0.2
-    assert np.corrcoef(found.weights.matrix.ravel(), planted.matrix.ravel())[0, 1] > 0.4
-    assert (np.diff(found.best) >= 0).all()
-    assert len(found.history) == 350
-
-
-def test_learning_names_bad_input() -> None:
-    pairs = _pairs(10, 0)
-    for ratings, settings, said in (
-        ([1.0], {}, "10 pairs but 1 ratings"),
-        ([float("nan")] * 10, {}, "not a finite number"),
-        ([1.0] * 10, {"objective": "spearman"}, "Choices: kendall, pearson"),
-        ([1.0] * 10, {"groups": [0] * 10}, "too few"),
-    ):
-        with pytest.raises(MetricError, match=said):
-            learn(pairs, ratings, **settings)
-
-
-def test_cases_stay_together() -> None:
-    pairs = _pairs(20, 3)
-    found = learn(pairs, list(range(20)), trials=12, groups=[i // 2 for i in range(20)])
-    assert -1 <= found.test <= 1
-    again = learn(pairs, list(range(20)), trials=12, groups=[i // 2 for i in range(20)])
-    np.testing.assert_array_equal(found.weights.matrix, again.weights.matrix)
-
-
 class WordTagger:
     """Every word but ``no`` is an entity."""
 
@@ -330,46 +265,19 @@ class LetterEncoder:
         return np.array([[text.count(chr(97 + i)) for i in range(26)] for text in texts], dtype=np.float32)
 
 
-def test_prepared_pairs_score_as_the_metric_does() -> None:
-    tagger, encoder = WordTagger(), LetterEncoder()
+def test_pairs_whose_entities_are_known_score_as_the_metric_does() -> None:
+    metric = RaTEScore.with_models(WordTagger(), LetterEncoder())
     references = ["small effusion. no edema", "effusion effusion", ""]
     candidates = ["edema. effusion small", "small", "edema"]
-    pairs = prepared(tagger, encoder, references, candidates)
-    metric = RaTEScore.with_models(tagger, encoder)
+    pairs = list(zip(metric.entities(references), metric.entities(candidates), strict=True))
     expected = metric.score(references, candidates).values
-    np.testing.assert_allclose(PairTable(pairs).scores(load("long")), expected, atol=1e-6)
+    np.testing.assert_allclose(scored(pairs, LetterEncoder(), Scorer("long")), expected, atol=1e-6)
 
 
-def test_type_counts_count_each_match_once() -> None:
-    pairs = _pairs(30, 3)
-    counts = PairTable(pairs).type_counts()
-    assert counts.sum() == sum(len(pair.reference) + len(pair.candidate) for pair in pairs)
-
-
-def test_held_out_pairs_take_whole_groups() -> None:
-    groups = [number // 2 for number in range(40)]
-    unseen = held_out_pairs(groups, 0.2, seed=5)
-    assert unseen.sum() == 8
-    assert (unseen[::2] == unseen[1::2]).all()
-    assert not np.array_equal(unseen, held_out_pairs(groups, 0.2, seed=6))
-
-
-def test_folds_hold_out_every_pair_once_and_whole_groups() -> None:
-    groups = [number // 2 for number in range(40)]
-    fold = folds(groups, 5, seed=1)
-    assert sorted(np.unique(fold)) == [0, 1, 2, 3, 4]
-    assert (np.bincount(fold) == 8).all()
-    assert (fold[::2] == fold[1::2]).all()
-    with pytest.raises(MetricError, match="3 groups of pairs cannot make 5 folds"):
-        folds([1, 2, 3], 5, seed=1)
-
-
-def test_learning_sees_nothing_of_what_is_held_out() -> None:
-    pairs, rng = _pairs(30, 4), np.random.default_rng(1)
-    ratings, unseen = rng.uniform(size=30), np.arange(30) % 3 == 0
-    first = learn(pairs, ratings.tolist(), trials=12, seed=2, unseen=unseen)
-    ratings[unseen] = rng.uniform(size=10)
-    second = learn(pairs, ratings.tolist(), trials=12, seed=2, unseen=unseen)
-    np.testing.assert_array_equal(first.weights.matrix, second.weights.matrix)
-    assert first.train == second.train
-    assert first.test != second.test
+def test_a_lead_counts_by_its_corrected_p() -> None:
+    leads = pd.DataFrame(
+        {"difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": [0.2, 0.01]}, index=[EQUAL, "encoder: other"]
+    )
+    told = answer(leads, 40, "RadPref")
+    assert "are indistinguishable from equal ones (+0.20 [+0.10, +0.30], p = 0.2)" in told["answer"]
+    assert "do better than those of other" in told["rests"]

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from radeval_lib.pages.ratescore.rivals import Size, encoding_operations, least_reading_operations
+from radeval_lib.pages.ratescore.cost import Size, encoding_operations, least_reading_operations
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:

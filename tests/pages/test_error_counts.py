@@ -1,26 +1,34 @@
 """The rule of Appendix A.7 on lengths and errors."""
 
-import pytest
-
-from radeval_lib.pages.ratescore.error_counts import case_against_rule, words
-from radeval_lib.papers.printed_numbers import parse
+from radeval_lib.pages.ratescore.error_counts import against_rule, answer, length_group, printed_pairs, words
+from radeval_lib.papers.printed_numbers import parse, quoted
+from radeval_lib.stats.estimates import Estimate
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}
 
 
-@pytest.mark.parametrize(
-    ("length", "errors", "found"),
-    [
-        (5, "0", ("short", "zero errors", "yes")),
-        (5, "1.33", ("short", "zero errors", "no")),
-        (30, "1.33", ("long", "more than 3", "no")),
-        (30, "3.50", ("long", "more than 3", "yes")),
-        (20, "2", ("neither", "nothing said", "no")),
-    ],
-)
-def test_a_case_stands_against_the_rule(length: int, errors: str, found: tuple[str, str, str]) -> None:
-    assert case_against_rule(length, parse(errors), RULE) == found
+def test_groups_leave_both_edges_between() -> None:
+    assert [length_group(n, RULE) for n in (9, 10, 25, 26)] == ["short", "between", "between", "long"]
 
 
 def test_words_are_what_blanks_part() -> None:
     assert words("No  acute process.") == 3
+
+
+def test_the_printed_cases_stand_against_the_rule() -> None:
+    told = against_rule(printed_pairs(), quoted("ratescore.claim_length_bias"))
+    assert told.startswith(
+        "one has 9 words, for which the rule has about no error, and 1.33 errors; the other has "
+    )
+    assert told.endswith("for which the rule has more than 3 on average, and 1.33 errors")
+
+
+def test_the_answer_says_which_way_errors_go() -> None:
+    ties = {
+        (value, f"words, {side}"): Estimate(x, x - 0.1, x + 0.1, n=40)
+        for value, x in (("errors", 0.3), ("share", 0.05))
+        for side in ("reference", "candidate")
+    }
+    told = answer(ties, "RadPref")
+    assert "On 40 pairs of RadPref the number of errors rises" in told["answer"]
+    assert "has no sure link" in told["rests"]

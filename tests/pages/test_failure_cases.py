@@ -1,38 +1,31 @@
-"""Answers that are no better than a guess, and the types of A.5 put right."""
+"""RaTEScore of the triple of A.5 with given entities, against sums by hand."""
 
 import pandas as pd
 import pytest
 
-from radeval_lib.metrics.ratescore import Entity
-from radeval_lib.pages.ratescore.failure_cases import by_answer, no_better, right_types
+from radeval_lib.metrics.ratescore import Scorer
+from radeval_lib.pages.ratescore.failure_cases import OPPOSITE, SYNONYM, by_entities, check_fooled, ranges
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "answer"),
-    [
-        (0.51, 0.9, False),
-        (0.51, 0.58, False),
-        (0.4, 0.59, True),
-        (0.1, 0.4, True),
-        (0.5, 0.6, None),
-        (0.0, 1.0, None),
-    ],
-)
-def test_to_be_no_better_than_a_guess_takes_a_narrow_interval(
-    low: float, high: float, answer: bool | None
-) -> None:
-    assert no_better(low, high) is answer
+def test_names_that_are_alike_leave_only_the_penalty() -> None:
+    scorer = Scorer("long")
+    w, p = scorer.weights.weight, scorer.weights.penalty
+    place = w("ANATOMY", "ANATOMY")
+    there, back = (
+        (place + 2 * p * weight) / (place + 2 * weight)
+        for weight in (w("ABNORMALITY", "NON-ABNORMALITY"), w("NON-ABNORMALITY", "ABNORMALITY"))
+    )
+    found = by_entities("long", 1)
+    assert found[SYNONYM] == pytest.approx(1)
+    assert found[OPPOSITE] == pytest.approx(2 * there * back / (there + back))
 
 
-def test_metrics_are_grouped_by_what_their_intervals_show() -> None:
-    shares = pd.DataFrame({"low": [0.6, 0.7, 0.4], "high": [0.8, 0.9, 0.55]}, index=["A", "B", "C"])
-    assert by_answer(shares) == {"better": "A and B", "no_better": "C", "neither": "none"}
+def test_unlike_names_score_lower() -> None:
+    for frame in ranges().values():
+        assert (frame.loc["unlike"] < frame.loc["alike"]).all()
 
 
-def test_findings_are_denied_but_in_the_opposite() -> None:
-    found = [Entity("edema", "DISEASE"), Entity("lung", "ANATOMY")]
-    denied = [Entity("edema", "NON-DISEASE")]
-    assert right_types({"reference": found, "opposite rewrite": denied}) == {
-        "reference": [("edema", "NON-DISEASE"), ("lung", "ANATOMY")],
-        "opposite rewrite": [("edema", "DISEASE")],
-    }
+def test_a_metric_is_fooled_by_a_tie() -> None:
+    row = pd.Series({SYNONYM: 0.5, OPPOSITE: 0.5})
+    assert check_fooled("m", row).outcome == "holds"
+    assert check_fooled("m", row * [1, 0.9]).outcome == "fails"

@@ -123,13 +123,6 @@ def test_the_largest_cluster_and_its_centre():
     assert (nothing.nearest, nothing.most) == ((), 0)
 
 
-def test_a_point_is_not_its_own_neighbour():
-    places = np.array([(0, 0), (0, 1), (5, 0), (9, 0)])
-    assert summary.same_neighbours(places, np.array([7, 7, 2, 2])) == (1, pytest.approx(1 / 3))
-    assert summary.same_neighbours(places, np.array([7, 7, 7, 2])) == (0.5, 0.5)
-    assert summary.same_neighbours(places, np.arange(4)) == (0, 0)
-
-
 def test_the_built_in_fault_is_in_its_share_of_reports():
     pairs = summary.faulty_pairs(60, 1, share=1.0)
     assert (

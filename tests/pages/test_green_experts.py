@@ -59,15 +59,6 @@ def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     assert inter_expert.pairwise_p(TOTALS["total"]).shape == (15,)
 
 
-def test_a_judge_who_errs_less_is_nearer_to_radiologists():
-    truth = RNG.poisson(3, 60).astype(float)
-    people = truth[:, None] + RNG.integers(-2, 3, (60, 6))
-    leads = {name: inter_expert.Estimate(0.1, 0.05, 0.2) for name in ("each other", "mean", "difference")}
-    closer, bounds = inter_expert.check_judge(people, truth, leads)
-    assert closer.outcome == HOLDS
-    assert [check.outcome for check in bounds] == ["fails", "fails"]
-
-
 def test_table_6_says_what_it_can_tell_apart():
     six = correlations.PrintedTaus()
     assert "GREEN" not in six.below("GREEN")

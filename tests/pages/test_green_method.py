@@ -5,12 +5,11 @@ import pandas as pd
 
 from radeval_lib.pages.green import ceilings, method, rules_judge
 from radeval_lib.study import begin
-from radeval_lib.study.verdicts import HOLDS
 
 
-def test_the_formula_has_the_properties_that_the_paper_names():
+def test_the_score_by_way_of_its_text():
     assert method.scored(3, 1, 5) == 0.75
-    assert {check.outcome for check in method.check_formula()} == {HOLDS}
+    assert method.scored(0, 2) == 0
 
 
 def test_a_strict_reading_never_gives_a_wrong_score():
@@ -20,10 +19,9 @@ def test_a_strict_reading_never_gives_a_wrong_score():
     assert read.loc["as asked for", "what strict reports"] == ""
 
 
-def test_analyses_in_the_layout_are_read_back_and_strays_move_the_mean(tmp_path):
+def test_strays_move_the_mean(tmp_path):
     run = begin("green/method", profile="smoke", seed=1, output_dir=str(tmp_path))
     written = method.random_counts(60, np.random.default_rng(0))
-    assert method.read_back(written) == 60
     drift = method.drift(written, run).set_index(["way", "share"])["shift"]
     assert (drift.xs(0.0, level="share").abs() < 1e-12).all()
     assert drift.xs(0.4, level="share").abs().max() > 0
@@ -33,12 +31,6 @@ def test_changes_leave_out_spacing():
     assert method.changes("no  large effusion.", "no small effusion .") == ["large → small"]
     assert method.changes("the same", "the  same") == []
     assert (method.enumerated("green.guide_pairing"), method.enumerated("green.guide_ooc")) == (5, 4)
-
-
-def test_candidates_are_as_their_method_makes_them():
-    made = list(method.modified(120, 5))
-    assert {check.outcome for check in method.check_methods(made)} == {HOLDS}
-    assert method.counted_by_method(made).groupby("method").size().sum() == 120
 
 
 def test_what_a_score_of_zero_leaves_out():

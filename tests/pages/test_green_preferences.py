@@ -9,7 +9,7 @@ from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
 from radeval_lib.pages.green.judging import counted
 from radeval_lib.pages.green.preferences import Choice
-from radeval_lib.synthetic import PERFECT, Comparison, GoldError
+from radeval_lib.synthetic import Comparison, GoldError
 
 
 def choice(*votes: int | None, confidence: float = 5.0) -> Choice:
@@ -57,61 +57,6 @@ def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
     assert found.loc["one", "low"] < 0.5 < found.loc["one", "high"]
 
 
-def test_who_minds_errors_alone_prefers_fewer_and_is_surer_of_a_wide_gap():
-    near = preferences.by_errors(truth(1, 1), truth(1), PERFECT, 0, "a")
-    far = preferences.by_errors(truth(4), truth(0), PERFECT, 0, "a")
-    assert (near.choice, far.choice) == (1, 1)
-    assert near.confidence == 1 + round(9 * 0.25 / 3)
-    assert far.confidence == 10
-    coins = {preferences.by_errors(truth(1), truth(1), PERFECT, 0, str(case)).choice for case in range(20)}
-    assert coins == {0, 1}
-
-
-def test_a_perfect_counter_agrees_with_those_who_count_without_error():
-    made = preferences.simulated(
-        30, 3, lambda a, b, _, seed, case: preferences.by_errors(a, b, PERFECT, seed, case)
-    )
-    assert all(
-        one.preferred is not None
-        for one in made
-        if preferences.weighted_error_count(one.truth[0]) != preferences.weighted_error_count(one.truth[1])
-    )
-    told = [
-        one
-        for one in preferences.agreed(made)
-        if preferences.weighted_error_count(one.truth[0]) != preferences.weighted_error_count(one.truth[1])
-    ]
-    scores = [[-preferences.weighted_error_count(one.truth[place]) for one in told] for place in (0, 1)]
-    assert preferences.is_correct(told, *scores).tolist() == [1.0] * len(told)
-    assert len(told) > 10
-
-
-def test_simulated_cases_are_the_same_again_and_differ_by_what_radiologists_mind():
-    one, again, other = (
-        preferences.simulated(40, 1, preferences.RADIOLOGISTS[kind])
-        for kind in ("errors alone", "errors alone", "errors against what is right")
-    )
-    assert one == again
-    assert [case.reference for case in one] == [case.reference for case in other]
-    assert [case.votes for case in one] != [case.votes for case in other]
-
-
-def test_scores_of_a_judge_and_of_one_who_knows():
-    made = preferences.simulated(25, 2, preferences.by_errors)
-    judged, known = preferences.judged_scores(made, RulesJudge()), preferences.known_scores(made)
-    assert list(judged) == list(known)
-    for name in judged:
-        for one, other in zip(judged[name], known[name], strict=True):
-            assert len(one) == len(other) == 25
-            assert np.corrcoef(one, other)[0, 1] > 0.7
-
-
-def test_green_of_exact_differences_by_hand():
-    assert preferences.exact_counts(truth(2))["GREEN"] == 2 / 4
-    assert preferences.exact_counts(truth(0, 5))["GREEN"] == 1.0
-    assert preferences.exact_counts(truth(1, matched=0))["GREEN"] == 0.0
-
-
 def test_grades_become_votes():
     findings = {"C1": ("a",), "C2": ("a",)}
     case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"}, "", "", "")
@@ -127,12 +72,6 @@ def test_grades_become_votes():
     assert found.confidence == pytest.approx(4 / 3)
 
 
-def test_levels_and_sure_cases():
-    cases = [choice(0, 0, confidence=value) for value in (1, 2, 3, 4, 5, 6, 7, 8)]
-    assert preferences.levels(cases).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert preferences.high_confidence(cases).tolist() == [False] * 4 + [True] * 4
-
-
 def test_gain_with_confidence_by_hand():
     rng = np.random.default_rng(0)
     values, known = pd.Series([1.0, 1, 0, 1, 0, 0, 1, 0]), pd.Series([True] * 4 + [False] * 4)
@@ -141,13 +80,6 @@ def test_gain_with_confidence_by_hand():
     assert found.low < found.value < found.high
     with pytest.raises(ValueError, match="nothing to compare"):
         preferences.group_difference(values, pd.Series([True] * 8), resamples=10, rng=rng)
-
-
-def test_answers_are_read_as_meant():
-    answers = preferences.read_answers()
-    assert answers["as meant"].all()
-    assert answers.loc["with words and marks", ["choice", "confidence"]].tolist() == ["first", "7"]
-    assert answers.loc["out of range", ["choice", "confidence"]].tolist() == ["none", "none"]
 
 
 def test_counts_of_analyses_with_their_faults():

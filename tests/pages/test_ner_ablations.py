@@ -1,10 +1,16 @@
-"""Recognisers by measure, and the reach of their intervals."""
+"""Recognisers: the reach of their intervals, and what a choice between them changes."""
 
 import pandas as pd
 import pytest
 from scipy import stats
 
-from radeval_lib.pages.ratescore.ner_ablations import by_measure, precision_recall_f1, with_wilson
+from radeval_lib.pages.ratescore.ner_ablations import (
+    contrast_table,
+    precision_recall_f1,
+    undescribed,
+    with_wilson,
+)
+from radeval_lib.stats.estimates import Estimate
 
 MODELS = pd.DataFrame(
     {
@@ -18,17 +24,6 @@ MODELS = pd.DataFrame(
 )
 
 
-def test_each_measure_has_ranges_best_models_and_a_rank() -> None:
-    table = by_measure(MODELS, chosen="A")
-    assert table.loc["precision"].tolist() == [0.5, 0.5, 0.8, 0.8, "B, C", "3"]
-    assert table["best model"].to_dict() == {
-        "precision": "B, C",
-        "recall": "A",
-        "F1": "A, C",
-        "accuracy": "A",
-    }
-
-
 def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
     row = with_wilson(MODELS, entities=100).iloc[0]
     recall = stats.binomtest(40, 100).proportion_ci(method="wilson")
@@ -40,3 +35,19 @@ def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
 def test_f1_is_the_harmonic_mean() -> None:
     (row,) = precision_recall_f1(pd.DataFrame({"matched": [4], "predicted": [8], "gold": [10]})).itertuples()
     assert (row.precision, row.recall, row.F1) == (0.5, 0.4, pytest.approx(2 * 0.5 * 0.4 / 0.9))
+
+
+def test_an_interval_that_holds_0_decides_nothing() -> None:
+    better, unclear = Estimate(0.2, 0.1, 0.3), Estimate(0.1, -0.1, 0.3)
+    table = contrast_table(
+        {
+            name: dict.fromkeys(("f1", "precision", "recall"), gap)
+            for name, gap in (("a", better), ("b", unclear))
+        }
+    )
+    assert table.loc["a"].tolist() == [*["+0.200 [+0.10, +0.30]"] * 3, "better"]
+    assert table.loc["b", "decided"] == "not decided here"
+
+
+def test_appendix_a8_is_searched_whatever_the_case() -> None:
+    assert undescribed(["biomedbert", "SapBERT"]) == ["SapBERT"]

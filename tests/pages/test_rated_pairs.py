@@ -1,25 +1,44 @@
-"""Places in a ranking, and the shares that a printed digit can come from."""
+"""RaTEScore's place among its rivals, in words."""
 
-import pytest
+import numpy as np
+import pandas as pd
 
-from radeval_lib.pages.ratescore.rated_pairs import place, some_share_prints
+from radeval_lib.pages.ratescore.rated_pairs import answer, contrast_table, standing
+from radeval_lib.stats.correlations import resample
+from radeval_lib.study.metric_agreement import Agreement
+
+RATINGS = np.arange(40.0)
+SCORES = {
+    "RaTEScore": RATINGS + np.resize([0, 9, -9], 40),
+    "better": RATINGS,
+    "worse": np.resize([1.0, 0, 0, 2], 40),
+}
 
 
-def test_a_place_is_told_in_words() -> None:
-    assert place(2, 7) == "second of seven"
+def _agreement() -> Agreement:
+    drawn = resample(SCORES, RATINGS, kind="kendall", resamples=200, rng=np.random.default_rng(0))
+    scores = pd.DataFrame(SCORES | {"flat": np.zeros(40)})
+    correlations = drawn.intervals().assign(kind="kendall")
+    contrasts = drawn.compare("RaTEScore").assign(kind="kendall")
+    return Agreement(scores[[]], scores, correlations, contrasts)
 
 
-@pytest.mark.parametrize(
-    ("cell", "total", "cut", "possible"),
-    [
-        ("0.33", 3, False, True),
-        ("0.67", 3, False, True),
-        ("0.67", 3, True, False),
-        ("0.66", 3, True, True),
-        ("0.34", 3, False, False),
-    ],
-)
-def test_a_printed_share_has_to_come_from_a_whole_number(
-    cell: str, total: int, cut: bool, possible: bool
-) -> None:
-    assert some_share_prints(cell, total, cut=cut) is possible
+def test_a_place_counts_only_leads_beyond_chance() -> None:
+    found = standing(_agreement(), "kendall")
+    assert found["place"] == "second of three"
+    assert found["leads"] == "beats worse and is beaten by better"
+
+
+def test_the_table_has_every_metric_and_says_which_hardly_varies() -> None:
+    table = contrast_table(_agreement(), "kendall")
+    assert list(table.index) == ["better", "RaTEScore", "worse", "flat"]
+    assert table.loc["better", "Kendall"] == "1.00 [1.00, 1.00]"
+    assert table.loc["flat", "Kendall"] == "hardly varies"
+    assert table.loc["RaTEScore", "p, corrected"] == ""
+
+
+def test_the_answer_names_its_pairs_or_what_is_missing() -> None:
+    told = answer({"rated_pairs": _agreement()}, "RadPref")
+    assert told["answer"].startswith("On 40 rated pairs of RadPref, RaTEScore is second of three")
+    assert told["rests"] == ("Corrected for the number of rivals, it beats worse and is beaten by better.")
+    assert "no report" in answer({}, "")["answer"]

@@ -1,29 +1,23 @@
-"""Polarities that a recogniser misreads, and cosines of rows."""
+"""The least scores of errors, against sums by hand."""
 
-import numpy as np
 import pytest
 
-from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.pages.ratescore.where_it_fails import misread_polarities, paired_cosines
+from radeval_lib.metrics.ratescore import Scorer
+from radeval_lib.pages.ratescore.where_it_fails import ERRORS, least_score, least_scores
 
 
-class _Tagger:
-    def tag(self, texts):
-        return [[("effusion", "ABNORMALITY"), ("lung", "ANATOMY"), ("edema", "DISEASE")] for _ in texts]
+def test_a_denial_loses_only_by_the_penalty() -> None:
+    scorer = Scorer("short")
+    w, p = scorer.weights.weight, scorer.weights.penalty
+    place = w("ANATOMY", "ANATOMY")
+    sides = [w("NON-DISEASE", "DISEASE"), w("DISEASE", "NON-DISEASE")]
+    there, back = ((p * weight + place) / (weight + place) for weight in sides)
+    found = least_score(scorer, *ERRORS["pneumonia denied"])
+    assert found == pytest.approx(2 * there * back / (there + back))
 
 
-def test_polarity_is_judged_where_words_are_the_same_and_no_anatomy() -> None:
-    sentence = AnnotatedSentence(
-        id="a/0",
-        group="g",
-        split="test",
-        tokens=("no", "effusion", "lung"),
-        entities=(Entity(1, 2, "Non-Abnormality"), Entity(2, 3, "Anatomy")),
-    )
-    assert misread_polarities(_Tagger(), [sentence]) == [True]
-
-
-def test_cosines_are_of_the_same_row() -> None:
-    first = np.array([[1, 0], [1, 1]], dtype=np.float32)
-    second = np.array([[0, 2], [3, 3]], dtype=np.float32)
-    assert paired_cosines(first, second).tolist() == pytest.approx([0, 1])
+def test_repeating_what_is_true_raises_the_score() -> None:
+    scores = least_scores()
+    assert scores.loc["half invented"].tolist() == pytest.approx([2 / 3] * 2)
+    assert scores.loc["half invented, truth thrice"].tolist() == pytest.approx([6 / 7] * 2)
+    assert scores.loc["no entity"].tolist() == [0.5, 0.5]

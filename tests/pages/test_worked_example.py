@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.worked_example import PrintedPair
+from radeval_lib.pages.ratescore.worked_example import PrintedPair, printed_inputs
+from radeval_lib.papers.printed_numbers import printed
 
 ROWS = pd.DataFrame(
     {
@@ -24,8 +25,6 @@ def test_the_pair_is_scored_from_five_numbers() -> None:
     assert found.recall.value == pytest.approx((1 + 0.4 * 0.5) / 2)
 
 
-def test_types_are_listed_side_by_side() -> None:
-    pair = PrintedPair.of(ROWS)
-    types = pair.types_found(pair.by_hand(np.ones(5)))
-    assert (types["printed"] == types["found"]).all()
-    assert list(types["entity"]) == ["catheter", "in situ", "catheter", "not in place"]
+def test_the_inputs_are_in_their_order() -> None:
+    formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
+    assert printed_inputs(formula)["printed"].tolist() == ["0.91", "0.94", "0.83", "0.83", "0.36"]

@@ -24,16 +24,16 @@ def test_a_page_names_the_papers_whose_exhibits_it_rebuilds() -> None:
     assert told == "(here)=\n# A title\n\nPaper: {cite}`moramarco2021facts`\n\nText.\n\n# Not a title"
 
 
-def test_a_page_tells_its_verdicts_below_its_papers(tmp_path: Path) -> None:
+def test_a_page_tells_its_papers_first_and_its_exhibits_last(tmp_path: Path) -> None:
     page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Ceilings\n\nText.")])
     (tmp_path / "green").mkdir()
     nbformat.write(page, tmp_path / "green" / "rules_judge.ipynb")
     told = nbformat.reads(staging.for_readers(tmp_path / "green" / "rules_judge.ipynb", NOTHING), 4)
-    title, papers, verdicts, text = told.cells[0].source.split("\n\n")
+    title, papers, text = told.cells[0].source.split("\n\n")
     assert (title, text) == ("# Ceilings", "Text.")
     assert papers.startswith("Paper: ")
-    assert verdicts.startswith('<nav class="page-verdicts"')
-    assert "not attempted" in verdicts
+    assert told.cells[-1].source.startswith('<details class="page-verdicts"')
+    assert "not attempted" in told.cells[-1].source
 
 
 def test_a_page_of_no_paper_stays_as_it_is() -> None:
@@ -114,5 +114,6 @@ def test_no_two_places_of_the_book_have_the_same_label() -> None:
 
 @pytest.mark.parametrize("notebook", sorted({entry.notebook for entry in ledger().values()}))
 def test_every_exhibit_has_its_place_on_its_page(notebook: str) -> None:
-    lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").splitlines()
-    assert [entry.anchor for entry in of_notebook(notebook) if f"({entry.anchor})=" not in lines] == []
+    source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
+    rebuilt = [entry for entry in of_notebook(notebook) if f'"{entry.id}"' in source]
+    assert [entry.anchor for entry in rebuilt if f"({entry.anchor})=" not in source.splitlines()] == []

@@ -86,8 +86,8 @@ def _reports(rows: list[AnnotatedSentence]) -> set[tuple[str, ...]]:
 
 def test_a_model_is_not_tried_on_reports_that_it_learned_from() -> None:
     taught = _reports(load("ner_corpus", "synthetic", size=60, seed=1, root=None))
-    tried = load("rated_pairs", "synthetic", size=60, seed=1, root=None)
-    assert not taught & {tokenize(pair.reference) for pair in tried}
+    tried = load("rewrites", "synthetic", size=60, seed=1, root=None)
+    assert not taught & {tokenize(one.reference) for one in tried}
     # Drawn from one stream the two would share reports.
     same = _reports(list(generated.ner_corpus(60, 1)))
-    assert same & {tokenize(pair.reference) for pair in generated.rated_pairs(60, 1)}
+    assert same & {tokenize(one.reference) for one in generated.rewrites(60, 1)}

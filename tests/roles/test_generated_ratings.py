@@ -29,6 +29,4 @@ def test_counts_by_category_add_up_to_the_same_errors() -> None:
 
 def test_a_sentence_about_something_else_is_no_candidate() -> None:
     table = rating_table(load("rated_sentences", "synthetic", size=60, seed=3, root=None))
-    unrelated = generated_ratings.unrelated_rating(60, seed=3)
-    assert 0 <= unrelated < table["rating"].mean()
     assert (table["reference"] != table["candidate"]).mean() > 0.9

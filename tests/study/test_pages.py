@@ -17,15 +17,14 @@ COLUMNS = [
     "notebook",
     "anchor",
     "evidence",
-    "shape",
     "check",
     "printed",
     "follows",
 ]
 
 
-def _audit(*rows: tuple[str, str, str, bool]) -> pd.DataFrame:
-    """Checks of RaTEScore: exhibit, explanation, outcome, shape."""
+def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    """Checks of RaTEScore: exhibit, explanation, outcome."""
     return pd.DataFrame(
         [
             (
@@ -36,7 +35,6 @@ def _audit(*rows: tuple[str, str, str, bool]) -> pd.DataFrame:
                     "ratescore/x",
                     exhibit,
                     "print",
-                    shape,
                     f"c{n}",
                     "1",
                     "2",
@@ -45,7 +43,7 @@ def _audit(*rows: tuple[str, str, str, bool]) -> pd.DataFrame:
                 "paper" if why else "",
                 why,
             )
-            for n, (exhibit, why, outcome, shape) in enumerate(rows)
+            for n, (exhibit, why, outcome) in enumerate(rows)
         ],
         columns=[*COLUMNS, "outcome", "cause", "explanation"],
     )
@@ -57,14 +55,13 @@ def test_findings_are_merged_by_their_explanation_and_ranked_by_what_they_change
     levels = {("RaTEScore", "typo"): "wording", ("RaTEScore", "order"): "conclusion"}
     monkeypatch.setattr(pages, "_changes", lambda: levels)
     checks = _audit(
-        ("table8", "typo", "fails", False),
-        ("eq3", "sum", "fails", False),
-        ("example_a1", "sum", "fails", False),
-        ("claim", "order", "fails", False),
-        ("fig1", "", "fails", False),
-        ("fig2", "", "fails", False),
-        ("table1", "", "holds", False),
-        ("table9", "", "fails", True),
+        ("table8", "typo", "fails"),
+        ("eq3", "sum", "fails"),
+        ("example_a1", "sum", "fails"),
+        ("claim", "order", "fails"),
+        ("fig1", "", "fails"),
+        ("fig2", "", "fails"),
+        ("table1", "", "holds"),
     )
     found = ranked_findings(checks)
     assert [one.explanation for one in found] == ["order", "sum", "", "", "typo"]
@@ -72,25 +69,26 @@ def test_findings_are_merged_by_their_explanation_and_ranked_by_what_they_change
     assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
 
 
-def test_a_page_lists_its_verdicts_with_links_and_short_names() -> None:
+def test_a_page_lists_its_exhibits_with_links_and_short_names() -> None:
     card = pd.DataFrame(
         [
             ("a/b", "Table 4", "Taus <of> five", "t4", "inconsistent", "fails"),
             ("a/b", "unnumbered, Sec 3", "Sentence rating: errors over words", "s3", "consistent", "holds"),
             ("a/b", "Appendix A", "A worked score (in two steps)", "a1", "consistent", "holds"),
             ("a/b", "unnumbered, Sec 4", "8:2 split by pairs; tuned on train", "s4", "consistent", "holds"),
+            ("a/b", "Figure 9", "Sites", "f9", "not attempted", "not attempted"),
             ("a/c", "Table 5", "Elsewhere", "t5", "consistent", "holds"),
         ],
         columns=["notebook", "label", "title", "anchor", "verdict", "outcome"],
-    )
-    told = pages.page_conclusion(card, "a/b")
+    ).assign(needs="people")
+    told = pages.page_exhibits(card, "a/b")
     words = re.sub(r"<[^>]+>", " ", told).split()
     assert " ".join(words) == (
-        "What holds up on this page ✓ consistent Sentence rating ; A worked score ; 8:2 split by pairs "
-        "✗ inconsistent Table 4"
+        "Exhibits of the papers on this page ✓ consistent Sentence rating ; A worked score ; 8:2 split by "
+        "pairs ✗ inconsistent Table 4 ○ not attempted Figure 9 (would need: people)"
     )
     assert '<a href="#t4" title="Taus &lt;of&gt; five">Table 4</a>' in told
-    assert pages.page_conclusion(card, "across/audit") == ""
+    assert pages.page_exhibits(card, "across/audit") == ""
 
 
 def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from radeval_lib import study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
 from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
@@ -23,7 +25,7 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.display import _as_printed, verdict_html, verdict_sentence
+from radeval_lib.study.display import _as_printed, exhibit_html, verdict_sentence
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import judge, read, read_all
 from radeval_lib.study.runs import Run
@@ -53,12 +55,11 @@ def _exhibit() -> str:
         ("open", [YES], "", "", "reproduced"),
         ("credentialed", [YES], "", "people.", "reproduced in part"),
         ("open", [YES, NO], "", "", "differs"),
-        ("synthetic", [YES], "", "people.", "shape holds"),
-        ("synthetic", [YES, UNTOLD], "", "", "shape holds in part"),
-        ("synthetic", [NO], "", "", "shape fails"),
-        ("open", [NO], "other reports", "", "shape fails"),
+        ("synthetic", [], "generated reports", "people.", "own experiment"),
+        ("open", [YES], "other reports", "", "holds on other data"),
+        ("open", [YES], "other reports", "people.", "holds in part on other data"),
+        ("open", [NO], "other reports", "", "fails on other data"),
         ("print", [UNTOLD], "", "", "cannot tell"),
-        ("synthetic", [UNTOLD], "", "", "cannot tell"),
     ],
 )
 def test_verdicts_are_earned(
@@ -70,7 +71,7 @@ def test_verdicts_are_earned(
 
 def test_each_word_states_one_outcome() -> None:
     assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
-    assert verdicts.outcome_of("shape fails") == verdicts.FAILS
+    assert verdicts.outcome_of("fails on other data") == verdicts.FAILS
     assert verdicts.outcome_of("cannot tell") == verdicts.CANNOT_TELL
 
 
@@ -84,11 +85,36 @@ def test_what_stands_in_reproduces_nothing(run: Run) -> None:
     assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
     printed = record(run, _exhibit(), evidence="print", checks=[YES])
-    assert shown.verdict == "shape fails"
+    assert shown.verdict == "fails on other data"
     assert words in verdict_sentence(shown)
     card = scorecard([shown, printed]).set_index("exhibit").loc[_exhibit()]
-    assert (card["verdict"], card["evidence"], card["shape"]) == ("consistent", "print", False)
-    assert audit([shown, printed])["shape"].tolist() == [True, False]
+    assert (card["verdict"], card["evidence"]) == ("consistent", "print")
+
+
+def test_a_model_of_ours_makes_an_experiment_of_real_data(run: Run) -> None:
+    public = replace(run, profile=profile("open"))
+    data, models = {"rated_pairs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
+    assert public.basis(data)[0] == "open"
+    assert public.basis({"rated_pairs": "rexval/errors"}) == ("open", "rated pairs from RadPref, not ReXVal")
+    evidence, stand_in = public.basis(data, models)
+    assert evidence == "synthetic"
+    assert "encoder MiniLM, not FremyCompany/BioLORD-2023-C" in stand_in
+    assert run.basis(data)[0] == "synthetic"
+
+
+def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
+    page = study.begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
+    with page.exhibit(_exhibit(), "synthetic", "generated reports") as exhibit:
+        exhibit.states("cannot be recorded", "more", "less", False)
+    page.experiment(of_notebook(NOTEBOOK)[1].id, "generated reports", pd.DataFrame({"f1": [0.5]}))
+    first, second = read_all(tmp_path)
+    assert (first.verdict, first.checks) == ("own experiment", ())
+    assert first.outcome == verdicts.EXPERIMENT
+    assert second.table == [{"index": 0, "f1": 0.5}]
+    assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
+    assert "Made with generated reports." in exhibit_html(first)
+    with pytest.raises(ResultError, match="checks nothing that a paper states"):
+        judge("synthetic", [YES])
 
 
 def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
@@ -114,22 +140,21 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
         return verdict_sentence(record(run, _exhibit(), evidence="print", checks=checks, **change))
 
     more = check_value("holds too", "1", 1)
-    assert told(YES) == "Consistent, from the numbers that the paper prints: the one check holds."
-    assert told(YES, more).endswith(": both checks hold.")
-    assert told(YES, remaining="The rest needs people.") == (
-        "Consistent in part, from the numbers that the paper prints: the one check holds."
-        " Not checked: The rest needs people."
-    )
-    assert told(YES, UNTOLD).endswith(": 1 of 2 checks holds, and 1 cannot tell.")
-    assert told(YES, NO, UNTOLD).endswith(": 1 of 3 checks fails, and 1 cannot tell.")
-    assert told(NO) == "Inconsistent, from the numbers that the paper prints: the one check fails."
-    assert told(UNTOLD) == "Cannot tell, from the numbers that the paper prints: the one check cannot tell."
-    assert told(YES, stand_in="MiniLM, not BioLORD").startswith("Shape holds, ")
-    assert told(YES, stand_in="MiniLM, not BioLORD").endswith(" Used here: MiniLM, not BioLORD.")
+    rests = "On the numbers that the paper prints, "
+    assert told(YES) == f"{rests}the one check holds."
+    assert told(YES, more) == f"{rests}both checks hold."
+    assert told(YES, UNTOLD) == f"{rests}1 of 2 checks holds and 1 cannot tell."
+    assert told(YES, NO, UNTOLD) == f"{rests}1 of 3 checks fails and 1 cannot tell."
+    assert told(NO) == f"{rests}the one check fails."
+    assert told(UNTOLD) == f"{rests}the one check cannot tell."
+    assert told(YES, stand_in="RadPref, not ReXVal").endswith(" Used here: RadPref, not ReXVal.")
 
 
 def test_the_box_lists_what_does_not_hold(run: Run) -> None:
-    html = verdict_html(record(run, _exhibit(), evidence="print", checks=[YES, NO, UNTOLD]))
+    html = exhibit_html(
+        record(run, _exhibit(), evidence="print", checks=[YES, NO, UNTOLD], remaining="People.")
+    )
+    assert "<p>Not checked: People.</p>" in html
     assert 'class="verdict-box fails"' in html
     assert "fails: printed 2; follows 3<br><em>Cause not known.</em>" in html
     assert "cannot tell: printed more; follows no interval<br><em>Cannot tell.</em>" in html
@@ -158,7 +183,7 @@ def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
 
 
 def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) -> None:
-    record(run, _exhibit(), evidence="synthetic", checks=[NO])
+    record(run, _exhibit(), evidence="synthetic", checks=[])
     record(run, _exhibit(), evidence="print", checks=[YES], remaining="people.")
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     assert list(card.index) == list(ledger())
@@ -168,18 +193,19 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
         "holds in part",
         "print",
     )
-    assert (row["synthetic"], row["checks"], row["failing"], row["untold"]) == ("shape fails", 2, 1, 0)
+    assert (row["synthetic"], row["checks"], row["failing"], row["untold"]) == ("own experiment", 1, 0, 0)
     assert (card.drop(_exhibit())["verdict"] == "not attempted").all()
     assert totals(card.reset_index()).loc["all papers", "all"] == len(ledger())
-    assert len(audit(read_all(run.output_dir))) == 2
+    assert len(audit(read_all(run.output_dir))) == 1
 
 
 def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
     record(run, _exhibit(), evidence="print", checks=[UNTOLD])
-    record(run, _exhibit(), evidence="synthetic", checks=[YES])
+    record(run, _exhibit(), evidence="open", checks=[YES], stand_in="other reports")
+    record(run, _exhibit(), evidence="synthetic", checks=[])
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     row = card.loc[_exhibit()]
-    assert (row["verdict"], row["evidence"]) == ("shape holds", "synthetic")
+    assert (row["verdict"], row["evidence"]) == ("holds on other data", "open")
     assert (row["print"], row["untold"]) == ("cannot tell", 1)
 
 

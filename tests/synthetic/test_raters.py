@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, prefer, rate, rate_all
-from radeval_lib.synthetic.difference import Comparison
-from radeval_lib.synthetic.raters import share_correct
+from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, rate, rate_all
+from radeval_lib.synthetic.difference import Comparison, GoldError
+from radeval_lib.synthetic.raters import MINDS
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +57,18 @@ def test_grades_are_multiples_of_the_granularity(comparisons: list[Comparison], 
     assert len(set(grades)) > 4
 
 
-@pytest.mark.parametrize(
-    ("matched", "lost", "share"),
-    # table 8 of Zhao et al. 2024: 75 % right is grade 4 (3.75 rounded), 50 % is 3, nothing is 0
-    [(3, 1, 0.75), (1, 1, 0.5), (1, 3, 0.25), (0, 2, 0.0), (4, 0, 1.0), (0, 0, 1.0)],
-)
-def test_share_correct(matched: int, lost: float, share: float) -> None:
-    comparison = Comparison((), tuple(map(str, range(matched))), (), 9)
-    assert share_correct(comparison, lost) == pytest.approx(share)
+def test_raters_mind_different_things() -> None:
+    def error(concept: str, significant: bool) -> GoldError:
+        return GoldError("b", significant, concept, "", "", None, None)
+
+    errors = (error("edema", True), error("nodule", True), error("nodule", True), error("rib", False))
+    comparison = Comparison(errors, ("heart", "aorta", "hilum"), (), 9)
+    lost = {name: minds(comparison, 3, 1) for name, minds in MINDS.items()}
+    # The worst error: 2.5 and a quarter for each further significant one. The impression: 3 of 6 findings.
+    assert lost == pytest.approx(
+        {"errors": 3.2, "weighted errors": 3.25, "the worst error": 3.0, "the impression": 2.0}
+    )
+    assert {name: minds(comparison, 0, 0) for name, minds in MINDS.items()} == dict.fromkeys(MINDS, 0)
 
 
 def test_more_errors_lower_grades(comparisons: list[Comparison]) -> None:
@@ -73,18 +77,10 @@ def test_more_errors_lower_grades(comparisons: list[Comparison]) -> None:
     assert np.corrcoef(grades, [sum(e.values()) for e in errors])[0, 1] < -0.5
 
 
-def test_preferences(comparisons: list[Comparison]) -> None:
-    right = next(c for c in comparisons if not c.errors)
-    wrong = next(c for c in comparisons if sum(c.count(True).values()) >= 3)
-    assert prefer(right, wrong, PERFECT).choice == 0
-    assert prefer(wrong, right, PERFECT).choice == 1
-    sure = prefer(right, wrong, PERFECT).confidence
-    assert sure > prefer(right, right, PERFECT).confidence == 1
-
-
 def test_raters_are_seeded_and_differ(comparisons: list[Comparison]) -> None:
     raters = panel(6, seed=4)
-    assert len({r.sensitivity for r in raters}) == 6
+    assert len({(r.sensitivity, r.minor_sensitivity, r.false_alarms) for r in raters}) == 6
+    assert {r.minds for r in raters} == set(MINDS)
     one, two = (rate_all(comparisons[:40], raters, seed=5) for _ in range(2))
     assert one == two
     by_rater = [[row[k].total for row in one] for k in range(6)]

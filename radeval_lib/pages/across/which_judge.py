@@ -17,7 +17,6 @@ from radeval_lib.data import mslr
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.roles import SYNTHETIC
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed import Kind
@@ -34,11 +33,6 @@ RANDOM = "random numbers"
 SOURCE = "words found in the source"
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts that are none."""
-
-
-def role(run: Run) -> str:
-    """People's grades, or generated counts of errors, of which each case has several candidates."""
-    return "rated_errors" if run.evidence("rated_pairs") == SYNTHETIC else "rated_pairs"
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -18,7 +18,6 @@ from radeval_lib.pages.facts.rater_agreement import (
     OVERLAPS,
     Scenario,
     count_alphas,
-    holds_between,
     three_raters,
 )
 from radeval_lib.papers.printed_numbers import Printed
@@ -99,19 +98,6 @@ def scenarios() -> list[Scenario]:
             ),
         ),
     ]
-
-
-def limits(tried: Sequence[Scenario], departures: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """How far the mean divide stays positive along each departure.
-
-    Returns ``departure``, ``counted in``, ``holds up to``, ``fails at``; missing where it never holds, or
-    never fails.
-    """
-    rows = [
-        (scenario.name, scenario.unit, *holds_between(frame))
-        for scenario, frame in zip(tried, departures, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["departure", "counted in", "holds up to", "fails at"])
 
 
 def among_pairs(table2: pd.DataFrame) -> list[Check]:
@@ -245,44 +231,6 @@ def coverage(listed: Mapping[str, Sequence[str]], sentence: Sequence[str]) -> pd
         }
     )
     return frame.assign(**{"words a fact": frame["words covered"] / frame["facts"]})
-
-
-def falling(average: pd.DataFrame, kinds: Mapping[str, str], chosen: float) -> list[Check]:
-    """What of the claim on granularity simulated raters show.
-
-    ``average``: mean alpha by spread (rows) and row of Table 2 (columns). ``kinds``: whether a row is a ``raw
-    count`` or a ``derived metric``. ``chosen``: the spread at which a divide is looked for.
-    """
-    raw, derived = (
-        [name for name in average if kinds[name] == kind] for kind in ("raw count", "derived metric")
-    )
-    loss, at = average.iloc[0] - average.iloc[-1], average.loc[chosen]
-    return [
-        *(
-            check_statement(
-                f"agreement falls with the spread: {name}",
-                "low agreement on raw counts through granularity",
-                f"mean alpha falls by {loss[name]:.2f} (we ask for 0.1)",
-                loss[name] > 0.1,
-            )
-            for name in raw
-        ),
-        *(
-            check_statement(
-                f"falls less than any raw count: {name}",
-                "robust even with different granularity",
-                f"falls by {loss[name]:.2f}, raw counts by at least {loss[raw].min():.2f}",
-                loss[name] < loss[raw].min(),
-            )
-            for name in derived
-        ),
-        check_statement(
-            "a divide at the chosen spread",
-            "a clear divide",
-            f"raw counts at most {at[raw].max():.2f}, derived at least {at[derived].min():.2f}",
-            at[raw].max() < at[derived].min(),
-        ),
-    ]
 
 
 def draw_table2(table2: pd.DataFrame) -> Figure:

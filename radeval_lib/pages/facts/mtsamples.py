@@ -20,7 +20,6 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -288,19 +287,3 @@ def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random
         mean, low, high = share_interval(shares, [case for case, _, _ in texts], resamples=resamples, rng=rng)
         rows[name] = {"mean": mean, "low": low, "high": high, "summaries": len(texts)}
     return pd.DataFrame.from_dict(rows, orient="index").astype({"summaries": int})
-
-
-def copying_check(copies: pd.DataFrame) -> Check:
-    """Whether most words of every system's summaries are in copied runs; ``copies`` as
-    :func:`summaries_copy`."""
-    systems = copies.drop(index="reference")
-    found = [above(row["low"], row["high"], 0.5) for _, row in systems.iterrows()]
-    return check_statement(
-        "more than half of every system's words stand in runs of at least three words of the source",
-        "mostly select and copy phrases or entire sentences",
-        ", ".join(
-            f"{name} {with_interval(row['mean'], row['low'], row['high'], '.2f')}"
-            for name, row in systems.iterrows()
-        ),
-        False if False in found else None if None in found else True,
-    )

@@ -19,13 +19,12 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.data.records import ErrorCount, NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.stats.resampling import FloatArray, ends, estimate, sum_draws
-from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.synthetic import error_pairs, panel, rate
 from radeval_lib.synthetic.fact_raters import Description, count_facts
+from radeval_lib.wording import with_interval
 
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
@@ -87,15 +86,6 @@ def sweep(rng: np.random.Generator, scenario: Scenario, spread: float, repeats: 
     return pd.DataFrame(rows)
 
 
-def holds_between(frame: pd.DataFrame) -> tuple[float | None, float | None]:
-    """The last step, in the order of the frame, up to which the mean divide is positive, and the next one;
-    None where it is not positive even at the first, or at every step."""
-    positive = frame.groupby("step", sort=False)["divide"].mean() > 0
-    steps = [float(step) for step in positive.index]
-    held = len(steps) if positive.all() else int(positive.to_numpy().argmin())
-    return (steps[held - 1] if held else None), (steps[held] if held < len(steps) else None)
-
-
 Ratings = tuple[pd.DataFrame, pd.Series]
 """A matrix, one row a unit and one column a rater, and the case of each unit."""
 
@@ -119,8 +109,6 @@ def rating_matrix(records: Sequence[RatedPair]) -> Ratings:
 def counted_and_graded(run: Run) -> dict[str, Ratings]:
     """The same raters' grades, counts of errors, and errors by what could be wrong, on the same texts.
 
-    From the roles of rated pairs where one data set fills them, else from simulated raters.
-
     Returns ``grade``, ``errors, counted`` and ``errors by findings``, each as :func:`rating_matrix` gives it.
     Raises DataError: where the roles are filled by different texts.
     """
@@ -129,9 +117,6 @@ def counted_and_graded(run: Run) -> dict[str, Ratings]:
         "errors, counted": "rated_errors",
         "errors by findings": "rated_sentences",
     }
-    if run.evidence("rated_pairs") == "synthetic":
-        seed = int(run.rng("simulated raters").integers(2**31))
-        return simulated(run.profile.sizes["rated_errors"], seed)
     found = {name: rating_matrix(run.load(role)) for name, role in filled.items()}
     texts = {tuple(matrix.index) for matrix, _ in found.values()}
     if len(texts) > 1:
@@ -139,19 +124,26 @@ def counted_and_graded(run: Run) -> dict[str, Ratings]:
     return found
 
 
-def simulated(n: int, seed: int) -> dict[str, Ratings]:
-    """Three simulated raters on ``n`` candidates with errors."""
-    raters, pairs = panel(3, seed), list(error_pairs(n, seed))
-    ratings = [
-        {rater.name: rate(pair.comparison, rater, seed, str(number)) for rater in raters}
-        for number, pair in enumerate(pairs)
-    ]
-    fields = {"grade": "grade", "errors, counted": "total", "errors by findings": "normalised"}
-    rows = {
-        name: [{rater: float(getattr(said, field)) for rater, said in one.items()} for one in ratings]
-        for name, field in fields.items()
-    }
-    return {name: (pd.DataFrame(found), pd.Series(range(n))) for name, found in rows.items()}
+def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
+    """Agreement on grades, counts and ratios of raters who gave them all, and what counting gains.
+
+    Returns
+    -------
+    table : index ``ratings`` and ``what``; columns as :func:`alphas`, the interval with the value as text.
+    gain : alpha of counts minus alpha of grades, on the same draws of cases.
+    """
+    pairs, resamples = counted_and_graded(run), run.profile.resamples
+    agreed = pd.concat(
+        alphas({name: matrix}, cases, resamples=resamples, rng=run.rng(f"alpha {name}"))
+        for name, (matrix, cases) in pairs.items()
+    )
+    sorted_errors, studies = error_matrices(run.load("error_counts"))
+    by_significance = alphas(sorted_errors, studies, resamples=resamples, rng=run.rng("alpha errors"))
+    sources = {run.source("rated_pairs"): agreed, run.source("error_counts"): by_significance}
+    table = pd.concat(sources, names=["ratings", "what"]).reset_index()
+    told = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
+    table = table.assign(alpha=told).drop(columns=["low", "high"])
+    return table, gain(pairs["errors, counted"], pairs["grade"], resamples, lambda: run.rng("agreement"))
 
 
 def error_matrices(records: Sequence[ErrorCount]) -> tuple[dict[str, pd.DataFrame], pd.Series]:
@@ -251,24 +243,12 @@ def _draws(
     return sum_draws(by_case, alpha, resamples=resamples, rng=rng)
 
 
-def check_agreed_better(
-    name: str,
-    claim: str,
-    first: tuple[str, Ratings],
-    second: tuple[str, Ratings],
-    *,
-    resamples: int,
-    rng: Callable[[], np.random.Generator],
-) -> list[Check]:
-    """Whether raters agree better on one thing than on another, by alpha: order and lead.
-
-    ``first``, ``second``: what each is, in words, with its ratings. ``rng``: makes the same generator at each
-    call, so that ratings of the same cases are resampled together.
-    """
-    values, draws = {}, []
-    for what, (matrix, cases) in (first, second):
+def gain(first: Ratings, second: Ratings, resamples: int, rng: Callable[[], np.random.Generator]) -> Estimate:
+    """Alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so that
+    ratings of the same cases are resampled together."""
+    values, draws = [], []
+    for matrix, cases in (first, second):
         table = matrix.to_numpy(dtype=np.float64).T
-        values[what] = float(interval_alpha(table))
+        values.append(float(interval_alpha(table)))
         draws.append(_draws(table, pd.factorize(cases.loc[matrix.index])[0], resamples, rng()))
-    gap = estimate(values[first[0]] - values[second[0]], draws[0] - draws[1])
-    return check_superiority(name, claim, values, first=first[0], leads=Lead.by_interval(gap, 2), decimals=2)
+    return estimate(values[0] - values[1], draws[0] - draws[1])

@@ -13,13 +13,9 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
-from radeval_lib.pages.facts.rater_agreement import Scenario, sweep
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
-from radeval_lib.study.checks import Check, check_statement
-from radeval_lib.study.runs import Run
-from radeval_lib.synthetic.fact_raters import from_counts
 
 TARGETS = {
     "f1": "F1",
@@ -236,52 +232,20 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int
     )
 
 
-def definition_checks(behind: pd.DataFrame, found: Shared) -> dict[str, Check]:
-    """Whether real judgements are counts, and ratios of them, as the paper defines these; by exhibit.
-
-    ``behind``: of :func:`counts`, which refuses rates that no counts give. ``found``: of :func:`shared`.
-    """
-    with_facts = int((~behind["empty"]).sum())
-    undefined = "" if with_facts == len(behind) else "; the others have no fact in G, and so no ratio"
-    return {
-        "facts.def_counts": check_statement(
-            "one number of facts R fits all judgements of a reference",
-            "R: facts in the reference description",
-            f"{found.fit} of {found.cases} references",
-            found.fit == found.cases,
-        ),
-        "facts.def_precision": check_statement(
-            "every judgement's precision is a ratio of whole counts",
-            "R&G / G",
-            f"{with_facts} of {len(behind)} are" + undefined,
-            with_facts == len(behind),
-        ),
-    }
-
-
-def triples(ratings: Sequence[FactRating]) -> tuple[list[tuple[int, int, int]], list[int]]:
-    """Counts of reference, summary and both that fit all judgements of a reference together.
-
-    ``counts``: one triple a judgement, with the smallest number of facts of the reference that fits all.
-    ``reports``: the reference of each. Judgements of references where none fits are left out.
-    """
-    found = list(_told(ratings))
-    return [counts for _, _, counts in found], [number for number, _, _ in found]
-
-
 def counts_by_text(ratings: Sequence[FactRating]) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """The counts of :func:`triples` by case and system; judgements that none fits are left out."""
-    return {(rating.case, rating.group): counts for _, rating, counts in _told(ratings)}
+    """Counts of reference, summary and both that fit all judgements of a reference together, by case and
+    system, with as few facts of the reference as fit; judgements that no counts fit are left out."""
+    return {(rating.case, rating.group): counts for rating, counts in _told(ratings)}
 
 
-def _told(ratings: Sequence[FactRating]) -> Iterator[tuple[int, FactRating, tuple[int, int, int]]]:
-    """The number of each judgement's reference, the judgement, and counts that fit."""
-    for number, case in enumerate(_by_case(ratings)):
+def _told(ratings: Sequence[FactRating]) -> Iterator[tuple[FactRating, tuple[int, int, int]]]:
+    """Each judgement and counts that fit."""
+    for case in _by_case(ratings):
         sizes = shared_reference_counts(case)
         for rating in case if sizes else []:
             one = next(one for one in counts_of(rating) if one.reference == sizes[0])
             if one.generated:
-                yield number, rating, (one.reference, one.generated, one.common)
+                yield rating, (one.reference, one.generated, one.common)
 
 
 def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
@@ -310,17 +274,3 @@ def over_length(found: pd.DataFrame, target: str) -> tuple[int, int]:
     """How many metrics agree with a rate better than the lengths beyond chance, and how many worse."""
     rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
     return int((rows["over_length_low"] > 0).sum()), int((rows["over_length_high"] < 0).sum())
-
-
-def misjudged(run: Run, ratings: Sequence[FactRating], repeats: int) -> pd.DataFrame:
-    """:func:`~radeval_lib.pages.facts.rater_agreement.sweep` of simulated raters who count the facts behind
-    these ratings and misjudge a growing share of them."""
-    counts, reports = triples(ratings)
-    scenario = Scenario(
-        "raters misjudge whether a fact is common",
-        "share of facts misjudged",
-        (0.0, 0.02, 0.05, 0.1, 0.2),
-        lambda rng, _: from_counts(rng, counts, reports),
-        slips=lambda step: step,
-    )
-    return sweep(run.rng("granularity"), scenario, 0.15, repeats)

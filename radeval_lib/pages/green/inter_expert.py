@@ -6,7 +6,7 @@ Source: Ostmeier et al. 2024, Tables 1, 5, 10 and 11, and Figure 6. Counts come 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import permutations
 
 import matplotlib.pyplot as plt
@@ -17,20 +17,17 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.data.categories import CATEGORIES, LETTERS
+from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.rexval import RATERS, load
-from radeval_lib.models.judges.base import Judge
-from radeval_lib.pages.green.judging import CHEST, KINDS, counted, reworded
+from radeval_lib.pages.green.judging import KINDS
 from radeval_lib.papers.printed_numbers import Printed, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
-from radeval_lib.stats.resampling import drawn_rows, estimate, share_interval
-from radeval_lib.study.checks import Check, above, check_statement, check_value
+from radeval_lib.stats.resampling import share_interval
+from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead
-from radeval_lib.synthetic import error_pairs
 
 FloatArray = NDArray[np.float64]
 Counts = Mapping[str, FloatArray]
@@ -234,70 +231,6 @@ def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> 
     ]
 
 
-def judge_leads(
-    people: FloatArray, judge: FloatArray, cases: Sequence[str], *, resamples: int, rng: np.random.Generator
-) -> dict[str, Estimate]:
-    """By how much a judge agrees better with radiologists than they do with each other.
-
-    ``people``, ``judge``: totals of errors, shapes (pairs, radiologists) and (pairs,). ``cases``: the
-    reference of each pair; whole cases are drawn for the 95% intervals. Returns ``each other``: the judge's
-    mean tau_b with a radiologist, less that of two radiologists. ``mean`` and ``difference``: tau_b with the
-    radiologists' mean, and mean absolute difference from it, where a radiologist is compared with the mean of
-    the others; positive where the judge is nearer.
-    """
-    others, mean = agreement.mean_of_others(people), people.mean(axis=1)
-
-    def found(rows: NDArray[np.intp]) -> list[float]:
-        tau = agreement.kendall_matrix(np.column_stack([people, judge])[rows])
-        own = agreement.kendall_with(people[rows], others[rows]).mean()
-        apart = np.abs(people - others)[rows].mean() - np.abs(judge - mean)[rows].mean()
-        return [
-            tau[-1, :-1].mean() - agreement.upper_triangle(tau[:-1, :-1]).mean(),
-            stats.kendalltau(judge[rows], mean[rows]).statistic - own,
-            apart,
-        ]
-
-    draws = np.array([found(rows) for rows in drawn_rows(cases, resamples, rng)])
-    values = found(np.arange(len(people)))
-    return {
-        name: estimate(value, drawn)
-        for name, value, drawn in zip(("each other", "mean", "difference"), values, draws.T, strict=True)
-    }
-
-
-def check_judge(
-    people: FloatArray, judge: FloatArray, leads: Mapping[str, Estimate]
-) -> tuple[Check, list[Check]]:
-    """Whether a judge agrees better with radiologists than they with each other, and whether they bound it.
-
-    ``people``, ``judge``, ``leads``: of :func:`judge_leads`.
-    """
-    told = {name: Lead.by_interval(lead, 2).told for name, lead in leads.items()}
-    tau = agreement.kendall_matrix(np.column_stack([people, judge]))
-    two, each = agreement.upper_triangle(tau[:-1, :-1]).mean(), tau[-1, :-1].mean()
-    closer = check_statement(
-        "The judge correlates with radiologists better than they do with each other",
-        "a competitive degree of correlation",
-        f"judge {each:.2f}, two radiologists {two:.2f}; {told['each other']}",
-        above(leads["each other"].low, leads["each other"].high),
-    )
-    others, mean = agreement.mean_of_others(people), people.mean(axis=1)
-    differences = np.abs(people - others).mean(), np.abs(judge - mean).mean()
-    taus = agreement.kendall_with(people, others).mean(), stats.kendalltau(judge, mean).statistic
-    return closer, [
-        check_statement(
-            f"{what}: radiologists with the others' mean against the judge with theirs",
-            "upper bound",
-            f"radiologists {theirs:.2f}, judge {own:.2f}; the judge is nearer by {told[key]}",
-            above(-leads[key].high, -leads[key].low),
-        )
-        for what, key, (theirs, own) in (
-            ("Mean difference", "difference", differences),
-            ("Tau", "mean", taus),
-        )
-    ]
-
-
 def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
     """The printed W of each expert against the mean of six.
 
@@ -337,28 +270,6 @@ def pairwise_p(counts: FloatArray) -> FloatArray:
             for a, b in zip(first, second, strict=True)
         ]
     )
-
-
-def category_assignment_rates(judge: Judge, n: int, seed: int) -> pd.DataFrame:
-    """Where a judge files single planted errors in ``n`` X-rays of the chest of each kind.
-
-    Index: category and significance; ``category``, the share of errors filed under their category, and
-    ``right``, the share filed so and with their significance. Nothing else may be named for either.
-    """
-    rows = {}
-    for letter in CATEGORIES:
-        for significant in (True, False):
-            made = list(error_pairs(n, seed, {(letter, significant): 1}, modality_anatomy=CHEST))
-            candidates = [reworded(one.candidate, seed).findings.text for one in made]
-            pairs = [(one.reference.findings.text, text) for one, text in zip(made, candidates, strict=True)]
-            said, kind = counted(judge.judge(pairs)), KINDS[0 if significant else 1]
-            alone = said[[f"{one} errors" for one in KINDS]].sum(axis=1) == 1
-            both = said[[f"{one} {letter}" for one in KINDS]].sum(axis=1)
-            rows[f"({letter}) {kind}"] = (
-                (alone & (both == 1)).mean(),
-                (alone & (said[f"{kind} {letter}"] == 1)).mean(),
-            )
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["category", "right"])
 
 
 def draw_table1(cells: pd.DataFrame) -> None:

@@ -1,13 +1,8 @@
-"""Judges beside each other on pairs with labels: absolute errors of counts, and likeness of the wording.
-
-Source: Ostmeier et al. 2024, Tables 2, 3, 8 and 9, where labels are GPT-4's analyses. Here they are of a
-judge who knows every error.
-"""
+"""GREEN's Tables 2 to 4, 8 and 9 against themselves, against silence, and against radiologists' counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,22 +12,11 @@ from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.metrics.base import Metric
-from radeval_lib.models import naming
-from radeval_lib.models.judges.base import Judge, Pair
-from radeval_lib.models.judges.comparison import LearnedJudge, SentenceJudge, SilentJudge
-from radeval_lib.pages.green.judging import KINDS, QUANTITIES, Counted, counted, experts_differences, judge_of
-from radeval_lib.pages.green.method import Modified, modified, other_pairs
+from radeval_lib.pages.green.judging import KINDS, QUANTITIES, experts_differences
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats.resampling import mean_difference
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
-from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority, unknown_lead
-from radeval_lib.synthetic import SyntheticPair, green_answer, green_pairs
-
-ABDOMINAL_CT = (("CT", "ABDOMEN"), ("CT", "ABDOMEN-PELVIS"))
-"""CellOutput out of what a judge learns from, as the paper's abdominal CT."""
+from radeval_lib.study.superiority import check_superiority, unknown_lead
 
 COUNTS = list(QUANTITIES[:3])
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
@@ -41,121 +25,6 @@ TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
 
 FloatArray = NDArray[np.float64]
-Found = Mapping[str, Mapping[str, FloatArray]]
-"""For each judge, by quantity, what was found of it: shape (judges, pairs)."""
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """Pairs of reports with the analyses that count as right."""
-
-    pairs: list[Pair]
-    labels: list[str]
-
-    def __add__(self, other: Labelled) -> Labelled:
-        return Labelled([*self.pairs, *other.pairs], [*self.labels, *other.labels])
-
-    def sample(self, n: int, rng: np.random.Generator) -> Labelled:
-        """``n`` pairs drawn at random, or all if there are fewer."""
-        drawn = sorted(rng.permutation(len(self.pairs))[:n])
-        return Labelled([self.pairs[one] for one in drawn], [self.labels[one] for one in drawn])
-
-
-def labelled(made: Sequence[SyntheticPair | Modified]) -> Labelled:
-    """Generated pairs with the analysis of a judge who knows every error."""
-    return Labelled(
-        [(one.reference.findings.text, one.candidate.findings.text) for one in made],
-        [green_answer(one.reference, one.candidate, one.comparison) for one in made],
-    )
-
-
-def chest(n: int, seed: int) -> Labelled:
-    """``n`` X-rays of the chest of each of GREEN's five heuristics."""
-    return labelled(list(green_pairs(n, seed)))
-
-
-def other_images(n: int, seed: int) -> Labelled:
-    """``n`` pairs of other kinds of images but :data:`ABDOMINAL_CT`, by the paper's four methods."""
-    kinds = [kind for kind in other_pairs() if kind not in ABDOMINAL_CT]
-    return labelled(list(modified(n, seed, kinds)))
-
-
-def abdominal_ct(n: int, seed: int) -> Labelled:
-    """``n`` pairs of abdominal CT by the same methods."""
-    return labelled(list(modified(n, seed, ABDOMINAL_CT)))
-
-
-def judges(run: Run, teaching: Sequence[Labelled], fewer: Sequence[Labelled]) -> dict[str, list[Judge]]:
-    """The judges that the page sets beside each other, by name: the profile's, learned ones, and two without
-    radiology."""
-    return {
-        f"the profile's judge ({naming.title(run.profile.models['judge'])})": [judge_of(run)],
-        f"Learned from {len(teaching[0].pairs)} pairs": learned(teaching, "chest"),
-        f"Learned from {len(fewer[0].pairs)} pairs": learned(fewer, "chest, few"),
-        "Sentences compared, no radiology": [SentenceJudge()],
-        "Silence": [SilentJudge()],
-    }
-
-
-def learned(sets: Sequence[Labelled], name: str) -> list[Judge]:
-    """One judge for each set that it learns from."""
-    return [LearnedJudge(one.pairs, one.labels, f"{name} {place}") for place, one in enumerate(sets)]
-
-
-def absolute_errors(judges: Sequence[Judge], gold: Labelled) -> dict[str, FloatArray]:
-    """Absolute differences of counts and scores from the labels'.
-
-    ``judges``: one, or several that differ in what they learned from alone. For each of
-    :data:`~radeval_lib.pages.green.judging.QUANTITIES` an array, (judges, pairs).
-    """
-    right = counted(gold.labels)
-    found = [counted(judge.judge(gold.pairs)) for judge in judges]
-    return {
-        name: np.array([(one[name] - right[name]).abs().to_numpy(np.float64) for one in found])
-        for name in QUANTITIES
-    }
-
-
-def likeness(judges: Sequence[Judge], gold: Labelled, metrics: Mapping[str, Metric]) -> dict[str, FloatArray]:
-    """Similarity of analyses to the labels' wording, shape (judges, pairs) for each metric."""
-    analyses = [judge.judge(gold.pairs) for judge in judges]
-    return {
-        name: np.stack([metric.score(gold.labels, one).values for one in analyses])
-        for name, metric in metrics.items()
-    }
-
-
-def mean_and_sd(found: Found, gold: Labelled | None = None) -> pd.DataFrame:
-    """The form of Tables 2 and 3: ``mean ± sd`` of what was found, one row a judge, with the labels' mean
-    counts above them where ``gold`` is given."""
-    right = None if gold is None else counted(gold.labels)[COUNTS]
-    labels = {} if right is None else {"labels": {name: right[name].to_numpy(float) for name in COUNTS}}
-    table = {
-        judge: {name: f"{values.mean():.2f} ± {values.std():.2f}" for name, values in by.items()}
-        for judge, by in {**labels, **found}.items()
-    }
-    return pd.DataFrame.from_dict(table, orient="index").fillna("")
-
-
-def check_lead(
-    run: Run, found: Found, quantity: str, name: str, claim: str, first: str, other: str
-) -> list[Check]:
-    """Whether one judge is better than another, beyond chance in the pairs and in what was learned from.
-
-    Of similarities the higher is better, of errors the lower.
-    """
-    lower, worse, better = quantity not in LEXICAL, found[other][quantity], found[first][quantity]
-    sides = (worse, better) if lower else (better, worse)
-    lead = mean_difference(*sides, resamples=run.profile.resamples, rng=run.rng(f"{name} {other}"))
-    return check_superiority(
-        name,
-        claim,
-        {first: float(better.mean()), other: float(worse.mean())},
-        first=first,
-        leads=Lead.by_interval(lead, 2),
-        lower_is_better=lower,
-        decimals=2,
-    )
 
 
 def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
@@ -330,13 +199,6 @@ def means_of_models(frame: pd.DataFrame, quantity: str) -> dict[str, Printed]:
     return by_name(cells[~cells["model"].isin([LABELS, HEADER])], "model")
 
 
-def with_and_without(frame: pd.DataFrame, quantity: str) -> str:
-    """The printed means of the models that were pretrained on radiology, each with its base."""
-    mean = means_of_models(frame, quantity)
-    couples = (("RadLLaMA-2 (7B)", "LLaMA-2 (7B)"), ("RadPhi-2 (2.7B)", "Phi-2 (2.7B)"))
-    return "; ".join(f"{one} {mean[one].text}, {base} {mean[base].text}" for one, base in couples)
-
-
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
     """Printed mean absolute errors of counts, with ``share``: of that of a judge who reports none.
 
@@ -423,30 +285,6 @@ def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatAr
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def differences_by_reference(judged: Mapping[str, Mapping[str, FloatArray]], gold: Counted) -> Found:
-    """Differences from the average radiologist in significant errors, averaged over the pairs of each
-    reference, which are not independent: shape (judges, references)."""
-    references, mean = [reference for reference, _ in gold.pairs], gold.means("significant")
-    return {
-        name: {
-            "significant errors": pd.DataFrame(differences(counts["significant"], mean).T)
-            .groupby(references, sort=False)
-            .mean()
-            .to_numpy()
-            .T
-        }
-        for name, counts in judged.items()
-    }
-
-
-def differences(counts: FloatArray, mean: FloatArray) -> FloatArray:
-    """Absolute differences from the average radiologist summed over categories, shape (judges, pairs).
-
-    ``counts``, ``mean``: shapes (judges, pairs, 6) and (pairs, 6).
-    """
-    return np.asarray(np.abs(counts - mean).sum(axis=-1))
-
-
 def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
     """From the least to the most that single radiologists differ from the others' mean, over all categories,
     for each of :data:`KINDS`."""
@@ -455,26 +293,3 @@ def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
         each = experts_differences(counts[kind]).sum(axis=1).mean(axis=0)
         found[f"{kind} errors"] = f"{each.min():.2f} to {each.max():.2f}"
     return found
-
-
-def table_of(judges: dict[str, dict[str, FloatArray]], gold: Counted) -> pd.DataFrame:
-    """Table 4's form; ``judges`` holds counts of :func:`judged` by name.
-
-    One row a judge: ``significant errors`` and ``insignificant errors``, mean ± standard deviation of
-    :func:`differences`, and ``(a)`` to ``(f)``, the share of pairs in which the counts of both kinds of error
-    are those of the average radiologist.
-    """
-    rows = {}
-    for name, counts in judges.items():
-        row: dict[str, str | float] = {}
-        exact = np.ones(counts["significant"].shape, dtype=bool)
-        for kind in KINDS:
-            values = differences(counts[kind], gold.means(kind))
-            row[f"{kind} errors"] = f"{values.mean():.2f} ± {values.std():.2f}"
-            exact &= np.isclose(counts[kind], gold.means(kind))
-        row |= {
-            f"({letter})": float(share)
-            for letter, share in zip(LETTERS, exact.mean(axis=(0, 1)), strict=True)
-        }
-        rows[name] = row
-    return pd.DataFrame.from_dict(rows, orient="index")

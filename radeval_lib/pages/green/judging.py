@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, rexval
 from radeval_lib.data.categories import LETTERS
-from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import clean, parse
-from radeval_lib.models.judges.base import Judge, Pair
+from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
-from radeval_lib.roles import SYNTHETIC
-from radeval_lib.roles.generated_ratings import cases
 from radeval_lib.stats import agreement
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
@@ -130,18 +126,6 @@ def counted(analyses: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Pairs of reports with what several radiologists counted."""
-
-    pairs: list[Pair]
-    counts: Mapping[rexval.Kind, FloatArray]
-
-    def means(self, kind: rexval.Kind) -> FloatArray:
-        """The average radiologist, shape (pairs, 6)."""
-        return np.asarray(self.counts[kind].mean(axis=2))
-
-
 def radpref_of(run: Run) -> tuple[list[radpref.Case], list[radpref.Rating]] | None:
     """RadPref's cases and the ratings of its three radiologists, or None where a file is not there."""
     found = run.find("radpref", "radpref/preference_data.json")
@@ -160,40 +144,6 @@ def rexval_counts(run: Run) -> dict[rexval.Kind, FloatArray] | None:
     records = rexval.load(path)
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
-
-
-def rated_errors(run: Run) -> Counted | None:
-    """The pairs of the role ``rated_errors`` with the counts of ``error_counts``; None where what fills the
-    two roles does not speak of the same pairs. Where the generator fills both, six simulated radiologists
-    count in one set of its pairs, four of each reference."""
-    if run.evidence("rated_errors") == run.evidence("error_counts") == SYNTHETIC:
-        made = list(cases(run.profile.sizes["rated_errors"], run.seed))
-        pairs = [(one.reference.findings.text, one.candidate.findings.text) for one, _ in made]
-        counts = {
-            kind: [[[getattr(one, kind)[letter] for one in each] for letter in LETTERS] for _, each in made]
-            for kind in KINDS
-        }
-        return Counted(pairs, {kind: np.array(values, np.float64) for kind, values in counts.items()})
-    texts = {one.id: (reveal(one.reference), reveal(one.candidate)) for one in run.load("rated_errors")}
-    records = run.load("error_counts")
-    keys = [f"{study}/{origin}" for study, origin in sorted({(one.study, one.origin) for one in records})]
-    if not all(key in texts for key in keys):
-        return None
-    return Counted([texts[key] for key in keys], {kind: rexval.counts_array(records, kind) for kind in KINDS})
-
-
-def judged(judges: Sequence[Judge], pairs: Sequence[Pair]) -> dict[rexval.Kind, FloatArray]:
-    """The counts of one judge, or of several that differ in what they learned from alone.
-
-    For each of :data:`KINDS` an array of shape (judges, pairs, 6).
-    """
-    found = [counted(judge.judge(pairs)) for judge in judges]
-    return {
-        kind: np.stack(
-            [one[[f"{kind} {letter}" for letter in LETTERS]].to_numpy(np.float64) for one in found]
-        )
-        for kind in KINDS
-    }
 
 
 def experts_differences(counts: FloatArray) -> FloatArray:

@@ -14,7 +14,6 @@ from radeval_lib.metrics.green import Analysis, parse
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.base import prompt as prompt
-from radeval_lib.models.judges.comparison import Oracle
 from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.judging import Settings, seed_of, settings
@@ -23,7 +22,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import green_pairs
+from radeval_lib.synthetic import green_answer, green_pairs
 
 _NAMES = (
     "starts from",
@@ -47,7 +46,7 @@ def annotated(n: int, seed: int) -> tuple[list[Pair], list[tuple[int, ...]], lis
     errors, the analyses by who knows them, and what a strict reading makes of these."""
     pairs = list(green_pairs(n, seed))
     texts = [(one.reference.findings.text, one.candidate.findings.text) for one in pairs]
-    answers = Oracle(pairs).judge(texts)
+    answers = [green_answer(one.reference, one.candidate, one.comparison) for one in pairs]
     counts = [tuple(one.comparison.count(True).values()) for one in pairs]
     return texts, counts, answers, [parse(answer, "strict") for answer in answers]
 

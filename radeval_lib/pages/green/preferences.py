@@ -1,4 +1,4 @@
-"""Which of two candidates is preferred, by simulated radiologists or RadPref's, and how often a score agrees.
+"""Which of two candidates RadPref's radiologists prefer, and how often a score agrees.
 
 Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. Two radiologists choose one of two candidates for the
 same reference and say how sure they are; cases on which they split are left out. A score is right where it
@@ -7,31 +7,19 @@ puts the preferred candidate first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from radeval_lib.data import radpref
-from radeval_lib.metrics.green import green_score
-from radeval_lib.models.judges.base import Judge, read_preference
-from radeval_lib.models.judges.base import preference_prompt as preference_prompt
-from radeval_lib.pages.green.judging import CHEST, counted, oriented
+from radeval_lib.models.judges.base import Judge
+from radeval_lib.pages.green.judging import counted, oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
-from radeval_lib.study.checks import Check
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority
-from radeval_lib.synthetic import Comparison, Preference, Rater, compare, generate, panel, prefer, rate
-from radeval_lib.synthetic.generator import seeded
-from radeval_lib.synthetic.pairings import model_candidate
-
-_MINOR = 0.25  # what an insignificant error counts for, as in the grades of simulated raters
-_SURE = 3.0  # a difference in significant errors from which on a simulated radiologist is quite sure
-
-Chooses = Callable[[Comparison, Comparison, Rater, int, str], Preference]
+from radeval_lib.wording import with_interval
 
 
 @dataclass(frozen=True)
@@ -44,7 +32,6 @@ class Choice:
     second: str
     votes: tuple[int | None, ...]
     confidence: float
-    truth: tuple[Comparison, Comparison] | None = None
 
     @property
     def split(self) -> bool:
@@ -56,50 +43,6 @@ class Choice:
         """The candidate that is preferred: by two radiologists at least, and by none the other."""
         votes = [vote for vote in self.votes if vote is not None]
         return votes[0] if len(votes) >= 2 and not self.split else None
-
-
-def by_errors(first: Comparison, second: Comparison, rater: Rater, seed: int, case: str) -> Preference:
-    """The choice of a radiologist who minds errors alone: the fewer, with insignificant ones at a quarter."""
-    noted = [
-        sum(rating.significant.values()) + _MINOR * sum(rating.insignificant.values())
-        for rating in (rate(one, rater, seed, f"{case}/{place}") for place, one in enumerate((first, second)))
-    ]
-    gap = noted[1] - noted[0]
-    coin = seeded(seed, rater.name, case, "coin").random() < 0.5
-    choice = int(coin if gap == 0 else gap < 0)
-    return Preference(rater.name, choice, 1 + round(9 * min(1.0, abs(gap) / _SURE)))
-
-
-def weighted_error_count(truth: Comparison) -> float:
-    """The number of errors, insignificant ones at a quarter."""
-    return sum(1.0 if error.significant else _MINOR for error in truth.errors)
-
-
-RADIOLOGISTS: dict[str, Chooses] = {"errors alone": by_errors, "errors against what is right": prefer}
-"""What a simulated radiologist minds: the number of errors, or the share of what was said that is right."""
-
-
-def simulated(n: int, seed: int, chooses: Chooses) -> list[Choice]:
-    """Cases with two candidates as two runs of a report generator would write them, and the choices of two
-    radiologists, who err as simulated raters do."""
-    people, writers = panel(2, seed), [seeded(seed, "writer", place).getrandbits(30) for place in (0, 1)]
-    made = []
-    for number, reference in enumerate(generate(n, seed, modality_anatomy=CHEST, min_findings=1)):
-        pair = [model_candidate(reference, writer) for writer in writers]
-        truth = compare(reference, pair[0]), compare(reference, pair[1])
-        said = [chooses(*truth, rater, seed, str(number)) for rater in people]
-        made.append(
-            Choice(
-                str(number),
-                reference.findings.text,
-                pair[0].findings.text,
-                pair[1].findings.text,
-                tuple(one.choice for one in said),
-                float(np.mean([one.confidence for one in said])),
-                truth,
-            )
-        )
-    return made
 
 
 def graded(cases: Sequence[radpref.Case], ratings: Sequence[radpref.Rating]) -> list[Choice]:
@@ -169,12 +112,6 @@ def lead(
     return mean_difference(one, other, resamples=run.profile.resamples, rng=run.rng(stream))
 
 
-def levels(choices: Sequence[Choice]) -> pd.Series:
-    """Each case's level of confidence, 0 to 3: as even groups as ties in confidence allow."""
-    ranks = pd.Series([one.confidence for one in choices]).rank(pct=True)
-    return np.ceil(ranks * 4).clip(1, 4).astype(int) - 1
-
-
 def high_confidence(choices: Sequence[Choice]) -> pd.Series:
     """Whether the radiologists were surer of a case than of the median one."""
     confidence = pd.Series([one.confidence for one in choices])
@@ -199,57 +136,22 @@ def group_difference(
     return found
 
 
-IMPROVES = "GREEN’s preference alignment improves in conjunction with increased radiologist confidence"
-DISTINCT = "distinguishing it from the approach of using just the total error counts"
-
-
-def check_confidence(
-    run: Run, label: str, choices: Sequence[Choice], green: pd.Series, count: pd.Series
-) -> list[Check]:
-    """Whether GREEN gains with confidence, and more than the error count does.
-
-    ``green``, ``count``: of :func:`is_correct`.
-    """
-    sure, rng, right = high_confidence(choices), run.rng(f"confidence {label}"), (green == 1).astype(float)
-    rise, more, other = (
-        group_difference(values, sure, resamples=run.profile.resamples, rng=rng)
-        for values in (right, right - (count == 1), count == 1)
+def with_confidence(
+    run: Run, choices: Sequence[Choice], green: pd.Series, count: pd.Series
+) -> tuple[Estimate, Estimate]:
+    """By how much GREEN's accuracy is higher where radiologists are surer, and how much more it gains so than
+    the error count; ``green``, ``count``: of :func:`is_correct`."""
+    sure, right = high_confidence(choices), (green == 1).astype(float)
+    rise, more = (
+        group_difference(values, sure, resamples=run.profile.resamples, rng=run.rng("confidence"))
+        for values in (right, right - (count == 1))
     )
-    return [
-        *check_superiority(
-            f"GREEN, {label}: sure cases against others",
-            IMPROVES,
-            {"sure": right[sure].mean(), "others": right[~sure].mean()},
-            first="sure",
-            leads=Lead.by_interval(rise, 2),
-            decimals=2,
-        ),
-        *check_superiority(
-            f"Gain with confidence, {label}: GREEN against the error count",
-            DISTINCT,
-            {"GREEN": rise.value, "error count": other.value},
-            first="GREEN",
-            leads=Lead.by_interval(more, 2),
-            decimals=2,
-        ),
-    ]
+    return rise, more
 
 
-def check_split(kind: str, choices: Sequence[Choice]) -> list[Check]:
-    """Whether the candidates of split cases are nearer to equal than those of the others."""
-    split, agreed_on = (
-        np.array([abs(np.diff(list(map(weighted_error_count, one.truth))))[0] for one in part if one.truth])
-        for part in ([one for one in choices if one.split], agreed(choices))
-    )
-    p = stats.mannwhitneyu(split, agreed_on, alternative="two-sided").pvalue
-    return check_superiority(
-        f"Split cases are nearer to equal, radiologists who mind {kind}",
-        "The quality of the two candidates is considered to be equal when experts had differing preferences",
-        {"agreed": agreed_on.mean(), "split": split.mean()},
-        first="split",
-        leads=Lead.by_p(agreed_on.mean() - split.mean(), p),
-        lower_is_better=True,
-    )
+def told(estimate: Estimate) -> str:
+    """A difference of accuracies with its interval, for the page's text."""
+    return with_interval(estimate.value, estimate.low, estimate.high, "+.2f")
 
 
 Scores = dict[str, tuple[pd.Series, pd.Series]]
@@ -286,42 +188,3 @@ def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:
     """What a judge's analyses come to: GREEN, the number of all errors, and of significant ones."""
     first = counted(judge.judge([(one.reference, one.first) for one in choices]))
     return _of_counts([first, counted(judge.judge([(one.reference, one.second) for one in choices]))])
-
-
-def known_scores(choices: Sequence[Choice]) -> Scores:
-    """The same of a judge who makes no mistake, from the exact differences that the generator knows."""
-    truths = [one.truth for one in choices if one.truth is not None]
-    return _of_counts([pd.DataFrame([exact_counts(truth[place]) for truth in truths]) for place in (0, 1)])
-
-
-def exact_counts(truth: Comparison) -> dict[str, float]:
-    """GREEN's score and counts of exact differences; shared denials and normal statements are matches."""
-    grave, minor = (sum(truth.count(significant).values()) for significant in (True, False))
-    score = green_score(len(truth.matched) + len(truth.agreed_negatives), grave)
-    return {"GREEN": score, "significant errors": float(grave), "insignificant errors": float(minor)}
-
-
-ANSWERS = {
-    "as asked for": ("Preferred: 2\nConfidence: 8", 1, 8),
-    "with words and marks": ("**Preferred:** Candidate report 1\n**Confidence:** 7/10", 0, 7),
-    "reasons first": ("Candidate 1 omits the effusion.\nPreferred: 2\nConfidence: 10", 1, 10),
-    "none": ("Both reports are equally good.\nConfidence: 5", None, 5),
-    "both": ("Preferred: 1\nConfidence: 4\nOn reflection:\nPreferred: 2", None, 4),
-    "no confidence": ("Preferred: 1", 0, None),
-    "out of range": ("Preferred: 3\nConfidence: 11", None, None),
-}
-"""Answers of a language model, with the choice and the confidence that are meant."""
-
-
-def read_answers() -> pd.DataFrame:
-    """How :data:`ANSWERS` are read: ``answer``, ``choice``, ``confidence``, and whether ``as meant``."""
-    rows = {}
-    for name, (answer, choice, confidence) in ANSWERS.items():
-        found = read_preference(answer)
-        rows[name] = {
-            "answer": answer.replace("\n", " / "),
-            "choice": "none" if found.choice is None else ("first", "second")[found.choice],
-            "confidence": "none" if found.confidence is None else f"{found.confidence:.0f}",
-            "as meant": (found.choice, found.confidence) == (choice, confidence),
-        }
-    return pd.DataFrame.from_dict(rows, orient="index")

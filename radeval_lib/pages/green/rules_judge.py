@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import yaml
+from IPython.display import Markdown
 from sklearn.metrics import roc_auc_score
 
 import radeval_lib.findings as findings
@@ -115,6 +116,33 @@ def counts(path: Path) -> pd.DataFrame:
         for measure, (gold, found) in _sets(text, part).items():
             rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
+
+
+WITHOUT_PAIRS = Markdown(
+    "The pairs are sentences of Open-i, which this build does not have: `radbook data add openi` says how to "
+    "get it."
+)
+
+
+def pair_answers(path: Path) -> pd.DataFrame:
+    """Whether the judge says of pairs of Open-i's sentences what was said of them by hand.
+
+    A pair is a sentence of a report's findings, the reference, and one of its impression. Index ``draw``;
+    ``pairs``, and the shares ``false`` and ``missing`` on which both agree whether there is such an error.
+    """
+    by_id = {report.id: report for report in openi.load(path)}
+    pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
+    rows = []
+    for row in pairs.itertuples():
+        report = by_id[str(row.report)]
+        said = judge_pair(
+            reveal(report.findings)[row.findings_start : row.findings_end],
+            reveal(report.impression)[row.impression_start : row.impression_end],
+        )
+        named = {error.category for error in said.errors}
+        rows.append((row.draw, 1, ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)))
+    told = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
+    return told.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:

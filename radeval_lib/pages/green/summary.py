@@ -22,10 +22,10 @@ from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.pages.green.judging import CHEST, seed_of
+from radeval_lib.pages.green.judging import CHEST
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import HEURISTICS as HEURISTICS
-from radeval_lib.synthetic import Finding, error_pairs, green_pairs
+from radeval_lib.synthetic import Finding, error_pairs
 from radeval_lib.synthetic.content import contradicts
 from radeval_lib.synthetic.difference import stated
 from radeval_lib.synthetic.generator import rerender, seeded
@@ -110,43 +110,6 @@ def summarize(analyses: Sequence[str], encode: Encode, seed: int = 0) -> list[Cl
         for letter, said in error_sentences(analysis).items():
             gathered[letter] += said
     return [cluster(letter, gathered[letter], encode, seed) for letter in LETTERS]
-
-
-def placed(vectors: NDArray[np.float32], seed: int) -> NDArray[np.float32]:
-    """Places of vectors in the plane by t-SNE, shape (vectors, 2)."""
-    from sklearn.manifold import TSNE
-
-    perplexity = min(30, (len(vectors) - 1) / 3)
-    result: NDArray[np.float32] = TSNE(2, perplexity=perplexity, random_state=seed, init="pca").fit_transform(
-        vectors
-    )
-    return result
-
-
-def permuted(run: Run, n: int) -> pd.DataFrame:
-    """Of ``n`` pairs by each of GREEN's heuristics the ``heuristic``, the number of ``changes`` and the
-    ``BERTScore``."""
-    made = list(green_pairs(n, seed_of(run, "permuted")))
-    reports = ([one.reference.findings.text for one in made], [one.candidate.findings.text for one in made])
-    return pd.DataFrame(
-        {
-            "heuristic": [one.heuristic for one in made],
-            "changes": [len(one.comparison.errors) for one in made],
-            "BERTScore": run.metric("bertscore").score(*reports).values,
-        }
-    )
-
-
-def same_neighbours(places: NDArray[np.floating], labels: NDArray[np.int64]) -> tuple[float, float]:
-    """Share of points whose nearest neighbour has the same label, and that share for labels dealt at random.
-
-    ``places``: shape (points, 2), two points at least. ``labels``: shape (points,).
-    """
-    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
-    np.fill_diagonal(distances, np.inf)  # no point is its own neighbour
-    same = labels[distances.argmin(axis=1)] == labels
-    sizes = np.unique(labels, return_counts=True)[1]
-    return float(same.mean()), float((sizes * (sizes - 1)).sum() / (len(labels) * (len(labels) - 1)))
 
 
 def summary_table(analyses: Sequence[str], clusters: Sequence[Clusters]) -> pd.DataFrame:

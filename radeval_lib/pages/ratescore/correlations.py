@@ -11,11 +11,39 @@ import pandas as pd
 from scipy import stats
 
 from radeval_lib.pages.ratescore.released import RATESCORE
-from radeval_lib.papers.printed_numbers import by_name
-from radeval_lib.stats.printed import Kind, correlation_interval, needed_between
+from radeval_lib.papers.printed_numbers import by_name, parse, quoted
+from radeval_lib.stats.printed import Kind, correlation_interval, mcnemar_range, needed_between
 from radeval_lib.study.checks import Check
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.wording import in_words
+
+LEADS = {"ReXVal": "ReXVal, Kendall", "Sentences": "Sentences, Pearson", "Paragraphs": "Paragraphs, Pearson"}
+"""The columns whose leads the page tells first."""
+
+
+def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
+    """Pairs behind the coefficients: all of ReXVal and of the rewrites, the test fifth of the rest.
+
+    Parameters
+    ----------
+    sizes : pairs by part, as Table 3 prints them.
+    """
+    share = quoted("ratescore.def_split")
+    held_out = share["test_parts"].value / (share["test_parts"].value + share["train_parts"].value)
+    return {
+        "ReXVal": int(sizes["whole"]),
+        "Sentences": round(held_out * sizes["sentence level"]),
+        "Paragraphs": round(held_out * sizes["paragraph level"]),
+        "Rewrites": int(sizes["simulated reports"]),
+    }
+
+
+def some_share_prints(cell: str, total: int) -> bool:
+    """Whether some whole number over ``total`` rounds to ``cell``."""
+    number = parse(cell)
+    shares = np.arange(total + 1) / total
+    return bool((np.abs(shares - number.value) <= number.half_width + 1e-9).any())
 
 
 @dataclass(frozen=True)
@@ -76,6 +104,19 @@ class PrintedAgreement:
         weakest = min(higher, key=lambda metric: cells[metric].value)
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
+
+    def established(self, column: str) -> str:
+        """Over how many rivals RaTEScore's lead in a column is established, as ``6 of 7``."""
+        metrics = [metric for metric in self.column(column)["metric"] if metric != RATESCORE]
+        sure = sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in metrics)
+        return f"{in_words(sure)} of {in_words(len(metrics))}"
+
+    def margin(self, column: str, rival: str) -> tuple[int, float]:
+        """By how many cases RaTEScore leads a rival in an accuracy, and the smallest McNemar p of that."""
+        n = self.pairs[column.split(", ")[0]]
+        values = self.column(column).set_index("metric")["value"]
+        right = [round(values[metric] * n) for metric in (RATESCORE, rival)]
+        return right[0] - right[1], mcnemar_range(right[0], right[1], n)[0]
 
     def needed(self, column: str, rival: str, n: int) -> float:
         """The correlation between RaTEScore and a rival from which on RaTEScore's lead is significant.

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
+from radeval_lib import plots
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.stats.correlations import LEAST_GROUPS
+from radeval_lib.papers.printed_numbers import Printed, quoted
+from radeval_lib.papers.texts import texts
+from radeval_lib.stats.correlations import LEAST_GROUPS, resample
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import whitespace
+from radeval_lib.study.checks import above
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
 LENGTHS = ["words, reference", "words, candidate"]
+
+
+TITLES = {"errors": "errors, counted", "share": "errors by possible errors"}
 
 
 def words(text: str) -> int:
@@ -23,10 +33,60 @@ def words(text: str) -> int:
     return len(whitespace(text))
 
 
-def measured(run: Run, role: str) -> pd.DataFrame:
-    """The rated pairs of a role with the words of both texts."""
-    table = rating_table(run.load(role))
-    return table.assign(**{length: table[length.removeprefix("words, ")].map(words) for length in LENGTHS})
+def printed_pairs() -> pd.DataFrame:
+    """The texts of Appendix A.7: ``exhibit``, ``pair`` (its number), ``role``, ``text``, ``words``."""
+    rows = texts("ratescore.reports").query("exhibit.str.startswith('ratescore.example_a7')")
+    return rows.assign(pair=rows["exhibit"].str[-1], words=rows["text"].map(words))
+
+
+def measured(run: Run) -> dict[str, pd.DataFrame]:
+    """The pairs with counted errors and with their share of possible ones, in the column of that name, with
+    the words of both texts; empty where people rated neither."""
+    found = {}
+    for value, role in (("errors", "rated_errors"), ("share", "rated_sentences")):
+        if run.evidence(role) == "synthetic":
+            return {}
+        table = rating_table(run.load(role))
+        rating = -table["rating"] if value == "errors" else 1 - table["rating"]
+        lengths = {length: table[length.removeprefix("words, ")].map(words) for length in LENGTHS}
+        found[value] = table.assign(**lengths, **{value: rating})
+    return found
+
+
+def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
+    """Kendall's correlation of each rating with the words of either text, whole cases drawn."""
+    found = {}
+    for value, table in rated.items():
+        drawn = resample(
+            {length: table[length] for length in LENGTHS},
+            table[value],
+            groups=table["case"],
+            kind="kendall",
+            resamples=run.profile.resamples,
+            rng=run.rng(f"length {value}"),
+        )
+        for row in drawn.intervals().itertuples():
+            found[value, str(row.metric)] = Estimate(row.value, row.low, row.high, n=len(table))
+    return found
+
+
+def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
+    """What the page answers, in its bold sentence and what follows on it."""
+    told = {
+        value: (
+            phrase(found, more="rises", less="falls", open="has no sure link"),
+            with_interval(found.value, found.low, found.high, "+.2f"),
+        )
+        for value in TITLES
+        for found in [ties[value, LENGTHS[0]]]
+    }
+    n = ties["errors", LENGTHS[0]].n
+    return {
+        "answer": f"On {n} pairs of {source} the number of errors {told['errors'][0]} with the length of the "
+        f"reference (Kendall {told['errors'][1]}).",
+        "rests": f"As a share of the errors that were possible, it {told['share'][0]} with it "
+        f"({told['share'][1]}).",
+    }
 
 
 def length_group(length: int, rule: Mapping[str, Printed]) -> str:
@@ -36,14 +96,18 @@ def length_group(length: int, rule: Mapping[str, Printed]) -> str:
     return "long" if length > rule["long_words"].value else "between"
 
 
-def case_against_rule(length: int, errors: Printed, rule: Mapping[str, Printed]) -> tuple[str, str, str]:
-    """The group of one report, what the rule of A.7 expects of it, and whether its errors are so."""
-    group = length_group(length, rule)
-    if group == "long":
-        expected, as_ruled = f"more than {rule['long_errors'].text}", errors.low > rule["long_errors"].value
-    else:
-        expected, as_ruled = "zero errors" if group == "short" else "nothing said", errors.value == 0
-    return group if group != "between" else "neither", expected, "yes" if as_ruled else "no"
+def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
+    """Where the candidates of A.7 fall by the rule of A.7, in words."""
+    told = []
+    for exhibit, rows in pairs.groupby("exhibit", sort=False):
+        length = int(rows.set_index("role").loc["candidate", "words"])
+        errors, group = quoted(str(exhibit))["total_errors"].text, length_group(length, rule)
+        ruled = {"short": "about no error", "long": f"more than {rule['long_errors'].text} on average"}
+        of_rule = (
+            f"for which the rule has {ruled[group]}" if group in ruled else "of which the rule says nothing"
+        )
+        told.append(f"one has {length} words, {of_rule}, and {errors} errors")
+    return "; the other".join(told).replace("; the otherone", "; the other")
 
 
 def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
@@ -88,3 +152,49 @@ def told_groups(groups: pd.DataFrame) -> pd.DataFrame:
             for n, found in zip(groups["cases"], groups[column], strict=True)
         ]
     return shown
+
+
+def check_rule(
+    claim: OpenExhibit,
+    ties: Mapping[tuple[str, str], Estimate],
+    groups: pd.DataFrame,
+    rule: Mapping[str, Printed],
+) -> None:
+    """Check that errors rise with length, and the rule for groups of enough cases."""
+    for length in LENGTHS:
+        found = ties["errors", length]
+        claim.states(
+            f"errors rise with the {length.replace(',', ' of the')}",
+            "simply because the texts are longer",
+            f"Kendall {with_interval(found.value, found.low, found.high, '.2f')}",
+            above(found.low, found.high),
+        )
+    rules = {
+        "short": ("length less than 10 words commonly has zero errors", "no error", 0.5, ".0%"),
+        "long": (
+            "longer than 25 words had an average error count greater than 3",
+            "mean errors",
+            rule["long_errors"].value,
+            ".2f",
+        ),
+    }
+    for _, row in groups[(groups["cases"] >= LEAST_GROUPS) & groups["group"].isin(rules)].iterrows():
+        told, column, edge, form = rules[row["group"]]
+        value, low, high = row[column]
+        finding = f"{column}: {with_interval(value, low, high, form)}, {row['pairs']} pairs"
+        name = f"{row['group']} reports, by the {row['words']}"
+        claim.states(name, told, finding, above(low, high, edge))
+
+
+def draw(grid: Sequence[Axes], rated: Mapping[str, pd.DataFrame], rule: Mapping[str, Printed]) -> None:
+    """Each rating against the words of the reference, with means of six groups and the lines of the rule."""
+    for axes, (value, table) in zip(grid, rated.items(), strict=True):
+        length = table[LENGTHS[0]]
+        axes.scatter(length, table[value], s=9, alpha=0.3, linewidth=0, color=plots.PALETTE[6])
+        groups = table.groupby(pd.qcut(length, 6, duplicates="drop"), observed=True)
+        middle, error = groups[[LENGTHS[0], value]].mean(), groups[value].sem()
+        axes.errorbar(middle[LENGTHS[0]], middle[value], error, color=plots.PALETTE[1], marker="o")
+        axes.set(title=TITLES[value], xlabel="words of the reference")
+        for edge in ("short_words", "long_words"):
+            axes.axvline(rule[edge].value, color="0.4", linestyle=":", linewidth=1)
+    grid[0].axhline(rule["long_errors"].value, color="0.4", linestyle=":", linewidth=1)

@@ -1,88 +1,86 @@
-"""Rewrites of reports on which metrics are put to a question with a right and a wrong answer."""
+"""The paper's triple of a sentence, its synonym and its opposite, put to metrics that read no model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
-from radeval_lib.data.records import Triad
-from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.ratescore import RaTEScore
-from radeval_lib.metrics.ratescore.scoring import Entity
-from radeval_lib.pages.ratescore.rated_pairs import place
-from radeval_lib.pages.ratescore.released import RATESCORE
-from radeval_lib.study.checks import Check, above, check_statement
-from radeval_lib.wording import joined
+from radeval_lib import plots
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.bleu import sentence_bleu
+from radeval_lib.metrics.ratescore import Scorer
+from radeval_lib.papers.texts import texts
+from radeval_lib.stats.tokens import rouge_l, words
+from radeval_lib.study.checks import Check, check_statement
 
-SAME, WITH_SENTENCE, OPPOSITE, OTHER = (
-    "same meaning",
-    "same, unrelated sentence",
-    "opposite meaning",
-    "another report",
-)
-_GUESSING = 0.5
-_MARGIN = 0.1  # a share that is surely less than this above guessing is no better than guessing
-_NORMAL = {"ABNORMALITY": "NON-ABNORMALITY", "DISEASE": "NON-DISEASE"}
+SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
+_APPENDIX = ("appendix", "ANATOMY")
+ENTITIES = {
+    "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
+    SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
+    OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
+}
+"""The entities of A.5's texts as a recogniser without fault has them, those of like place matched."""
 
 
-def candidates(triads: Sequence[Triad], sentence: str) -> pd.DataFrame:
-    """The reference and the four candidates of each triad, one column each.
+def triple() -> pd.Series:
+    """The texts of Appendix A.5, by role."""
+    rows = texts("ratescore.reports").query("exhibit == 'ratescore.example_a5'")
+    return rows.set_index("role")["text"].rename(None)
 
-    Parameters
-    ----------
-    sentence : the unrelated one, which one of the candidates ends in.
-    """
-    reference = [reveal(one.reference) for one in triads]
-    same = [reveal(one.synonymous) for one in triads]
-    return pd.DataFrame(
+
+def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
+    """Scores of both rewrites by metrics of words, one metric a row."""
+    reference, rewrites = three["reference"], [SYNONYM, OPPOSITE]
+    own = {
+        "ROUGE-L": [rouge_l(words(reference), words(three[role])) for role in rewrites],
+        **{
+            f"BLEU-{n}": [float(sentence_bleu([three[role]], [reference], n)[0]) for role in rewrites]
+            for n in (1, 2)
+        },
+        "METEOR": meteor.score([reference] * 2, [three[role] for role in rewrites]).values.tolist(),
+    }
+    return pd.DataFrame.from_dict(own, orient="index", columns=rewrites)
+
+
+def by_entities(weights: str, cosine: float) -> pd.Series:
+    """RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that cosine."""
+    similarity = np.diag([1.0, max(cosine, 1e-9), max(cosine, 1e-9)])
+    scorer = Scorer(weights)
+    return pd.Series(
         {
-            "reference": reference,
-            SAME: same,
-            WITH_SENTENCE: [f"{text} {sentence}" for text in same],
-            OPPOSITE: [reveal(one.opposite) for one in triads],
-            OTHER: np.roll(reference, 1),
+            role: scorer.score(ENTITIES["reference"], ENTITIES[role], similarity).score
+            for role in (SYNONYM, OPPOSITE)
         }
     )
 
 
-def no_better(low: float, high: float) -> bool | None:
-    """Whether a share of right answers is no better than guessing, by its interval.
-
-    It is where the interval ends less than 0.1 above guessing, and is not where it begins above guessing. A
-    wide interval shows neither.
-    """
-    if low > _GUESSING:
-        return False
-    return True if high < _GUESSING + _MARGIN else None
-
-
-def by_answer(shares: pd.DataFrame) -> dict[str, str]:
-    """Which metrics do ``better`` than a guess, which do ``no_better``, and which show ``neither``."""
-    names: dict[bool | None, list[str]] = {False: [], True: [], None: []}
-    for name, row in shares.iterrows():
-        names[no_better(row["low"], row["high"])].append(str(name))
-    keys = ("better", "no_better", "neither")
-    return {key: joined(found) or "none" for key, found in zip(keys, names.values(), strict=True)}
+def ranges() -> dict[str, pd.DataFrame]:
+    """RaTEScore of both rewrites (columns) for matched names alike, and unlike (rows), by set of weights."""
+    return {
+        f"RaTEScore, {name} texts": pd.DataFrame(
+            {words: by_entities(name, cosine) for words, cosine in (("unlike", 0), ("alike", 1))}
+        ).T
+        for name in ("long", "short")
+    }
 
 
-def situation_table(situations: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """RaTEScore's place in each situation, and the metrics with the lowest and the highest share."""
-    rows = {}
-    for situation, shares in situations.items():
-        order = shares["value"].sort_values(ascending=False)
-        worst, best = (f"{name} {order[name]:.2f}" for name in (order.index[-1], order.index[0]))
-        rank = place(list(order.index).index(RATESCORE) + 1, len(order))
-        rows[situation.capitalize()] = (rank, order[RATESCORE], worst, best)
-    return pd.DataFrame(rows.values(), index=pd.Index(rows), columns=["rank", RATESCORE, "lowest", "highest"])
-
-
-def fails(situation: str, row: pd.Series) -> bool | None:
-    """Whether a metric fails in a situation as Figure 1 says, None where its interval does not tell."""
-    if situation == "opposites":
-        return no_better(row["low"], row["high"])
-    return above(-row["high"], -row["low"], -_GUESSING if situation == "synonyms" else 0)
+def draw(axes: Axes, overlap: pd.DataFrame, possible: dict[str, pd.DataFrame]) -> None:
+    """Scores of metrics of words as points, what RaTEScore can give as bars; one metric a line."""
+    lines = [*overlap.index, *possible]
+    for role, colour, marker, shift in (
+        (SYNONYM, plots.PALETTE[0], "o", -0.14),
+        (OPPOSITE, plots.PALETTE[1], "s", 0.14),
+    ):
+        axes.plot(overlap[role], np.arange(len(overlap)) + shift, marker, color=colour, label=role)
+        for line, frame in enumerate(possible.values(), len(overlap)):
+            low, high = frame[role].min(), frame[role].max()
+            axes.plot([low, high], [line + shift] * 2, marker=marker, linewidth=3, color=colour)
+    axes.set_yticks(range(len(lines)), lines)
+    axes.set(xlabel="score against the reference", xlim=(0, 1.03), ylim=(len(lines) - 0.5, -0.5))
+    axes.grid(axis="y", visible=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
 def check_fooled(name: str, row: pd.Series) -> Check:
@@ -90,30 +88,6 @@ def check_fooled(name: str, row: pd.Series) -> Check:
     return check_statement(
         f"{name} on the triple of A.5",
         "these metrics fail to identify opposite meanings and synonyms",
-        f"{row['synonym rewrite']:.3f} for the synonym, {row['opposite rewrite']:.3f} for the opposite",
-        row["opposite rewrite"] >= row["synonym rewrite"],
+        f"{row[SYNONYM]:.3f} for the synonym, {row[OPPOSITE]:.3f} for the opposite",
+        bool(row[OPPOSITE] >= row[SYNONYM]),
     )
-
-
-def right_types(found: Mapping[str, Sequence[Entity]]) -> dict[str, list[tuple[str, str]]]:
-    """The entities of A.5's three texts with the types that are right: normal but in the opposite."""
-    wanted = dict.fromkeys(found, _NORMAL) | {
-        "opposite rewrite": {normal: kind for kind, normal in _NORMAL.items()}
-    }
-    return {
-        role: [(one.text, wanted[role].get(one.type, one.type)) for one in entities]
-        for role, entities in found.items()
-    }
-
-
-def scored_by_formula(
-    metric: RaTEScore, reference: Sequence[tuple[str, str]], candidate: Sequence[tuple[str, str]]
-) -> float:
-    """RaTEScore of given entities and types, with the metric's encoder."""
-    ours, theirs = (metric.encoder.encode([text for text, _ in side]) for side in (reference, candidate))
-    return float(metric.scorer.score(reference, candidate, embeddings=(ours, theirs)).score)
-
-
-def quoted(texts: Sequence[str]) -> str:
-    """Words in quotation marks, joined by commas; ``none`` where there are none."""
-    return ", ".join(f"“{text}”" for text in texts) or "none"

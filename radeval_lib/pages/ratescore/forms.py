@@ -16,7 +16,8 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ROUNDING = 1e-6  # texts that are read in other company differ by less
 
 
-def _parts(text: str) -> list[str]:
+def parts(text: str) -> list[str]:
+    """The sentences of a report, by their full stops."""
     return _SENTENCE_END.split(text)
 
 
@@ -26,14 +27,14 @@ LAYOUTS: dict[str, Callable[[str], str]] = {
     "wrapped at 80 columns": lambda text: fill(text, 80),
     "wrapped, lines end with CRLF": lambda text: fill(text, 60).replace("\n", "\r\n"),
     "wrapped, lines end with blanks": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
-    "a sentence a line": lambda text: "\n".join(_parts(text)),
+    "a sentence a line": lambda text: "\n".join(parts(text)),
 }
 """Forms in which a report comes that change none of its words."""
 
 FORMS = {
     **LAYOUTS,
     "a blank at the end": lambda text: f"{text} ",
-    "sentences in reverse": lambda text: " ".join(reversed(_parts(text))),
+    "sentences in reverse": lambda text: " ".join(reversed(parts(text))),
     "upper case": str.upper,
 }
 

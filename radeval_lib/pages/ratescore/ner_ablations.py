@@ -1,46 +1,42 @@
-"""Recognisers compared: those that the paper prints, in a plane, and those that a build trained."""
+"""Recognisers compared: those that the paper prints, and those that a build trained."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.pages.ratescore.recognisers import Training
+from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
+from radeval_lib.pages.ratescore import plan
+from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
+from radeval_lib.papers.printed_numbers import cell, quotations
+from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.study import profiles
 from radeval_lib.study.cells import CellOutput
-from radeval_lib.study.checks import Check
+from radeval_lib.study.page_runs import OpenExhibit
+from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.wording import with_interval
 
+BOTH = "Radiopaedia + MIMIC-IV"
 MEASURES = ["precision", "recall", "F1", "accuracy"]
-_SETTINGS = {
-    "learning_rate": "learning rate",
-    "head_learning_rate": "head learning rate",
-    "batch_size": "batch size",
-    "epochs": "epochs",
-    "patience": "patience",
-    "warmup": "share of steps with a rising rate",
-    "hidden": "width of the hidden layers",
-}
-
-# Where names of close neighbours stand, in points from their mark.
-_BESIDE = {
-    "SapBERT": (-5, 9, "right"),
-    "BlueBERT": (-7, -12, "right"),
-    "BioLORD-2023-C": (5, -14, "left"),
-    "Medical-NER": (-7, -11, "right"),
-    "MIMIC-IV": (-7, -11, "right"),
-}
+SCHEMES = {"iob": "IOB", "span": "spans"}
+_ROWS = {
+    "DeBERTa_v3": "microsoft/deberta-v3-base",
+    "Medical-NER": "blaze999/Medical-NER",
+    "BioLORD-2023-C": "FremyCompany/BioLORD-2023-C",
+    "BioMedBERT": "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
+    "BlueBERT": "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12",
+    "MedCPT-Q-Enc.": "ncbi/MedCPT-Query-Encoder",
+    "SapBERT": "cambridgeltl/SapBERT-from-PubMedBERT-fulltext",
+}  # Table 6's models on the hub
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
@@ -69,56 +65,46 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     return result
 
 
-def by_measure(models: pd.DataFrame, chosen: str) -> pd.DataFrame:
-    """For each measure the range of each scheme, the best model, and the rank of the chosen one.
+def draw_table(axes: Axes, models: pd.DataFrame, chosen: str) -> None:
+    """Precision, recall and F1 of Table 6, one recogniser a line, the best F1 on top.
 
     Parameters
     ----------
-    models : ``scheme``, ``model`` and :data:`MEASURES`.
+    models : ``scheme``, ``model``, :data:`MEASURES` and the columns of :func:`with_wilson`.
+    chosen : the model whose line is shaded.
     """
-    ends = models.groupby("scheme")[MEASURES].agg(["min", "max"]).stack(level=0, future_stack=True)
-    table = pd.concat({scheme: ends.loc[scheme] for scheme in ends.index.levels[0]}, axis=1)
-    table.columns = pd.Index([f"{scheme}, {end}" for scheme, end in table.columns])
-    by_name = models.set_index("model")[MEASURES]
-    ranks = by_name.rank(ascending=False, method="min")
-    table["best model"] = [", ".join(ranks.index[ranks[name] == 1]) for name in MEASURES]
-    table[f"rank of {chosen}"] = ranks.loc[chosen].map("{:.0f}".format)
-    return table.loc[MEASURES].rename_axis(None)
+    rows = models.sort_values("F1", ascending=False).reset_index(drop=True)
+    for name, colour, marker in zip(("precision", "recall"), plots.PALETTE, ("s", "^"), strict=False):
+        reach = rows[[f"{name}_low", f"{name}_high"]].T
+        axes.errorbar(rows[name], rows.index, xerr=reach, fmt=marker, color=colour, label=name)
+    axes.plot(rows["F1"], rows.index, "D", color="black", label="F1")
+    (line,) = rows.index[rows["model"] == chosen]
+    axes.axhspan(line - 0.4, line + 0.4, color="0.9", zorder=0)
+    axes.set_yticks(rows.index, rows["model"] + ", " + rows["scheme"].replace("Span", "spans"))
+    axes.set(xlabel="share", ylim=(len(rows) - 0.5, -0.5))
+    axes.grid(axis="y", visible=False)
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
 
 
-def draw_plane(axes: Axes, models: pd.DataFrame, single: pd.DataFrame) -> None:
-    """Precision against recall, with lines of equal F1.
-
-    Parameters
-    ----------
-    models : ``scheme``, ``model``, ``precision``, ``recall`` and the columns of :func:`with_wilson`.
-    single : recognisers trained on one source, by its name: ``precision``, ``recall``.
-    """
-    recall = np.linspace(0.53, 0.72, 200)
-    for level in np.arange(0.52, 0.65, 0.02):
-        precision = level * recall / (2 * recall - level)
-        axes.plot(recall, precision, "--", color="0.75", linewidth=0.8, zorder=0)
-        _name(axes, f"F1 {level:.2f}", recall[-1], precision[-1], (3, 0), color="0.45", va="center")
-    for (scheme, group), colour, marker in zip(
-        models.groupby("scheme"), plots.PALETTE, plots.MARKERS, strict=False
-    ):
-        reach = {
-            f"{axis}err": group[[f"{name}_low", f"{name}_high"]].T
-            for axis, name in (("x", "recall"), ("y", "precision"))
-        }
-        axes.errorbar(
-            group["recall"], group["precision"], **reach, fmt=marker, color=colour, label=str(scheme)
-        )
-    axes.plot(single["recall"], single["precision"], "x", color="0.3", label="IOB, one source")
-    for point in pd.concat([models, single.reset_index(names="model")]).itertuples():
-        right, up, side = _BESIDE.get(point.model, (7, 5, "left"))
-        _name(axes, point.model, point.recall, point.precision, (right, up), ha=side)
-    axes.set(xlabel="recall", ylabel="precision", xlim=(0.53, 0.745), ylim=(0.455, 0.59))
-    axes.legend(loc="lower left")
+def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
+    """``first`` minus ``second`` of a printed measure, with what rounding allows."""
+    rows = printed[printed["measure"] == measure].set_index(column).loc[[first, second]]
+    return rounding_range(lambda pair: pair[0] - pair[1], rows)
 
 
-def _name(axes: Axes, text: str, x: float, y: float, away: tuple[int, int], **style: Any) -> None:
-    axes.annotate(text, (x, y), away, textcoords="offset points", fontsize=8, annotation_clip=True, **style)
+def undescribed(models: Iterable[str]) -> list[str]:
+    """Those of Table 6's models that Appendix A.8 does not describe."""
+    known = {words.partition(" (")[0].lower() for _, words in quotations("ratescore.def_models")}
+    return [name for name in models if name.lower() not in known]
+
+
+def basis(run: Run) -> tuple[str, str]:
+    """What a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
+    evidence, used = run.basis({"ner_corpus": "rate_ner"})
+    paper = plan.settings(profiles.profile("full")).initial_models
+    if plan.settings(run.profile).initial_models == paper:
+        return evidence, used
+    return "synthetic", "; ".join(filter(None, (used, "encoders that the paper does not try")))
 
 
 @dataclass(frozen=True)
@@ -134,9 +120,30 @@ class Recognisers:
     run: Run
     cells: Mapping[Training, CellOutput]
 
+    @classmethod
+    def of(cls, run: Run) -> Recognisers:
+        """Those whose trainings the page reads."""
+        outputs = run.cells(NOTEBOOK)
+        return cls(run, {Training(**one.cell.parameters): one for one in outputs})  # type: ignore[arg-type]
+
+    @property
+    def own(self) -> Training:
+        """The recogniser that the other pages use."""
+        return next(iter(self.cells))
+
+    @property
+    def compared(self) -> list[Training]:
+        """The trainings of Table 6: one scheme and one initial model each, on as many sentences."""
+        size = plan.settings(self.run.profile).training_sentences
+        return [each for each in self.cells if each.corpus == "both" and each.sentences == size]
+
     def counts(self, training: Training) -> pd.DataFrame:
-        """Counts by seed and test report, see :func:`~radeval_lib.pages.ratescore.recognisers.tally`."""
+        """Counts by seed and test report."""
         return self.cells[training].tables["counts"]
+
+    def training_size(self, training: Training) -> int:
+        """Sentences that it was trained on."""
+        return int(self.cells[training].facts["sizes"]["training"])
 
     @cached_property
     def measures(self) -> dict[Training, pd.DataFrame]:
@@ -151,39 +158,89 @@ class Recognisers:
             for training in self.cells
         }
 
-    def gap(self, first: Training, second: Training) -> pd.DataFrame:
+    def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
-        return resampling.paired_difference(
+        found = resampling.paired_difference(
             self.counts(first),
             self.counts(second),
             resampling.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
         )
+        return {str(name): Estimate(**row) for name, row in found.iterrows()}
 
-    def table(self, labels: Mapping[Training, Mapping[str, str]]) -> pd.DataFrame:
-        """Some trainings, one a row: what ``labels`` say of each, and its measures."""
-        rows = [dict(label) | told(self.measures[training]) for training, label in labels.items()]
+    def table(self) -> pd.DataFrame:
+        """The trainings of Table 6, one a row, with their measures as text."""
+        rows = [
+            {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.told(each)
+            for each in self.compared
+        ]
         return pd.DataFrame(rows)
 
-    def f1_by_source(self, training: Training) -> pd.Series:
-        """F1 on the test reports of each source, mean over seeds."""
-        sums = self.counts(training).groupby(["seed", "source"])[["matched", "predicted", "gold"]].sum()
-        return precision_recall_f1(sums)["F1"].groupby("source").mean()
-
-    def check_better(self, name: str, claim: str, measure: str, names: Mapping[Training, str]) -> list[Check]:
-        """Whether one training is above another: the order, and the lead over reports and seeds.
-
-        Parameters
-        ----------
-        names : what the checks call the first and the other.
-        """
-        gap = self.gap(*names).loc[measure]
-        found = {
-            called: float(self.measures[training].loc[measure, "value"]) for training, called in names.items()
+    def told(self, training: Training) -> dict[str, str]:
+        """Each measure of a training with its interval, as text."""
+        rows = self.measures[training].rename(index={"f1": "F1"})
+        return {
+            str(name): with_interval(row["value"], row["low"], row["high"], ".3f", ".2f")
+            for name, row in rows.iterrows()
         }
-        lead = Lead.by_interval(Estimate(gap["value"], gap["low"], gap["high"]))
-        return check_superiority(name, claim, found, first=next(iter(found)), leads=lead)
+
+    def contrasts(self) -> dict[str, dict[str, Estimate]]:
+        """What each choice changes in each measure, where two trainings differ in that choice alone."""
+        by_start = {(each.scheme, each.init_model): each for each in self.compared}
+        pairs: dict[str, tuple[Training, Training]] = {}
+        for (scheme, model), training in by_start.items():
+            if scheme == "iob" and (spans := by_start.get(("span", model))):
+                pairs["IOB tags instead of spans"] = (training, spans)
+            for prefix in (UNTRAINED, AFTER_GRAPHS):
+                plain = by_start.get((scheme, model.removeprefix(prefix)))
+                if not model.startswith(prefix) or plain is None:
+                    continue
+                if prefix == UNTRAINED:
+                    pairs["pretrained instead of random weights"] = (plain, training)
+                else:
+                    pairs["other entities learned first"] = (training, plain)
+        return {choice: self.gap(*pair) for choice, pair in pairs.items()}
+
+    def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
+        """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models."""
+        size, first = plan.settings(self.run.profile).training_sentences, self.own
+        names = {(model, "both"): name for name, model in _ROWS.items()}
+        if column == "training_data":
+            corpora = {"both": BOTH, **{source: source for source in SOURCES}}
+            names = {(first.init_model, corpus): name for corpus, name in corpora.items()}
+        for training, rows in self.measures.items():
+            name = names.get((training.init_model, training.corpus))
+            if name is None or training.sentences != size:
+                continue
+            for measure in MEASURES:
+                row = rows.loc[measure.lower()]
+                where = {column: name, "measure": measure}
+                found = Estimate(row["value"], row["low"], row["high"])
+                exhibit.value(f"{measure}, {name}", cell(printed, **where), found)
+
+
+def gained(gap: Estimate) -> str:
+    """A difference with its interval, as text."""
+    return with_interval(gap.value, gap.low, gap.high, "+.3f", "+.2f")
+
+
+def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
+    """What each choice changes, as text, and what an interval of F1 decides."""
+    rows = {
+        choice: {
+            **{f"gain in {name}": gained(gap[name.lower()]) for name in ("F1", "precision", "recall")},
+            "decided": phrase(gap["f1"], more="better", less="worse", open="not decided here"),
+        }
+        for choice, gap in contrasts.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def by_type(output: CellOutput) -> pd.DataFrame:
+    """Precision, recall, F1 and number of test entities of each type."""
+    types = output.tables["by_type"].groupby("type").sum().rename(str.capitalize)
+    return precision_recall_f1(types).assign(entities=types["gold"]).rename_axis(None)
 
 
 def precision_recall_f1(sums: pd.DataFrame) -> pd.DataFrame:
@@ -195,23 +252,3 @@ def precision_recall_f1(sums: pd.DataFrame) -> pd.DataFrame:
             "F1": 2 * sums["matched"] / (sums["predicted"] + sums["gold"]),
         }
     )
-
-
-def told(rows: pd.DataFrame, form: str = ".3f", ends: str = ".2f") -> dict[str, str]:
-    """Each measure with its interval, as text, by the measure's name."""
-    return {
-        str(name).replace("f1", "F1"): with_interval(row["value"], row["low"], row["high"], form, ends)
-        for name, row in rows.iterrows()
-    }
-
-
-def settings_table(
-    cells: Mapping[Training, CellOutput], full: Mapping[str, Mapping[str, object]]
-) -> pd.DataFrame:
-    """Settings of training of each scheme, in this build and with the profile ``full``, one a row."""
-    columns: dict[str, Any] = {}
-    for scheme, theirs in full.items():
-        ours = next(cell.facts["settings"] for plan, cell in cells.items() if plan.scheme == scheme)
-        columns |= {f"{scheme.upper()}, this build": ours, f"{scheme.upper()}, profile full": theirs}
-    table = pd.DataFrame(columns, dtype=object).reindex(list(_SETTINGS)).dropna(how="all")
-    return table.astype(float).rename(index=_SETTINGS)

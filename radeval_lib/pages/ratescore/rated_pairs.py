@@ -1,111 +1,94 @@
-"""RaTEScore against its rivals over rated pairs, and what printed shares can come from."""
+"""RaTEScore against its rivals over pairs that radiologists rated."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 
-from radeval_lib.pages.ratescore.released import RATESCORE
-from radeval_lib.papers.printed_numbers import parse
+from radeval_lib.pages.ratescore.released import NO_RATINGS, RATESCORE
+from radeval_lib.papers.printed_numbers import cell, printed
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
 from radeval_lib.study.metric_agreement import Agreement
+from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import in_words, joined, ordinal, with_interval
 
-COMPARES = {
-    "RaTEScore": "entities, by meaning and type",
-    "METEOR": "words and their stems, with their order",
-    "BERTScore": "vectors of words in context",
-    "BLEU": "runs of up to four words",
-    "ROUGE-L": "the longest common run of words, with gaps",
-    "CheXbert": "fourteen chest findings, each there or not",
-    "RadGraph F1": "the words and labels of a graph's nodes, and whether each has an edge",
+EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
+    "rated_pairs": ("grade", "ratescore.table5", "rate_eval/paragraph", ["kendall", "pearson", "spearman"]),
+    "rated_errors": ("number of errors", "ratescore.table4", "rexval/errors", ["kendall"]),
+    "rated_sentences": ("share of possible errors", "ratescore.fig3", "rate_eval/sentence", ["pearson"]),
 }
-"""What each metric of Figure 3 compares."""
-ORDERINGS: dict[str, tuple[str, list[str], list[str]]] = {
-    "RaTEScore above all others": (
-        "higher correlation with radiology experts compared to other existing metrics",
-        [RATESCORE],
-        [*COMPARES][1:],
-    ),
-    "entities above word overlap": (
-        "stronger correlations than those reliant on mere word overlap",
-        [RATESCORE, "RadGraph F1"],
-        ["BLEU", "ROUGE-L", "METEOR"],
-    ),
-    "METEOR above BLEU and ROUGE-L": (
-        "metrics that accommodate synonyms, such as METEOR, outperform those that do not",
-        ["METEOR"],
-        ["BLEU", "ROUGE-L"],
-    ),
-}
-"""Orderings of Table 5: the claim, the metrics that are to stand above, and the others."""
-
-
-def place(rank: int, of: int) -> str:
-    """A place in a ranking, as ``second of seven``."""
-    return f"{ordinal(rank)} of {in_words(of)}"
+"""By role: what a rating is, the paper's exhibit, its data, and its correlations, the one compared first."""
 
 
 def standing(result: Agreement, kind: Kind) -> dict[str, str]:
-    """RaTEScore's ``place`` among the metrics, and the rivals that it ``beats`` and is ``beaten_by``.
+    """RaTEScore's ``place`` among the metrics, its ``own`` coefficient, and its ``leads`` over rivals.
 
-    Only differences beyond chance count (corrected p below 0.05).
+    A lead is beyond chance where p is below 0.05, corrected for the number of rivals.
     """
     names, rivals = list(result.ranked(kind)["metric"]), result.against(kind)
     sure = rivals.loc[rivals["p_holm"] < LEVEL, "difference"]
+    sides = (("beats", sure > 0), ("is beaten by", sure < 0))
+    told = [f"{words} {joined(list(sure.index[chosen]))}" for words, chosen in sides if chosen.any()]
+    own = result.ranked(kind).set_index("metric").loc[RATESCORE]
     return {
-        "place": place(names.index(RATESCORE) + 1, len(names)),
-        "beats": joined(list(sure.index[sure > 0])) or "none",
-        "beaten_by": joined(list(sure.index[sure < 0])) or "none",
+        "place": f"{ordinal(names.index(RATESCORE) + 1)} of {in_words(len(names))}",
+        "own": with_interval(own["value"], own["low"], own["high"], ".2f"),
+        "leads": joined(told) or "differs from none of them beyond chance",
     }
 
 
 def contrast_table(result: Agreement, kind: Kind) -> pd.DataFrame:
-    """RaTEScore's lead over each rival, with interval and tests, as text."""
-    rows = result.against(kind)
-    table = pd.DataFrame(
-        {
-            "lead": rows["difference"].map("{:+.3f}".format),
-            "95% interval": [
-                f"[{low:+.3f}, {high:+.3f}]" for low, high in zip(rows["low"], rows["high"], strict=True)
-            ],
-            "p": rows["p"].map("{:.2g}".format),
-            "p, corrected": rows["p_holm"].map("{:.2g}".format),
-            "correlation of the two scores": rows["between"].map("{:.2f}".format),
-        }
-    )
-    if kind == "pearson":
-        table["p of Williams's test"] = rows["p_williams"].map("{:.2g}".format)
-    return table.rename_axis(index=None)
+    """Each metric's coefficient, and RaTEScore's lead over it, as text, the highest first."""
+    rivals = result.against(kind)
+    rows = {}
+    for row in result.ranked(kind).itertuples():
+        rows[row.metric] = {kind.capitalize(): with_interval(row.value, row.low, row.high, ".2f")}
+        if row.metric != RATESCORE:
+            lead = rivals.loc[row.metric]
+            rows[row.metric] |= {
+                "RaTEScore's lead": with_interval(lead["difference"], lead["low"], lead["high"], "+.2f"),
+                "p, corrected": f"{lead['p_holm']:.2g}",
+            }
+    for metric in result.left_out:
+        rows[metric] = {kind.capitalize(): "hardly varies"}
+    return pd.DataFrame.from_dict(rows, orient="index").fillna("")
 
 
-def coefficient_table(result: Agreement, not_scored: Sequence[str]) -> pd.DataFrame:
-    """Each metric's coefficients with their intervals, as text; metrics without one say why."""
-    told = result.correlations.assign(
-        text=[
-            with_interval(row.value, row.low, row.high, ".3f", ".2f")
-            for row in result.correlations.itertuples()
-        ],
-        kind=result.correlations["kind"].str.capitalize(),
-    )
-    kinds, order = list(told["kind"].unique()), result.ranked(result.correlations["kind"].iloc[0])["metric"]
-    table = told.pivot(index="metric", columns="kind", values="text").loc[order, kinds]
-    for reason, metrics in (("not attempted", not_scored), ("hardly varies", result.left_out)):
-        for metric in metrics:
-            table.loc[metric] = reason
-    return table.rename_axis(index=None, columns=None)
+def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
+    """Check the printed coefficients of the exhibit against those of the metrics of the same name."""
+    cells = printed(exhibit.id)
+    for row in result.correlations.itertuples():
+        kind = row.kind.capitalize()
+        where = {"metric": row.metric} | ({"measure": kind} if "measure" in cells else {})
+        if row.metric in set(cells["metric"]):
+            found = Estimate(row.value, row.low, row.high)
+            exhibit.value(f"{kind} of {row.metric}", cell(cells, **where), found)
 
 
-def some_share_prints(cell: str, total: int, *, cut: bool = False) -> bool:
-    """Whether some whole number over ``total`` prints as ``cell``.
+def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
+    """What the page answers, in its bold sentence, what follows on it, and on counted errors.
 
     Parameters
     ----------
-    cut : whether digits are cut off after the last one that is printed, and not rounded.
+    results : by role, those with ratings; empty where the build has none.
+    source : of the ratings.
     """
-    number = parse(cell)
-    shares, low = np.arange(total + 1) / total, number.value if cut else number.low
-    return bool(((shares >= low - 1e-9) & (shares < low + 2 * number.half_width - 1e-9)).any())
+    if not results:
+        return NO_RATINGS | {"errors": ""}
+    role, result = next(iter(results.items()))
+    found = {key: standing(results[key], EXPERIMENTS[key][3][0]) for key in results}
+    own, n = found[role], len(result.pairs)
+    others = [key for key in found if key != role]
+    return {
+        "answer": f"On {n} rated pairs of {source}, RaTEScore is {own['place']} metrics: "
+        f"its Kendall correlation with the {EXPERIMENTS[role][0]} is {own['own']}.",
+        "rests": f"Corrected for the number of rivals, it {own['leads']}.",
+        "errors": " ".join(
+            f"With the {EXPERIMENTS[key][0]} it is {found[key]['place']} ({found[key]['own']}), "
+            f"and {found[key]['leads']}."
+            for key in others
+        ),
+    }

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from radeval_lib.study.runs import Run
+
 RATESCORE = "RaTEScore"
 
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
 """The models of the released metric, by role."""
 
-WITHOUT_SCORER = {"SPICE": "a scene-graph parser (the Java package of its authors)"}
+WITHOUT_SCORER = {
+    "SPICE": "a scene-graph parser (the Java package of its authors)",
+    "CheXbert": "the weights of its network",
+}
 """Baselines of Appendix A.6 (Zhao et al. 2024) that this library does not score, and what each needs."""
+
+NO_RATINGS = {
+    "answer": "This build has no report that a radiologist rated.",
+    "rests": "RadPref, a public set, has some; see the page on the data behind the papers.",
+}
+"""What a page answers that lacks its data."""
+
+
+def other_models(run: Run) -> str:
+    """A sentence that warns of models other than the paper's; empty where a run has the paper's."""
+    if all(run.profile.models[role] == paper for role, paper in PAPER_MODELS.items()):
+        return ""
+    return "RaTEScore runs here with another recogniser and encoder than the paper's."

@@ -1,4 +1,4 @@
-"""The worked example of the paper's Appendix A.1: from five printed numbers, and read by a recogniser."""
+"""The worked example of the paper's Appendix A.1, from its five printed numbers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
+from scipy import optimize
 
 from radeval_lib import plots
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
+from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.wording import in_words
 
 ANATOMY, ABNORMALITY, _, NORMAL, _ = ratescore.TYPES
 _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
@@ -50,41 +55,81 @@ class PrintedPair:
         weights = Weights("A.1", matrix, values[4])
         return self.score(weights, values[3], ratescore.options("paper", orientation="match_first"))
 
-    def types_found(self, found: Explanation) -> pd.DataFrame:
-        """The printed entities and those of a recogniser, with both types; empty where one has it not.
 
-        Returns
-        -------
-        DataFrame
-            ``report``, ``entity``, ``printed``, ``found``.
-        """
-        rows = []
-        for side in SIDES:
-            here = {entity.text.lower(): entity.type for entity in getattr(found, side)}
-            printed = {name.lower(): kind for name, kind in getattr(self, side)}
-            rows += [
-                (side, name, printed.get(name, ""), here.get(name, ""))
-                for name in dict.fromkeys([*printed, *here])
-            ]
-        return pd.DataFrame(rows, columns=["report", "entity", "printed", "found"])
+def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
+    """The five numbers of the formulas, in the order that :meth:`PrintedPair.by_hand` takes."""
+    there, back = "S(x, x_hat)", "S(x_hat, x)"
+    wanted = [
+        (there, "Foley catheter", "weight"),
+        (there, "not in place", "weight"),
+        (back, "not in place", "weight"),
+        (there, "not in place", "cosine"),
+        (there, None, "penalty"),
+    ]
+    rows = [
+        formula[
+            (formula["direction"] == direction)
+            & (formula["quantity"] == quantity)
+            & (formula["candidate_entity"] == entity if entity else True)
+        ]
+        for direction, entity, quantity in wanted
+    ]
+    return pd.concat(rows)
 
 
-def draw_parts(axes: Axes, settings: Mapping[str, Explanation]) -> None:
-    """Both directions of each setting as a bar, split by the entity that contributes, and what is lost."""
-    terms = pd.concat([pd.DataFrame(result.rows()).assign(setting=name) for name, result in settings.items()])
-    key = terms["setting"] + "\n" + terms["direction"].map({"precision": "S(x, x̂)", "recall": "S(x̂, x)"})
-    terms["key"], terms["part"] = key, terms["term"] / terms.groupby(key)["weight"].transform("sum")
-    terms["pair"] = np.where(
-        terms["type"] == ANATOMY, "Foley catheter – Foley catheter", "not in place – in situ"
+def draw_penalty(
+    axes: Axes, pair: PrintedPair, inputs: NDArray[np.float64], penalties: Mapping[str, float], final: float
+) -> None:
+    """The score of A.1 for every penalty, those that the appendix prints, and the printed result."""
+
+    def score(p: float) -> float:
+        return pair.by_hand(np.array([*inputs[:4], p])).score
+
+    grid = np.linspace(0, 1, 101)
+    axes.plot(grid, [score(p) for p in grid], color="0.4")
+    axes.axhline(final, color=plots.PALETTE[1], linestyle="--", label=f"printed: {final:g}")
+    for (where, p), marker, colour in zip(
+        penalties.items(), "os", (plots.PALETTE[0], plots.PALETTE[2]), strict=True
+    ):
+        axes.plot(p, score(p), marker, color=colour, label=f"p = {p:g} ({where}): {score(p):.3f}")
+    axes.set(xlabel="penalty p", ylabel="RaTEScore of A.1", xlim=(0, 1))
+    axes.legend(loc="lower right")
+
+
+def draw_weights(grid: Sequence[Axes], released: Mapping[str, Weights]) -> None:
+    """Released weight matrices side by side."""
+    labels = [kind.replace("ABNORMALITY", "ABN.").capitalize() for kind in ratescore.TYPES]
+    for axes, (name, weights) in zip(grid, released.items(), strict=True):
+        heat = {"annot": True, "fmt": ".2f", "annot_kws": {"size": 9}, "cmap": "crest", "vmin": 0, "vmax": 1}
+        ticks = {"xticklabels": labels, "yticklabels": labels}
+        sns.heatmap(weights.matrix, ax=axes, cbar=False, square=True, **heat, **ticks)
+        axes.set(title=f"{name} texts, p = {weights.penalty:.3f}", ylabel="query")
+        axes.tick_params(axis="x", rotation=45)
+    grid[-1].set_xlabel("match")
+
+
+def reach_of(pair: PrintedPair, inputs: pd.DataFrame, penalty: Printed, final: Printed) -> dict[str, float]:
+    """What the other printed penalty can give at most (``high``), and the one ``needed`` for the result."""
+    other = inputs.copy()
+    other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
+    fixed = inputs["value"].to_numpy()[:4]
+    needed = optimize.brentq(lambda p: pair.by_hand(np.array([*fixed, p])).score - final.value, 0, 1)
+    high = rounding_range(lambda values: pair.by_hand(values).score, other).high
+    return {"high": float(high), "needed": float(needed)}
+
+
+def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> str:
+    """How many printed weights some released set has in either order of its index, in words."""
+    cells = {
+        "Foley catheter": [(ANATOMY, ANATOMY)],
+        "not in place": [(NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)],
+    }
+    found = sum(
+        any(
+            abs(one.weight(*kinds) - row.value) <= row.half_width
+            for one in released.values()
+            for kinds in cells[row.candidate_entity]
+        )
+        for row in weights.itertuples()
     )
-    bars = terms.pivot(index="key", columns="pair", values="part").reindex(key.drop_duplicates())
-    values = bars.sum(axis=1)
-    bars.assign(lost=1 - values).plot.barh(
-        stacked=True, ax=axes, color=[*plots.PALETTE[:2], "0.88"], width=0.7
-    )
-    for row, value in enumerate(values):
-        axes.text(value + 0.01, row, f"{value:.3f}", ha="left", va="center", fontsize=9, color="0.2")
-    axes.invert_yaxis()
-    axes.set(xlabel="part of the direction's value", ylabel="", xlim=(0, 1))
-    axes.grid(axis="y", visible=False)
-    axes.legend(title="", ncols=3, loc="upper center", bbox_to_anchor=(0.4, -0.16))
+    return f"{in_words(found)} {'stands' if found == 1 else 'stand'}"

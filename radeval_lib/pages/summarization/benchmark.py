@@ -8,6 +8,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.plan import ALL
 from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
 from radeval_lib.stats.estimates import Estimate
@@ -17,7 +18,20 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
 
+_PAPERS = ("T5", "BART", "BioBART", "Pegasus")
 _KEYS = ["seed", "system", "train_set", "case"]
+
+
+def basis(run: Run, *, graphs: bool = False) -> tuple[str, str]:
+    """What results of these systems rest on: an experiment of our own unless all that learn, and the graph
+    model where it is used, are the paper's."""
+    learned = [name for name, system in plan.settings(run.profile).systems.items() if system.learns]
+    ours = [name for name in learned if not name.startswith(_PAPERS)]
+    models = {"graph_model": "radgraph:radgraph"} if graphs else {}
+    evidence, stand_in = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
+    if not ours:
+        return evidence, stand_in
+    return "synthetic", "; ".join(filter(None, [stand_in, f"{joined(ours)}, not {joined(list(_PAPERS))}"]))
 
 
 def gathered(kept: Iterable[CellOutput], table: str) -> pd.DataFrame:
@@ -93,33 +107,21 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
-def best_by_pair(table: pd.DataFrame, systems: Sequence[str], pairs: Sequence[str]) -> pd.Series:
-    """The best of ``systems`` on each pair, in a table of :func:`benchmark`."""
-    return table.loc[list(systems), list(pairs)].astype(float).idxmax()
-
-
-def named_counts(names: Iterable[str]) -> str:
-    """How often each name occurs, the most frequent first: ``Pointer-generator 5, Lead-3 2``."""
-    counts = pd.Series(list(names)).value_counts()
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
-
-
-def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int, *, digits: bool = True) -> None:
+def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None:
     """A heat map of training sets (rows, ALL last) against test sets; the pairs never trained stand right of
     a line.
 
     Parameters
     ----------
     trained : how many of the columns, the first ones, have a training set.
-    digits : whether each cell says its value.
     """
     values = table.astype(float)
     sns.heatmap(
         100 * values,
-        annot=digits,
+        annot=True,
         fmt=".0f",
         cmap="Blues",
-        cbar=not digits,
+        cbar=False,
         linewidths=0.5,
         annot_kws={"size": 8},
         ax=axes,
@@ -129,13 +131,6 @@ def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int, *, digi
         axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
     axes.set(title=title, xlabel="tested on", ylabel="trained on")
     axes.tick_params(axis="x", labelrotation=60)
-
-
-def draw_sheet(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None:
-    """A small heat map without digits and names of the tests."""
-    sns.heatmap(table.astype(float), cmap="Blues", cbar=False, xticklabels=False, ax=axes)
-    axes.axvline(trained, color="#333333", linewidth=1)
-    axes.set(title=title, xlabel="", ylabel="")
 
 
 def blind_spots(scores: pd.DataFrame, *, below: float = 0.2) -> pd.DataFrame:

@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pandas as pd
 import seaborn as sns
+from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from radeval_lib import plots
+from radeval_lib import plots, tables
 from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
+from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, quotations
 from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.page_runs import PageRun
 
 
 def check_openi(path: Path, printed: Printed) -> list[Check]:
@@ -226,3 +229,28 @@ def draw_lengths(sizes: pd.DataFrame) -> Figure:
         drawn.plot.barh(ax=ax, width=0.8, legend=kind == "words")
         ax.set(title=f"mean {kind}" if kind == "words" else kind, ylabel="")
     return figure
+
+
+def figure_1(run: PageRun) -> None:
+    """Figure 1 from the reports that the profile names: a table, both panels, and the checks of its prose."""
+    sizes = corpora.lengths_and_vocabulary(corpora.named(run.load("anatomy_summaries")))
+    display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
+    draw_lengths(sizes)
+    longer, shortest = (
+        sizes["findings, words"] > sizes["impression, words"],
+        sizes["findings, words"].idxmin(),
+    )
+    with run.exhibit("rrs.fig1", *run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"})) as exhibit:
+        exhibit.table(sizes)
+        exhibit.states(
+            "findings are longer than impressions",
+            "for all modality-anatomy pairs, the findings section is significantly longer",
+            f"in {int(longer.sum())} of {len(longer)} pairs",
+            bool(longer.all()),
+        )
+        exhibit.states(
+            "the pair with the shortest findings",
+            "chest X-ray reports are much shorter than reports from other pairs",
+            str(shortest),
+            shortest == "X-ray Chest",
+        )

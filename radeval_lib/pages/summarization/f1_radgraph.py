@@ -188,12 +188,6 @@ def has_relation(graph: Graph) -> dict[str, int]:
     return {name: flag for name, _, flag in radgraph.triplets(graph)}
 
 
-def same_items(graph: Graph) -> tuple[int, bool]:
-    """How many items the level *partial* compares, and whether they are the triplets of A.2."""
-    found = {(item[0], item[1], int(len(item) == 3)) for item in radgraph.items(graph, "partial")}
-    return len(found), found == set(radgraph.triplets(graph))
-
-
 def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.DataFrame:
     """F1-RadGraph, 0 to 100, of candidates (rows) by level (columns).
 

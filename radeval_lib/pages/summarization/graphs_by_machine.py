@@ -30,8 +30,7 @@ from radeval_lib.metrics.radgraph import (
 )
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.training import PARTS
-from radeval_lib.stats.resampling import intervals, micro, share_interval
-from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.stats.resampling import intervals, micro
 from radeval_lib.synthetic.errors import ErrorPair
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.wording import with_interval
@@ -177,44 +176,6 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     )
 
 
-def allowed_relations(graphs: Sequence[Graph]) -> pd.DataFrame:
-    """Whether each relation joins kinds of entity that RadGraph's scheme lets it join.
-
-    Source: Jain et al. 2021, Section 3: *located at* leads from an observation to an anatomy, *modify* joins
-    two observations or two anatomies, *suggestive of* two observations.
-    """
-    rows = [
-        (place, (_concept(entity.label), _concept(graph[tail].label)) in _ALLOWED.get(kind, ()))
-        for place, graph in enumerate(graphs)
-        for entity in graph.values()
-        for kind, tail in entity.relations
-    ]
-    return pd.DataFrame(rows, columns=["graph", "allowed"])
-
-
-def check_scheme(
-    sides: Sequence[Sequence[Graph]], edge: float, *, resamples: int, rng: np.random.Generator
-) -> Check:
-    """Whether more than a share of the relations obey RadGraph's scheme, by an interval over reports.
-
-    Parameters
-    ----------
-    sides : graphs of the references and of the candidates; two in the same place are of one report.
-    edge : the share that must be passed.
-    """
-    name = "relations join the kinds of entity that the scheme lets them join"
-    claim = "relations of entities: suggestive of, located at, modify"
-    found = pd.concat([allowed_relations(side) for side in sides])
-    if found.empty:
-        return check_statement(name, claim, "no relation found", None)
-    reports = found["graph"].astype(str).tolist()
-    share, low, high = share_interval(
-        found["allowed"].to_numpy(dtype=float), reports, resamples=resamples, rng=rng
-    )
-    told = f"{with_interval(share, low, high, '.1%')} of {len(found):,} found"
-    return check_statement(name, claim, told, above(low, high, edge))
-
-
 def _concept(label: str) -> str:
     return "observation" if label.upper().startswith("OBS") else "anatomy"
 
@@ -223,16 +184,6 @@ def relation_types(head: str, tail: str) -> list[str]:
     """The types of relation that RadGraph's scheme lets lead from one label to another, in words."""
     ends = _concept(head), _concept(tail)
     return [kind.replace("_", " ") for kind, allowed in _ALLOWED.items() if ends in allowed]
-
-
-def by_anatomy(counts: pd.DataFrame) -> pd.DataFrame:
-    """Entities right, found and gold, and F1, by the anatomy that ``group`` names after the modality; groups
-    of one word, such as an institution, name none and are left out."""
-    named = counts[(counts["part"] == "entity") & counts["group"].str.contains(" ", regex=False)]
-    anatomy = named["group"].str.split(" ", n=1).str[1].rename("anatomy")
-    sums = named.groupby(anatomy)[["matched", "predicted", "gold"]].sum()
-    sums["F1"] = 2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)
-    return sums.rename(columns={"matched": "right", "predicted": "found"})
 
 
 def beside_printed(printed: pd.DataFrame, graph: Graph) -> pd.DataFrame:

@@ -1,28 +1,12 @@
-"""What a lead over several rivals is called, and whether one is kept on other groups of reports."""
+"""Whether a lead is kept on groups of reports that were not in training."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from radeval_lib.pages.summarization.benchmark import estimate_words
 from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, above, check_statement
-from radeval_lib.study.superiority import Lead
-from radeval_lib.wording import joined, with_interval
-
-
-def lead_words(gaps: Mapping[str, Estimate]) -> str:
-    """Over whom a lead is established, over whom not, and who leads instead."""
-    signs = {name: Lead.by_interval(gap).sign for name, gap in gaps.items()}
-    told = {1: "beats", 0: "cannot be told from", -1: "stays behind"}
-    parts = [
-        f"{told[sign]} {joined([name for name in signs if signs[name] == sign])}"
-        for sign in (1, 0, -1)
-        if sign in signs.values()
-    ]
-    return joined(parts)
-
+from radeval_lib.wording import with_interval
 
 _HALF = 0.5
 

@@ -5,7 +5,6 @@ import torch
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.models.judges.base import JudgeError, prompt
-from radeval_lib.models.judges.comparison import Oracle
 from radeval_lib.models.judges.language_model import (
     IGNORED,
     CausalJudge,
@@ -18,7 +17,6 @@ from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.green.judging import settings
 from radeval_lib.roles import generated
 from radeval_lib.study.profiles import profile
-from radeval_lib.synthetic import error_pairs
 
 PAIRS = list(generated.judged_pairs(12, 5))
 
@@ -78,15 +76,6 @@ def test_training_makes_the_analyses_likelier(lora, tmp_path):
     assert trained.best["likelihood"] > before
     trained.task.save(tmp_path)
     CausalJudge(tmp_path, max_new_tokens=4, device="cpu").judge([("a", "b")])
-
-
-def test_the_oracle_knows_its_pairs_alone():
-    pairs = list(error_pairs(3, seed=1))
-    oracle = Oracle(pairs)
-    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in pairs]
-    assert [text.count("[Matched Findings]") for text in oracle.judge(texts)] == [1, 1, 1]
-    with pytest.raises(JudgeError, match="none that it was told of"):
-        oracle.judge([("another", "pair")])
 
 
 def test_the_prompt_cuts_reports_and_not_the_layout():

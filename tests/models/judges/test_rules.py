@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.lexicon.significance import significance
+from radeval_lib.errors import RadevalError
+from radeval_lib.lexicon.significance import Context, significance
 from radeval_lib.metrics import green
 from radeval_lib.models.judges.rules import RulesJudge, judge_pair
 from radeval_lib.models.judges.rules.items import SYNONYM
@@ -148,7 +149,7 @@ def test_a_diagnosis_matches_its_sign():
 def test_every_error_states_its_rule_and_place():
     reference = "Moderate right effusion. No pneumothorax."
     (error,) = judge_pair(reference, "Moderate right effusion. Small left pneumothorax.").errors
-    assert error.says == "Mild pneumothorax (left)"
+    assert error.says == "Small pneumothorax (left)"
     assert "rules it out" in error.rule
     assert "urgent" in error.rule
     assert reference[slice(*error.reference_span)] == "pneumothorax"
@@ -206,3 +207,121 @@ def test_synonyms_relate_what_the_lexicon_does_not():
     assert related.links[0][2] == SYNONYM
     assert related.weighted_errors > 0  # a synonym by an encoder is no perfect match
     assert judge_pair(*pair, synonyms=lambda one, other: False) == judge_pair(*pair)
+
+
+GALLERY = [
+    ("Mild cardiomegaly.", "The cardiac silhouette is mildly enlarged.", []),
+    ("No pleural effusion.", "Pleural effusion.", ["a: Pleural effusion"]),
+    (
+        "Mild cardiomegaly. Small bilateral pleural effusions.",
+        "Mild cardiomegaly.",
+        ["b: Small pleural effusion (bilateral)"],
+    ),
+    (
+        "No acute findings.",
+        "No acute findings. Small right pneumothorax.",
+        ["a: Small pneumothorax (right)"],
+    ),
+    ("No acute cardiopulmonary process.", "No acute cardiopulmonary process.", []),
+    (
+        "Left lower lobe consolidation consistent with pneumonia.",
+        "Right upper lobe mass.",
+        ["a: Mass (right upper lobe)", "b: Consolidation (left lower lobe), read as pneumonia"],
+    ),
+    ("Mild pulmonary edema.", "Severe pulmonary edema.", ["d: severe instead of mild pulmonary edema"]),
+    (
+        "Stable bibasilar atelectasis without consolidation.",
+        "New right lower lobe consolidation.",
+        ["a: Consolidation (right lower lobe)", "b: Atelectasis (both lung bases)"],
+    ),
+]
+"""The gallery of the RadEval repository (commit e0a3909, MIT): pairs on which metrics diverge."""
+
+
+@pytest.mark.parametrize(("reference", "candidate", "errors"), GALLERY)
+def test_the_gallery_of_radeval(reference, candidate, errors):
+    assert [f"{one.category}: {one.says}" for one in judge_pair(reference, candidate).errors] == errors
+
+
+def test_the_gallery_is_ranked_as_its_authors_say():
+    weighed = [judge_pair(reference, candidate).weighted_errors for reference, candidate, _ in GALLERY]
+    right = [weighed[0], weighed[4]]
+    assert right == [0, 0]
+    assert all(value > 0 for value in weighed if value not in right)
+    assert weighed[5] > weighed[6]  # nothing in common, and a finding of another degree
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Opacity in the left base.", "Consolidation in the left base."),
+        ("Left basilar airspace disease.", "Left basilar pneumonia."),
+        ("Degenerative changes of the spine.", "Osteophytes of the spine. Disc space narrowing."),
+        ("Support devices in place.", "Endotracheal tube in place. PICC line in place."),
+        ("Opacity in the left base.", "Consolidation in the left base. Opacity in the left base."),
+    ],
+)
+def test_a_coarser_name_is_neither_the_same_nor_an_error(one, other):
+    there, back = judge_pair(one, other), judge_pair(other, one)
+    assert there.errors == back.errors == ()
+    assert 0 < there.weighted_errors == back.weighted_errors < judge_pair(other, "").weighted_errors
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Opacity in the left base. No consolidation.", "Consolidation in the left base."),  # denied
+        ("Opacity in the left base.", "Consolidation in the right upper lobe."),  # elsewhere
+        ("Dextroscoliosis.", "Levoscoliosis."),  # two kinds of one finding
+    ],
+)
+def test_what_no_coarser_name_covers(one, other):
+    assert {"a", "b"} <= {category for category, _ in kinds(one, other)}
+
+
+def test_a_bilateral_finding_is_one_of_each_side():
+    both, each = "Bilateral effusions.", "Left effusion. Right effusion."
+    assert kinds(both, each) == kinds(each, both) == []
+    assert kinds(both, "Left effusion.") == [("c", True)]
+    assert kinds(both, "Small left effusion. Right effusion, increased.") == [("e", True)]
+
+
+def test_a_name_that_two_regions_share_is_one_finding():
+    small = "There is a small pericardial effusion."
+    heart = f"Stenosis of the left circumflex artery. {small} The left ventricle is dilated."
+    assert {category for category, _ in kinds(heart, small)} == {"b"}
+    assert not [one for one in judge_pair(heart, small).errors if "pericardial" in one.says]
+
+
+@pytest.mark.parametrize(
+    ("reference", "candidate", "expected"),
+    [
+        ("2 cm nodule.", "5 cm nodule.", [("d", True)]),
+        ("2 cm nodule.", "2.2 cm nodule.", [("d", False)]),
+        ("2 cm nodule.", "20 mm nodule.", []),
+        ("Endotracheal tube 2 cm above the carina.", "Endotracheal tube 5 cm above the carina.", []),
+        ("The lungs are clear.", "The lungs are clear. Normal heart size. No pneumothorax.", []),
+        ("No acute disease.", "The lungs are clear. The bones are intact.", []),
+    ],
+)
+def test_measurements_and_what_is_normal(reference, candidate, expected):
+    assert kinds(reference, candidate) == expected
+
+
+def test_age_and_indication_change_what_matters():
+    def weight(text, **known):
+        return judge_pair(text, "", context=Context(**known)).weighted_errors
+
+    calcified, fracture = "Aortic calcification.", "Left rib fracture."
+    assert weight(calcified, age=25) == 0.25  # unusual
+    assert weight(calcified, age=80) == weight(calcified) == judge_pair(calcified, "").weighted_errors == 0.1
+    assert weight(fracture, indication="MVC, chest pain") == 1.0
+    assert weight(fracture, indication="Cough") == weight(fracture) == 0.5
+    assert judge_pair("Granuloma.", "", context=Context(indication="Positive PPD")).errors[0].significant
+    assert "expected at this age" in judge_pair(calcified, "", context=Context(70)).errors[0].rule
+
+
+@pytest.mark.parametrize("age", [-1, 131])
+def test_an_age_that_cannot_be(age):
+    with pytest.raises(RadevalError, match="Give years"):
+        Context(age)

@@ -6,12 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts.agreement import limits, scenarios
+from radeval_lib.pages.facts.agreement import scenarios
 from radeval_lib.pages.facts.rater_agreement import (
     FIELDS,
     Scenario,
     count_alphas,
-    holds_between,
     ratio_count_gap,
     sweep,
     three_raters,
@@ -68,16 +67,3 @@ def test_scenarios_begin_without_a_departure() -> None:
 
 def _frame(values: list[float]) -> pd.DataFrame:
     return pd.DataFrame({"step": range(len(values)), "divide": values})
-
-
-def test_between_which_steps_the_claim_ends() -> None:
-    assert holds_between(_frame([0.2, 0.1, -0.1, 0.3])) == (1, 2)
-    assert holds_between(_frame([0.2, 0.1])) == (1, None)
-    assert holds_between(_frame([-0.2, 0.1])) == (None, 0)
-    assert holds_between(_frame([0.1, float("nan")])) == (0, 1)
-
-
-def test_limits_tell_where_the_divide_ends() -> None:
-    found = limits(scenarios()[:3], [_frame([0.2, 0.1]), _frame([0.2, -0.1]), _frame([-0.2, 0.1])])
-    assert found["holds up to"].fillna(-1).tolist() == [1, 0, -1]
-    assert found["fails at"].fillna(-1).tolist() == [-1, 1, 0]

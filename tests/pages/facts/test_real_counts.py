@@ -15,7 +15,6 @@ from radeval_lib.pages.facts import real_counts
 from radeval_lib.pages.facts.real_counts import (
     LENGTH,
     TARGETS,
-    Shared,
     correlations,
     length_prediction,
     table,
@@ -77,20 +76,17 @@ def test_oddities_show_no_restricted_text() -> None:
     assert real_counts.oddities(real_counts.counts(hidden), hidden).empty
 
 
-def test_shared_numbers_and_triples() -> None:
+def test_shared_numbers_of_facts() -> None:
     found = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
     # Seven fits both judgements of a; six fits both of b, within nine words.
     assert (found.cases, found.fit, found.told) == (2, 2, 2)
-    counts, reports = real_counts.triples(RATINGS[:4])
-    assert counts == [(7, 3, 2), (6, 3, 3), (6, 2, 2)]  # the summary without facts is left out
-    assert reports == [0, 1, 1]
 
 
 def test_counts_stand_with_their_texts_whatever_the_order() -> None:
     systems = [one.group for one in RATINGS[:4]]
     cases = [one.case for one in RATINGS[:4]]
     told = real_counts.counts_by_text(RATINGS[:4])
-    assert list(told.values()) == real_counts.triples(RATINGS[:4])[0]
+    assert list(told.values()) == [(7, 3, 2), (6, 3, 3), (6, 2, 2)]  # the summary without facts is left out
     assert set(told) < set(zip(cases, systems, strict=True))
     assert real_counts.counts_by_text([RATINGS[place] for place in (2, 0, 3, 1)]) == told
 
@@ -116,16 +112,6 @@ def test_the_best_metric_and_how_many_beat_the_lengths() -> None:
     assert real_counts.over_length(found, "recall") == (1, 1)
     same = found[found["target"] != "precision"]
     assert real_counts.best(same, "precision") == "no metric, as all summaries have the same"
-
-
-def test_definition_checks_in_both_branches() -> None:
-    behind = real_counts.counts(RATINGS)
-    counts, precision = real_counts.definition_checks(behind, Shared(2, 1, 1, 0.5)).values()
-    assert (counts.outcome, counts.computed) == ("fails", "1 of 2 references")
-    assert precision.outcome == "fails"
-    assert precision.computed.startswith("4 of 5 are; the others have no fact in G")
-    whole = real_counts.definition_checks(behind.iloc[:1], Shared(2, 2, 1, 0.5))
-    assert {one.outcome for one in whole.values()} == {"holds"}
 
 
 @pytest.fixture(scope="module")

@@ -86,50 +86,6 @@ def test_conventions_and_what_they_change() -> None:
     assert effect.loc[("partial", "relations"), "changed"] == 0
 
 
-def test_the_scheme_of_relations() -> None:
-    good = parse_graph(EDEMA["entities"])
-    bad = build_graph(
-        [("lungs", "ANAT-DP"), ("edema", "OBS-U")], [(0, "located_at", 1), (1, "suggestive_of", 1)]
-    )
-    assert graphs_by_machine.allowed_relations([good])["allowed"].tolist() == [True, True]
-    found = graphs_by_machine.allowed_relations([good, bad])
-    assert found["graph"].tolist() == [0, 0, 1, 1]
-    assert found["allowed"].sum() == 3
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "outcome", "told"),
-    [
-        (8, 0, "holds", "100.0% [100.0%, 100.0%] of 32 found"),
-        (0, 8, "fails", "50.0% [50.0%, 50.0%] of 32 found"),
-        (7, 1, "cannot tell", "93.8%"),
-        (0, 0, "cannot tell", "no relation found"),
-    ],
-)
-def test_the_scheme_is_decided_by_an_interval_over_reports(
-    good: int, bad: int, outcome: str, told: str
-) -> None:
-    right = parse_graph(EDEMA["entities"])
-    wrong = build_graph(
-        [("lungs", "ANAT-DP"), ("edema", "OBS-U")], [(0, "located_at", 1), (1, "suggestive_of", 1)]
-    )
-    side = [right] * good + [wrong] * bad
-    if bad:
-        assert graphs_by_machine.allowed_relations([wrong])["allowed"].sum() == 1
-    check = graphs_by_machine.check_scheme([side, side], 0.95, resamples=200, rng=np.random.default_rng(0))
-    assert check.outcome == outcome
-    assert check.computed.startswith(told)
-
-
-def test_entities_by_anatomy() -> None:
-    rows = [("CT head", "entity", 1, 2, 2), ("MR head", "entity", 1, 0, 2), ("CT head", "relation", 9, 9, 9)]
-    counts = pd.DataFrame(rows, columns=["group", "part", "matched", "predicted", "gold"])
-    found = graphs_by_machine.by_anatomy(counts)
-    assert found.loc["head", ["right", "found", "gold"]].tolist() == [2, 2, 4]
-    assert found.loc["head", "F1"] == pytest.approx(4 / 6)
-    assert graphs_by_machine.by_anatomy(counts.assign(group="MIMIC-CXR")).empty
-
-
 def test_printed_triplets_beside_found() -> None:
     printed = pd.DataFrame(
         {

@@ -103,12 +103,6 @@ def test_the_limits_are_told_in_each_case() -> None:
         by_preference(mixed, "S")
 
 
-def test_leads_are_told_in_each_case() -> None:
-    assert sentences.lead_words({"A": AHEAD}) == "beats A"
-    gaps = {"A": AHEAD, "B": BEHIND, "C": LEVEL, "D": AHEAD}
-    assert sentences.lead_words(gaps) == "beats A and D, cannot be told from C and stays behind B"
-
-
 @pytest.mark.parametrize(
     ("seen", "share", "told", "came"),
     [
@@ -210,7 +204,6 @@ def test_rows_of_a_system_and_the_grid() -> None:
     assert benchmark.of_system(scores, "S").index.tolist() == [0]
     assert benchmark.of_system(scores, "S", train_set="ALL").index.tolist() == [2]
     assert benchmark.of_system(scores, "L").index.tolist() == [3]
-    assert benchmark.named_counts(["B", "A", "A"]) == "A 2, B 1"
 
 
 def test_a_quarter_of_many_groups_is_kept_out_of_training() -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from radeval_lib.findings import Finding, Location, Reading, read
-from radeval_lib.findings.vocabulary import vocabulary
+from radeval_lib.findings.vocabulary import HOME, vocabulary
+from radeval_lib.findings.words import singular
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
-_DEGREES = ("minimal", "mild", "moderate", "severe")
+_SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -22,7 +23,8 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 class Item:
     """One finding of a report.
 
-    ``means`` are the diagnoses that it is read as; the span is that of its first mention.
+    ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
+    its first mention.
     """
 
     observation: str
@@ -33,6 +35,7 @@ class Item:
     size_mm: tuple[float, ...]
     changes: frozenset[str]
     means: frozenset[str]
+    names: frozenset[str]
     start: int
     end: int
 
@@ -78,7 +81,7 @@ def said(text: str) -> Said:
 def collect(reading: Reading) -> Said:
     """Put the mentions of a reading together."""
     result = Said()
-    diagnoses = {one.sign_of for one in reading.findings if one.sign_of is not None}
+    diagnoses = {number for one in reading.findings for number in one.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
@@ -120,13 +123,10 @@ def _rank(item: Item) -> tuple[object, ...]:
 
 
 def _item(finding: Finding, reading: Reading) -> Item:
-    means = frozenset(
-        [reading.findings[finding.sign_of].observation] if finding.sign_of is not None else []
-    ) - {finding.observation}
+    read_as = [reading.findings[number] for number in finding.sign_of]
+    means = frozenset(one.observation for one in read_as) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
-    locations = finding.locations
-    if not locations and finding.sign_of is not None:
-        locations = reading.findings[finding.sign_of].locations
+    locations = finding.locations or (read_as[0].locations if read_as else ())
     places = frozenset(one.place for one in locations if one.place and one.place != "lung")
     sides = frozenset(filter(None, (_side(one) for one in locations)))
     if "bilateral" in sides:
@@ -140,6 +140,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.size_mm,
         frozenset([finding.change] if finding.change else []),
         means,
+        frozenset([" ".join(map(singular, finding.words.lower().split()))]),
         finding.start,
         finding.end,
     )
@@ -162,6 +163,7 @@ def _add(items: list[Item], new: Item) -> None:
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
             old.means |= new.means
+            old.names |= new.names
             return
     items.append(new)
 
@@ -207,7 +209,13 @@ def degree(item: Item) -> str:
     """Severity or size in words; empty where neither is said."""
     if item.size_mm:
         return " x ".join(f"{size:g}" for size in item.size_mm) + " mm"
-    return _DEGREES[item.severity] if item.severity is not None else ""
+    if item.severity is None:
+        return ""
+    lexicon = load_lexicon()
+    concept = lexicon.concepts.get(item.observation)
+    scale = concept.scale or (_SIZED if concept.size else None) if concept is not None else None
+    words: str = lexicon.grammar["scales"][scale or "degree"]["adjectives"][item.severity][0]
+    return words.removesuffix(" amount of")
 
 
 def describe(item: Item) -> str:
@@ -216,11 +224,14 @@ def describe(item: Item) -> str:
     text = " ".join(part for part in parts if part)
     place = where(item.places, item.side)
     text = f"{text} ({place})" if place else text
+    if item.means:
+        text = f"{text}, read as {' or '.join(sorted(map(name, item.means)))}"
     return text[0].upper() + text[1:]
 
 
-SAME, MEANT, KIN, SYNONYM = "same finding", "sign and diagnosis", "near relative", "synonym by encoder"
-_BASE = {SAME: 10.0, MEANT: 7.0, KIN: 4.0, SYNONYM: 1.0}
+SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
+KIN, SYNONYM = "near relative", "synonym by encoder"
+_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0, SYNONYM: 1.0}
 
 Synonyms = Callable[[str, str], bool]
 """Whether two observations, keys of the lexicon, are the same in other words."""
@@ -236,17 +247,31 @@ class Link(NamedTuple):
 
 def relation(one: Item, other: Item, synonyms: Synonyms | None = None) -> str | None:
     """How two findings are related, if they are."""
-    if one.observation == other.observation:
+    if one.observation == other.observation or _namesakes(one, other):
         return SAME
     mine, theirs = one.means | {one.observation}, other.means | {other.observation}
     if mine & theirs:
         return MEANT
-    kin = vocabulary().kin
-    if any(frozenset((a, b)) in kin for a in mine for b in theirs):
+    known = vocabulary()
+    if any((a, b) in known.kinds or (b, a) in known.kinds for a in mine for b in theirs):
+        return KIND
+    if any(frozenset((a, b)) in known.kin for a in mine for b in theirs):
         return KIN
     if synonyms is not None and synonyms(one.observation, other.observation):
         return SYNONYM
     return None
+
+
+def _namesakes(one: Item, other: Item) -> bool:
+    """Whether one name, at places that fit, was read as the findings of two regions of the body.
+
+    The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
+    """
+    if not one.names & other.names or near(one, other) is False:
+        return False
+    concepts = load_lexicon().concepts
+    ours, theirs = (concepts.get(item.observation) for item in (one, other))
+    return (ours.region if ours else HOME) != (theirs.region if theirs else HOME)
 
 
 def sides_conflict(one: Item, other: Item) -> bool:
@@ -277,7 +302,7 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     if opposite and how != SAME:
         return None
     closeness = near(one, other)
-    if how in (KIN, SYNONYM) and closeness is False:
+    if how in (KIND, KIN, SYNONYM) and closeness is False:
         return None
     value = _BASE[how] - 1.5 * conflict + (one.side is not None and one.side == other.side)
     if closeness is not None:
@@ -287,19 +312,54 @@ def _likeness(one: Item, other: Item, synonyms: Synonyms | None) -> tuple[float,
     return value, how
 
 
-def align(
-    reference: Sequence[Item], candidate: Sequence[Item], synonyms: Synonyms | None = None
-) -> list[Link]:
-    """One-to-one links, in the order of the reference's text."""
+def align(reference: Said, candidate: Said, synonyms: Synonyms | None = None) -> list[Link]:
+    """One-to-one links, in the order of the reference's text.
+
+    A relative of a finding is none where one report states what the other denies.
+    """
     options = []
-    for left, one in enumerate(reference):
-        for right, other in enumerate(candidate):
-            if (likeness := _likeness(one, other, synonyms)) is not None:
+    for left, one in enumerate(reference.stated):
+        for right, other in enumerate(candidate.stated):
+            if (likeness := _likeness(one, other, synonyms)) is None:
+                continue
+            if likeness[1] in (SAME, MEANT) or not (
+                other.observation in reference.denied or one.observation in candidate.denied
+            ):
                 options.append((-likeness[0], left, right, likeness[1]))
     links: dict[int, Link] = {}
     taken: set[int] = set()
     for _, left, right, how in sorted(options):
         if left not in links and right not in taken:
-            links[left] = Link(reference[left], candidate[right], how)
+            links[left] = Link(reference.stated[left], candidate.stated[right], how)
             taken.add(right)
     return sorted(links.values(), key=lambda link: link.reference.start)
+
+
+def by_side(mine: Said, theirs: Said) -> Said:
+    """A report with its bilateral findings said of each side where the other report says them so."""
+    stated = []
+    for item in mine.stated:
+        sides = {one.side for one in theirs.stated if one.observation == item.observation}
+        if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
+            stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
+        else:
+            stated.append(item)
+    return replace(mine, stated=stated)
+
+
+def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
+    """What the other report calls a finding in a finer or coarser word, reads it as, or says at more places.
+
+    It is at a place that fits, and neither report denies what the other states of it.
+    """
+    if item.observation in other.denied:
+        return None
+    for one in other.stated:
+        how = relation(item, one)
+        if sides_conflict(one, item) or one.observation in mine.denied:
+            continue
+        if (how in (MEANT, KIND) and near(one, item) is not False) or (
+            how == SAME and item.places and item.places <= one.places
+        ):
+            return one, how
+    return None

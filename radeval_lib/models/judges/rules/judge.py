@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from radeval_lib.data import green_analysis
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.findings.vocabulary import vocabulary
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.lexicon.significance import factor, significance
+from radeval_lib.lexicon.significance import Context, factor, significance
 from radeval_lib.models.judges.base import Keep, Pair, handed
 from radeval_lib.models.judges.rules.items import (
     KIN,
+    KIND,
     SAME,
     SYNONYM,
     Item,
@@ -24,6 +26,8 @@ from radeval_lib.models.judges.rules.items import (
     Said,
     Synonyms,
     align,
+    by_side,
+    covered,
     degree,
     describe,
     name,
@@ -32,6 +36,8 @@ from radeval_lib.models.judges.rules.items import (
     sides_conflict,
     where,
 )
+
+_UNLIKE = {KIND: "finer", KIN: "kin", SYNONYM: "kin"}
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
@@ -110,33 +116,55 @@ class RulesJudge:
         return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
-def judge_pair(reference: str, candidate: str, synonyms: Synonyms | None = None) -> Judgement:
+def judge_pair(
+    reference: str, candidate: str, synonyms: Synonyms | None = None, context: Context | None = None
+) -> Judgement:
     """Judge a candidate report against its reference.
+
+    A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
+    ``findings/reading.yml``) is no error of any category, and counts a little as a slight difference,
+    whichever report has which name; so is one of several that the other report covers by one coarser word
+    for the same place. What one report states and the other denies is never so. What a candidate adds
+    that is normal or denied is no error.
 
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     synonyms : what else relates two observations; None: the lexicon alone.
+    context : the patient's age and why the examination was asked for, which change how much some findings
+        matter; None: neither is known.
     """
     ours, theirs = said(reference), said(candidate)
-    links = align(ours.stated, theirs.stated, synonyms)
+    ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
+    links = align(ours, theirs, synonyms)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
+    weigh = _Weigher(context)
     errors: list[JudgedError] = []
     matched: list[str] = []
     slight = 0.0
     contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
     for link in links:
-        found = _attribute_errors(link)
+        found = weigh.attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            found.append(_missing(link.reference, denied))
+            found.append(weigh.missing(link.reference, denied))
         errors += found
-        slight += _slight(link)
+        slight += weigh.slight(link)
         if not found:
             matched.append(describe(link.candidate))
-    errors += [
-        _missing(item, theirs.rules_out(item.observation)) for item in ours.stated if id(item) not in linked
-    ]
-    errors += [_false(item, ours) for item in theirs.stated if id(item) not in linked]
+    for item in ours.stated:
+        if id(item) not in linked:
+            if (found_there := covered(item, ours, theirs)) is not None:
+                links.append(Link(item, *found_there))
+                slight += weigh.slight(links[-1])
+            else:
+                errors.append(weigh.missing(item, theirs.rules_out(item.observation)))
+    for item in theirs.stated:
+        if id(item) not in linked:
+            if (found_here := covered(item, theirs, ours)) is not None:
+                links.append(Link(found_here[0], item, found_here[1]))
+                slight += weigh.slight(links[-1])
+            else:
+                errors.append(weigh.false(item, ours))
     errors.sort(key=lambda one: (one.category, not one.significant, one.says))
     shared = tuple(
         (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
@@ -144,75 +172,101 @@ def judge_pair(reference: str, candidate: str, synonyms: Synonyms | None = None)
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
 
 
-def _weight(item: Item) -> float:
-    """A finding that is read as a diagnosis weighs what the diagnosis does."""
-    weights = [significance(key).weight for key in item.means] or [significance(item.observation).weight]
-    return max(weights)
+class _Weigher:
+    """Names errors and weighs them, for a patient of whom the context is known."""
 
+    def __init__(self, context: Context | None) -> None:
+        self._grade = partial(significance, context=context)
 
-def _error(
-    category: str,
-    item: Item,
-    significant: bool,
-    share: float,
-    says: str,
-    rule: str,
-    link: Link | None = None,
-    spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
-) -> JudgedError:
-    # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
-    key = next((key for key in sorted(item.means) if significance(key).name == "urgent"), item.observation)
-    grade = significance(key)
-    if link is not None:
-        spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
-    rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
-    counted = significant and grade.major
-    return JudgedError(category, counted, share * _weight(item), item.observation, says, rule, *spans)
+    def _weight(self, item: Item) -> float:
+        """A finding that is read as a diagnosis weighs what the diagnosis does."""
+        weights = [self._grade(key).weight for key in item.means] or [self._grade(item.observation).weight]
+        return max(weights)
 
+    def _error(
+        self,
+        category: str,
+        item: Item,
+        significant: bool,
+        share: float,
+        says: str,
+        rule: str,
+        link: Link | None = None,
+        spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
+    ) -> JudgedError:
+        # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
+        key = next((key for key in sorted(item.means) if self._grade(key).name == "urgent"), item.observation)
+        grade = self._grade(key)
+        if link is not None:  # what both names share is as grave as the graver of them
+            grade, key = max(
+                ((self._grade(one), one) for one in (key, link.candidate.observation)),
+                key=lambda told: (told[0].major, told[0].weight),
+            )
+            spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
+        rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
+        counted = significant and grade.major
+        return JudgedError(
+            category, counted, share * self._weight(item), item.observation, says, rule, *spans
+        )
 
-def _missing(item: Item, denied: tuple[int, int] | None) -> JudgedError:
-    """What the candidate does not state, or rules out although it states it elsewhere."""
-    rule = "the reference states it and the candidate " + (
-        "rules it out" if denied else "does not mention it"
-    )
-    share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
-    return _error("b", item, True, share, describe(item), rule, spans=((item.start, item.end), denied))
+    def missing(self, item: Item, denied: tuple[int, int] | None) -> JudgedError:
+        """What the candidate does not state, or rules out although it states it elsewhere."""
+        rule = "the reference states it and the candidate " + (
+            "rules it out" if denied else "does not mention it"
+        )
+        share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
+        return self._error(
+            "b", item, True, share, describe(item), rule, spans=((item.start, item.end), denied)
+        )
 
+    def false(self, item: Item, ours: Said) -> JudgedError:
+        """What the reference does not state."""
+        denied = ours.rules_out(item.observation)
+        rule = "the candidate states it and the reference " + (
+            "rules it out" if denied else "does not mention it"
+        )
+        share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
+        return self._error(
+            "a", item, True, share, describe(item), rule, spans=(denied, (item.start, item.end))
+        )
 
-def _false(item: Item, ours: Said) -> JudgedError:
-    denied = ours.rules_out(item.observation)
-    rule = "the candidate states it and the reference " + (
-        "rules it out" if denied else "does not mention it"
-    )
-    share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
-    return _error("a", item, True, share, describe(item), rule, spans=(denied, (item.start, item.end)))
+    def attribute_errors(self, link: Link) -> list[JudgedError]:
+        """What both state, and one of them otherwise: place, degree and change."""
+        one, other = link.reference, link.candidate
+        errors = []
+        sides, closeness = sides_conflict(one, other), near(one, other)
+        if sides or (closeness is not None and not one.places & other.places):
+            significant = sides or closeness is False
+            here, there = where(one.places, one.side), where(other.places, other.side)
+            says = f"{name(one.observation)} in {there} instead of {here}"
+            rule = "another side" if sides else ("another place" if significant else "a neighbouring place")
+            errors.append(
+                self._error("c", one, significant, _share("location", significant), says, rule, link)
+            )
+        if (wrong := _degree_error(one, other)) is not None:
+            says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
+            rule = "a degree or size that is clearly other" if wrong else "a neighbouring degree or size"
+            errors.append(self._error("d", one, wrong, _share("severity", wrong), says, rule, link))
+        for category, changes, verb, who in (
+            ("e", other.changes - one.changes, "called", "reference"),
+            ("f", one.changes - other.changes, "is", "candidate"),
+        ):
+            for change in sorted(changes):
+                significant = change != "unchanged"
+                says = f"{name(one.observation)} {verb} {change}"
+                rule = f"the {who} does not say so"
+                errors.append(
+                    self._error(category, one, significant, _share("change", significant), says, rule, link)
+                )
+        return errors
 
-
-def _attribute_errors(link: Link) -> list[JudgedError]:
-    one, other = link.reference, link.candidate
-    errors = []
-    sides, closeness = sides_conflict(one, other), near(one, other)
-    if sides or (closeness is not None and not one.places & other.places):
-        significant = sides or closeness is False
-        here, there = where(one.places, one.side), where(other.places, other.side)
-        says = f"{name(one.observation)} in {there} instead of {here}"
-        rule = "another side" if sides else ("another place" if significant else "a neighbouring place")
-        errors.append(_error("c", one, significant, _share("location", significant), says, rule, link))
-    if (wrong := _degree_error(one, other)) is not None:
-        says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
-        rule = "a degree or size that is clearly other" if wrong else "a neighbouring degree or size"
-        errors.append(_error("d", one, wrong, _share("severity", wrong), says, rule, link))
-    for change in sorted(other.changes - one.changes):
-        significant = change != "unchanged"
-        says = f"{name(one.observation)} called {change}"
-        rule = "the reference does not say so"
-        errors.append(_error("e", one, significant, _share("change", significant), says, rule, link))
-    for change in sorted(one.changes - other.changes):
-        significant = change != "unchanged"
-        says = f"{name(one.observation)} is {change}"
-        rule = "the candidate does not say so"
-        errors.append(_error("f", one, significant, _share("change", significant), says, rule, link))
-    return errors
+    def slight(self, link: Link) -> float:
+        """What differences count for that none of the six categories names."""
+        one, other = link.reference, link.candidate
+        weight = max(self._weight(one), self._weight(other))
+        unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
+        doubt = factor("certainty") if one.uncertain != other.uncertain else 0.0
+        return weight * (unlike + doubt)
 
 
 def _share(kind: str, significant: bool) -> float:
@@ -230,15 +284,6 @@ def _degree_error(one: Item, other: Item) -> bool | None:
         if low != high:
             return high >= SIZE_RATIO * low
     return None
-
-
-def _slight(link: Link) -> float:
-    """What differences count for that none of the six categories names."""
-    one, other = link.reference, link.candidate
-    weight = max(_weight(one), _weight(other))
-    kin = factor("kin") if link.relation in (KIN, SYNONYM) else 0.0
-    doubt = factor("certainty") if one.uncertain != other.uncertain else 0.0
-    return weight * (kin + doubt)
 
 
 def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:

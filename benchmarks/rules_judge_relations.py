@@ -1,0 +1,39 @@
+"""How often the rules judge violates what must hold whatever a report says.
+
+    python benchmarks/rules_judge_relations.py [DATA_ROOT]
+
+Texts are the findings and the impressions of Open-i's reports that have both; without a data root, of
+generated ones.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from radeval_lib.data import openi
+from radeval_lib.data.restricted import reveal
+from radeval_lib.pages.green.relations import rates, tries
+from radeval_lib.synthetic import generate
+
+
+def texts(root: str | None) -> list[str]:
+    """The sections that the relations are tried on."""
+    if root is None:
+        reports = generate(3000, seed=0, modality_anatomy=("X-Ray", "CHEST"))
+        return [section for one in reports for section in (one.findings.text, one.impression.text) if section]
+    pairs = openi.pairs(openi.load(Path(root) / "openi" / "indiana_reports.csv"))
+    return [reveal(section) for one in pairs for section in (one.findings, one.impression)]
+
+
+def main() -> None:
+    """Print tries, violations and their rate, a relation a line."""
+    print(
+        rates(tries(texts(sys.argv[1] if len(sys.argv) > 1 else None))).to_string(
+            formatters={"rate": "{:.2%}".format}
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""A page about a file's scores: how they lie beside pairs of known quality, and every pair with its marks.
+
+One file, which loads nothing and whose texts can run nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.pair_files import score_column
+from radeval_lib.metrics.pair_scores import RELIABLE, ScoredPair
+
+REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+MOST_PAIRS = 1_000
+"""More pairs make a page that a telephone cannot show; those with the worst scores are kept."""
+
+_SIDES = ("reference", "candidate")
+_LEFT, _WIDTH, _ROW = 128, 212, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
+
+
+class Report:
+    """Takes the pairs of a file as they are scored, and writes the page.
+
+    Parameters
+    ----------
+    kept : a file open for reading and writing, which holds the pairs meanwhile.
+    texts : whether the page may show texts.
+    """
+
+    def __init__(self, kept: IO[bytes], texts: bool) -> None:
+        self._kept, self._texts = kept, texts
+        self._scores: dict[str, array[float]] = {}
+        self._places: list[tuple[float, int]] = []
+
+    def add(self, pair: ScoredPair, told: Mapping[str, Any], metrics: Mapping[str, Metric]) -> None:
+        """Take a pair and what is told of it."""
+        for name, one in pair.scores.items():
+            self._scores.setdefault(score_column(name, pair.column), array("d")).append(one.value)
+        name, metric = next(iter(metrics.items()))
+        value = pair.scores[name].value
+        self._places.append((value if metric.higher_is_better else -value, self._kept.tell()))
+        texts = [pair.reference, pair.candidate] if self._texts else None
+        self._kept.write(json.dumps({**told, "texts": texts}).encode() + b"\n")
+
+    def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
+        """Write the page; ``about`` is what the template shows beside scores and pairs."""
+        shown = sorted(self._places)[:MOST_PAIRS]
+        style, script = (_beside(f"report.{kind}") for kind in ("css", "js"))
+        stream = _template().stream(
+            **about,
+            metrics=metrics,
+            charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
+            quantiles=[f"{share:.0%}" for share in QUANTILES],
+            references=_references(),
+            pairs=(self._pair(place, metrics) for _, place in shown),
+            shown=len(shown),
+            total=len(self._places),
+            texts=self._texts,
+            reliable=RELIABLE,
+            style=style,
+            script=script,
+            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+            "base-uri 'none'; form-action 'none'",
+        )
+        stream.enable_buffering(50)
+        with path.open("w", encoding="utf-8") as page:
+            stream.dump(page)
+
+    def _pair(self, place: int, metrics: Mapping[str, Metric]) -> dict[str, Any]:
+        self._kept.seek(place)
+        pair: dict[str, Any] = json.loads(self._kept.readline())
+        views: list[dict[str, Any]] = []
+        for name in metrics:
+            reasons = [one for one in pair["reasons"] if one["metric"] == name]
+            errors = [one for one in reasons if one["kind"] == "error"]
+            if reasons and not any(errors == view["errors"] and view["errors"] for view in views):
+                kinds = [one["kind"] for one in reasons]
+                views.append(
+                    {
+                        "name": name,
+                        "errors": errors,
+                        "sides": self._sides(pair, reasons, errors),
+                        "matched": kinds.count("matched"),
+                        "unmatched": kinds.count("unmatched"),
+                    }
+                )
+        pair["views"] = views
+        pair["errors"] = next((view["errors"] for view in views if view["errors"]), [])
+        return pair
+
+    def _sides(
+        self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
+    ) -> list[tuple[str, list[Segment]]]:
+        """Both texts, cut where a mark begins or ends; none where the page shows no texts."""
+        if pair["texts"] is None:
+            return []
+        found = []
+        for side, text in zip(_SIDES, pair["texts"], strict=True):
+            marks = [
+                Mark(one[side]["start"], one[side]["end"], _kind(one), _number(one, errors))
+                for one in reasons
+                if one[side] is not None
+            ]
+            marks += [Mark(start, end, "unread") for start, end in pair["unread"][side] if errors]
+            found.append((side, list(segments(text, marks))))
+        return found
+
+
+class Mark(NamedTuple):
+    """Characters of a text to be marked; errors have a number."""
+
+    start: int
+    end: int
+    kind: str
+    number: int = 0
+
+
+class Segment(NamedTuple):
+    """A stretch of a text that is marked in one way, and the numbers of the errors that end with it."""
+
+    text: str
+    kinds: str
+    numbers: tuple[int, ...]
+
+
+def segments(text: str, marks: Iterable[Mark]) -> Iterator[Segment]:
+    """The text in stretches; joined, they are the text."""
+    marks = [mark for mark in marks if mark.start < mark.end]
+    borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
+    for start, end in pairwise(borders):
+        here = [mark for mark in marks if mark.start <= start and end <= mark.end]
+        kinds = " ".join(sorted({mark.kind for mark in here}))
+        yield Segment(
+            text[start:end], kinds, tuple(one.number for one in here if one.number and one.end == end)
+        )
+
+
+def _kind(reason: Mapping[str, Any]) -> str:
+    if reason["kind"] != "error":
+        return str(reason["kind"])
+    return "significant" if reason["significant"] else "insignificant"
+
+
+def _number(reason: Mapping[str, Any], errors: list[dict[str, Any]]) -> int:
+    return next((place for place, one in enumerate(errors, start=1) if one is reason), 0)
+
+
+# --- drawings ---
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a drawing: quantiles of scores, as numbers and as places on the scale."""
+
+    label: str
+    pairs: int
+    own: bool
+    values: list[str]
+    places: list[float]
+    y: int
+
+
+@dataclass(frozen=True)
+class Chart:
+    """How a metric's scores lie, and those of pairs of known quality where they are known."""
+
+    name: str
+    title: str
+    better: str
+    rows: list[Row]
+    ticks: list[tuple[str, float]]
+    height: int
+    compared: bool
+
+
+def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Chart:
+    """The drawing of one metric; ``scores`` by column of every metric."""
+    own = {
+        f"yours, {column.removeprefix(name + ':')}" if column != name else "yours": values
+        for column, values in scores.items()
+        if column == name or column.startswith(f"{name}:")
+    }
+    held = _references()
+    known = held["scores by signature"].get(metric.signature(), {})
+    rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
+    rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
+    ends = [value for *_, values in rows for value in values]
+    low, high = (
+        end if math.isfinite(end) else most
+        for end, most in zip(metric.range, (min(ends, default=0), max(ends, default=1)), strict=True)
+    )
+    low, high = min(low, *ends, high), max(high, *ends, low + 1e-9) if ends else high
+    return Chart(
+        name,
+        metric.title or name,
+        "higher is better" if metric.higher_is_better else "lower is better",
+        [
+            Row(label, pairs, is_own, [f"{value:.3g}" for value in values],
+                [round(_LEFT + _WIDTH * (value - low) / (high - low), 1) for value in values],
+                _ROW * place + _ROW // 2)
+            for place, (label, pairs, is_own, values) in enumerate(rows)
+        ],
+        [(f"{low + share * (high - low):.3g}", _LEFT + share * _WIDTH) for share in (0.0, 0.5, 1.0)],
+        _ROW * len(rows),
+        bool(known),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _references() -> dict[str, Any]:
+    """What ``workflow/reference_scores.py`` wrote."""
+    held: dict[str, Any] = json.loads(REFERENCE_SCORES.read_text(encoding="utf-8"))
+    return held
+
+
+# --- the page ---
+
+
+def _beside(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    """By which a policy names the one style, and the one script, that the page may have."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
+
+
+def _template() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return environment.get_template("report.html.j2")

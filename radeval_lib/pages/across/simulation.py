@@ -1,0 +1,202 @@
+"""The same quantities on generated and on real ratings: how far simulation can be trusted.
+
+What is compared was fixed before the generator was calibrated: the errors that raters count, and the length
+of reports, which the generator may be fitted to; and, of sets to which nothing was fitted, the agreement of
+every metric with graders, by grade and by difference within a case, and with counted facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from scipy.stats import kendalltau, spearmanr
+
+from radeval_lib import plots, roles
+from radeval_lib.data.records import ErrorCount, FactRating, Report
+from radeval_lib.data.restricted import reveal
+from radeval_lib.metrics.base import Metric
+from radeval_lib.pages.across import which_judge
+from radeval_lib.stats.correlations import resample
+from radeval_lib.study.runs import Run
+from radeval_lib.wording import with_interval
+
+PAIRS = 600
+"""Generated pairs: three times RadPref's, so that the simulation's own noise is the smaller one."""
+LETTERS = "abcdef"
+USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
+"""Roles that real data must fill."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """The same quantities in both worlds; ``real`` and ``made`` as :func:`graded` has them."""
+
+    real: pd.DataFrame
+    made: pd.DataFrame
+    fitted: pd.DataFrame
+
+
+def both_worlds(run: Run) -> Both:
+    """Everything that is compared."""
+    metrics = run.all_metrics()
+    real, made = (
+        pd.concat(
+            [
+                graded(metrics, source("rated_pairs"), run, world),
+                with_facts(metrics, source("fact_ratings"), run, world),
+            ]
+        )
+        for world, source in (("real", run.load), ("generated", partial(simulated, run)))
+    )
+    fitted = pd.DataFrame(
+        {
+            "real": pd.concat([counted(run.load("error_counts")), written(run.load("reports"))]),
+            "generated": pd.concat(
+                [counted(simulated(run, "error_counts")), written(simulated(run, "reports"))]
+            ),
+        }
+    )
+    return Both(real, made, fitted)
+
+
+def simulated(run: Run, role: str) -> list[Any]:
+    """What the generator gives for a role, whatever fills it in this run."""
+    size = PAIRS if role == "rated_pairs" else run.profile.sizes[role]
+    return roles.load(role, roles.SYNTHETIC, size=size, seed=run.seed, root=None)
+
+
+def counted(records: Sequence[ErrorCount]) -> pd.Series:
+    """What raters count in a candidate: how many errors, of which kinds, and how far raters differ."""
+    frame = pd.DataFrame(
+        {"pair": f"{r.study}/{r.origin}", "case": r.study, "rater": r.rater, "kind": LETTERS[r.category - 1],
+         "significant": r.significant, "count": r.count}
+        for r in records
+    )  # fmt: skip
+    totals = frame.pivot_table(index=["case", "pair"], columns="rater", values="count", aggfunc="sum")
+    mean, all_errors = totals.mean(axis=1), frame["count"].sum()
+    one = [kendalltau(totals[rater], totals.drop(columns=rater).mean(axis=1)).statistic for rater in totals]
+    kinds = frame.groupby("kind")["count"].sum() / all_errors
+    return pd.Series(
+        {
+            "errors a candidate": mean.mean(),
+            "standard deviation over candidates": mean.std(ddof=0),
+            "standard deviation over cases": mean.groupby("case").mean().std(ddof=0),
+            "share without an error": float((totals == 0).to_numpy().mean()),
+            "share significant": frame.loc[frame["significant"], "count"].sum() / all_errors,
+            "standard deviation over raters": totals.mean().std(ddof=0),
+            "one rater with the others (τ_b)": np.mean(one),
+            **{f"share of category {letter}": kinds.get(letter, 0.0) for letter in LETTERS},
+        }
+    )
+
+
+def written(reports: Sequence[Report]) -> pd.Series:
+    """How long findings are."""
+    words = [len(reveal(report.findings).split()) for report in reports if report.findings]
+    return pd.Series(
+        {"words of findings, median": np.median(words), "90th percentile": np.quantile(words, 0.9)}
+    )
+
+
+def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, world: str) -> pd.DataFrame:
+    """Agreement of every metric with graders by grade and by difference, and of one grader.
+
+    Returns
+    -------
+    DataFrame
+        ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``.
+    """
+    pairs, grades = which_judge.rated(records)
+    scores = which_judge.scores(metrics, pairs)
+    changes, wanted = (which_judge.differences(frame, pairs) for frame in (scores, grades))
+    by = {
+        "grade": (scores, grades, pairs["case"].tolist()),
+        "difference": (changes, wanted, which_judge.cases_of_differences(pairs)),
+    }
+    tables = [
+        which_judge.agreement(ours, theirs, cases, "kendall", run=run, name=f"{world} {what}").assign(
+            what=what
+        )
+        for what, (ours, theirs, cases) in by.items()
+    ]
+    return pd.concat(tables).rename_axis("metric").reset_index()[["what", "metric", "value", "low", "high"]]
+
+
+def with_facts(
+    metrics: Mapping[str, Metric], records: Sequence[FactRating], run: Run, world: str
+) -> pd.DataFrame:
+    """Spearman's correlation of metrics of words with F1 of facts; columns as :func:`graded`."""
+    texts = [reveal(one.reference) for one in records], [reveal(one.candidate) for one in records]
+    scores = {
+        title: metric.score(*texts).values
+        for title, metric in metrics.items()
+        if metric.name in which_judge.WORDS
+    }
+    drawn = resample(
+        scores, np.array([one.f1 for one in records]), groups=np.array([one.case for one in records]),
+        kind="spearman", resamples=run.profile.resamples, rng=run.rng(f"{world} facts"),
+    )  # fmt: skip
+    return drawn.intervals()[["metric", "value", "low", "high"]].assign(what="facts")
+
+
+def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
+    """Every comparison of two metrics: whether the simulation decides it, and says what the ratings say.
+
+    The simulation decides where the intervals of the two metrics do not overlap. A decided comparison agrees
+    where the real values stand in the same order.
+
+    Returns
+    -------
+    DataFrame
+        One row a ``what``: ``spearman`` of the metrics' values in both worlds, ``comparisons``, ``decided``,
+        ``agree``.
+    """
+    rows = {}
+    for what, ours in real.groupby("what", sort=False):
+        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
+        guess = made[made["what"] == what].set_index("metric").loc[true.index]
+        pairs = list(combinations(true.index, 2))
+        decided = [
+            (a, b) for a, b in pairs
+            if guess.loc[a, "low"] > guess.loc[b, "high"] or guess.loc[b, "low"] > guess.loc[a, "high"]
+        ]  # fmt: skip
+        agree = sum(
+            np.sign(guess.loc[a, "value"] - guess.loc[b, "value"])
+            == np.sign(true.loc[a, "value"] - true.loc[b, "value"])
+            for a, b in decided
+        )
+        order = spearmanr(true["value"], guess["value"]).statistic
+        rows[what] = {"spearman": order, "comparisons": len(pairs), "decided": len(decided), "agree": agree}
+    return pd.DataFrame.from_dict(rows, orient="index").astype(
+        {"comparisons": int, "decided": int, "agree": int}
+    )
+
+
+def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> None:
+    """Simulated against real agreement with intervals, a point a metric; the diagonal is equality."""
+    true = real[real["what"] == what].set_index("metric")
+    guess = made[made["what"] == what].set_index("metric").loc[true.index]
+    axes.axline((0, 0), slope=1, color=plots.PALETTE[6], linestyle=":", linewidth=1)
+    x, y = (np.abs(side[["low", "high"]].to_numpy().T - side["value"].to_numpy()) for side in (guess, true))
+    axes.errorbar(guess["value"], true["value"], xerr=x, yerr=y, fmt="o", color=plots.PALETTE[0], linewidth=1)
+    for metric in true.index:
+        place = guess.loc[metric, "value"], true.loc[metric, "value"]
+        axes.annotate(metric, place, xytext=(5, 4), textcoords="offset points", fontsize=9)
+    axes.set(xlabel="on generated ratings", ylabel="on real ratings")
+
+
+def side_by_side(both: Both) -> pd.DataFrame:
+    """Agreement in both worlds as texts: one row a metric, a column each for what and world."""
+    columns = {}
+    for what, rows in both.real.groupby("what", sort=False):
+        for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
+            told = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
+            columns[f"{what}, {world}"] = pd.Series(told, index=frame["metric"])
+    return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")

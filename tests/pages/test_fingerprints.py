@@ -1,0 +1,66 @@
+"""Plain edits of reports, and what they cost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from radeval_lib import metrics, study
+from radeval_lib.data.records import Report
+from radeval_lib.pages.across import fingerprints
+from radeval_lib.pages.across.fingerprints import EDITS
+
+PARTS = [
+    "No pleural effusion.",
+    "Mild edema.",
+    "Heart is normal",
+    "Left rib.",
+    "Lungs clear.",
+    "Bones intact.",
+]
+REST = "Heart is normal. Left rib. Lungs clear. Bones intact."
+EXTRA = "Right lower lobe pneumonia."
+
+
+@pytest.mark.parametrize(
+    ("edit", "text"),
+    [
+        (
+            "order reversed",
+            "Bones intact. Lungs clear. Left rib. Heart is normal. Mild edema. No pleural effusion.",
+        ),
+        ("a “no” lost", f"Pleural effusion. Mild edema. {REST}"),
+        ("left for right", f"No pleural effusion. Mild edema. {REST}".replace("Left", "Right")),
+        ("mild for severe", f"No pleural effusion. Severe edema. {REST}"),
+        ("a sentence left out", f"No pleural effusion. Mild edema. {REST}".replace("Heart is normal. ", "")),
+        ("a sentence twice", f"No pleural effusion. No pleural effusion. Mild edema. {REST}"),
+        ("in other words", None),
+    ],
+)
+def test_an_edit_does_what_it_says(edit: str, text: str | None) -> None:
+    assert EDITS[edit](PARTS, EXTRA) == text
+
+
+def test_only_a_denial_at_the_head_of_a_sentence_is_taken_back() -> None:
+    assert EDITS["a “no” lost"](["There is no evidence of pneumothorax."], "") == "Pneumothorax."
+    assert EDITS["a “no” lost"](["Lungs are clear without focal consolidation."], "") is None
+
+
+def test_reports_need_six_sentences_and_count_once() -> None:
+    whole, short = " ".join(PARTS).replace("normal L", "normal. L"), "Normal. Clear."
+    reports = [Report(str(n), text, "") for n, text in enumerate([whole, short, whole])]
+    assert [len(parts) for parts in fingerprints.texts(reports)] == [6]
+
+
+def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:
+    run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
+    others = [f"Finding {word} is new." for word in ("one", "two", "three", "four", "five", "six")]
+    pairs = fingerprints.edited([PARTS, others])
+    assert pairs["edit"].value_counts()["same"] == 2
+    frame = fingerprints.losses({"BLEU": metrics.create("bleu")}, pairs)
+    assert frame.loc[frame["edit"] == "same", "BLEU"].tolist() == [0, 0]
+    found = fingerprints.costs(frame, ["6", "a sentence twice"], run).set_index("edit")
+    assert found.loc["6", ["value", "low", "high"]].tolist() == pytest.approx([1, 1, 1])
+    wide = frame.pivot(index="report", columns="edit", values="BLEU")
+    wanted = wide["a sentence twice"].sum() / wide["another report"].sum()
+    assert np.isclose(found.loc["a sentence twice", "value"], wanted)

@@ -1,0 +1,73 @@
+"""Metamorphic relations: changes by hand, relations on generated reports, and that they can fail."""
+
+import pytest
+
+from radeval_lib.pages.green import relations
+from radeval_lib.pages.green.relations import FORMS, lone_findings, rates, tries
+from radeval_lib.synthetic import generate
+
+TEXT = "The lungs are clear. Small left effusion. No pneumothorax"
+
+
+def test_forms_by_hand():
+    assert FORMS["order of sentences"](TEXT) == "No pneumothorax. Small left effusion. The lungs are clear."
+    assert FORMS["numbered list in one line"]("A. B.") == "1. A. 2. B."
+    assert FORMS["numbered list, a line each"]("A. B.") == "1. A.\n2. B."
+    assert FORMS["repeated sentences"]("A. B") == "A. B. A. B."
+    assert FORMS["white space"]("A. B") == "\n A.  B\t\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lone"),
+    [
+        (TEXT, [1]),
+        ("Small left effusion. Blunting of the angle.", []),  # relatives
+        ("Possible left effusion.", []),
+        ("Left effusion and nodule.", []),
+        ("Nodule: 2 cm.", []),
+        ("XXXX nodule.", []),
+        ("The heart is normal. There is a 2 cm nodule. Scoliosis.", [1, 2]),
+    ],
+)
+def test_findings_that_stand_alone(text, lone):
+    assert [place for _, place in lone_findings(text)] == lone
+
+
+def test_changes_of_a_sentence_by_hand():
+    assert relations.denial("There is a small left effusion.") == "There is no small left effusion."
+    assert relations.denial("Small left effusion.") == "No evidence of small left effusion."
+    assert relations.denial("Stable nodule.") is relations.denial("The nodule is seen.") is None
+    assert relations.other_side("Nodule in the left lung.") == "Nodule in the right lung."
+    assert relations.other_side("Left and right nodules.") is relations.other_side("Nodule.") is None
+    assert relations.tripled("A 2.5 cm nodule.") == "A 7.5 cm nodule."
+    assert relations.tripled("Tip 2 cm above the carina.") is relations.tripled("2 x 3 cm nodule.") is None
+
+
+def test_relations_hold_on_generated_reports():
+    texts = [report.findings.text for report in generate(120, seed=5, modality_anatomy=("X-Ray", "CHEST"))]
+    found = rates(tries(texts))
+    assert found["rate"].max() <= 0.01
+    assert {relations.DELETED, relations.DENIED, relations.MOVED, relations.SWAPPED} <= set(found.index)
+    assert found.loc[relations.DELETED, "tries"] >= 30
+
+
+def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
+    """With a judge that reads nothing, every change of a finding is a violation, and no form is."""
+    blind = relations.judge_pair("", "")
+    monkeypatch.setattr(relations, "judge_pair", lambda *pair: blind)
+    found = rates(tries([TEXT, "There is a 2 cm nodule in the left lung."]))["rate"]
+    changed = [relations.DELETED, relations.DENIED, relations.MOVED, relations.GROWN]
+    assert found[changed].tolist() == [1.0] * 4
+    assert found.drop(changed).eq(0).all()
+
+
+def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
+    judge = relations.judge_pair
+
+    def pedant(reference, candidate):
+        return judge(reference, candidate if reference == candidate else "Large pneumothorax.")
+
+    monkeypatch.setattr(relations, "judge_pair", pedant)
+    found = rates(tries([TEXT, "There is a 2 cm nodule."]))["rate"]
+    assert found[list(FORMS)].gt(0).all()
+    assert found[relations.IDENTITY] == 0

@@ -1,0 +1,25 @@
+"""Figures for both grounds."""
+
+from __future__ import annotations
+
+from radeval_lib.pipeline.figures import for_both_grounds
+
+HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
+
+
+def test_greys_turn_round_and_colours_stay() -> None:
+    drawing = (
+        f'{HEAD}<path style="fill: #ffffff"/><path style="stroke: #cccccc"/>'
+        '<path style="fill: #0072b2; stroke: #000000"/></svg>'
+    )
+    told = for_both_grounds(drawing)
+    assert told.startswith(f"{HEAD}<style>@media (prefers-color-scheme: dark)")
+    assert '[style*="fill: #ffffff"]:not(text){fill:#14181e!important}' in told
+    assert '[style*="stroke: #000000"]{stroke:#f0f0f0!important}' in told
+    assert '[style*="stroke: #cccccc"]{stroke:#434343!important}' in told
+    assert "0072b2" not in told.split("</style>")[0]
+    assert told.replace(told[told.index("<style>") : told.index("</style>") + 8], "") == drawing
+
+
+def test_a_drawing_without_greys_stays() -> None:
+    assert for_both_grounds(f"{HEAD}</svg>") == f"{HEAD}</svg>"
