@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import one_line_errors
+from radeval_lib.cli.common import EXIT_BAD_INPUT, one_line_errors
 from radeval_lib.cli.scoring import metric_settings
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
@@ -50,10 +51,8 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
 @click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
 @click.option("--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric.")
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
-@click.option(
-    "--resamples", default=10_000, show_default=True, type=click.IntRange(100), help="Of intervals and tests."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of intervals and tests.")
+@click.option("--resamples", default=10_000, show_default=True, help="Of intervals and tests; at least 100.")
+@click.option("--seed", default=0, show_default=True, help="Of intervals and tests.")
 @one_line_errors
 def compare(
     input_path: Path,
@@ -67,10 +66,11 @@ def compare(
 ) -> None:
     """Compare systems on the same references.
 
-    Prints the value of each system with its interval; for each pair of systems the difference, a randomization
-    test, Holm's correction over all pairs and metrics, and how many more cases would be needed; and a paragraph
-    for a methods section with its sources. Scores that the file has in a column METRIC:NAME for every system
-    are taken from there; METRIC may then be any name.
+    Prints the value of each system with its interval; for each pair of systems the difference, a
+    randomization test, Holm's correction over all pairs and metrics, and how many more cases would be needed;
+    and a paragraph for a methods section with its sources. Scores that the file has in a column METRIC:NAME
+    for every system are taken from there; METRIC may then be any name. A metric that was named and could not
+    score is told, and the exit status is then 2.
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
@@ -85,11 +85,8 @@ def compare(
     )
     if output_path is not None:
         atomic.write_text(output_path, json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
-    click.echo(f"{found.tables()}\n\n{found.methods()}\n\n{found.references()}".rstrip())
-    for name, about in found.metrics.items():
-        if note := about.get("note"):
-            click.echo(f"Warning: {name}: {note}.", err=True)
-    for name, why in found.left_out.items():
-        click.echo(f"Left out: {name}: {why}", err=True)
+    click.echo(str(found))
     if output_path is not None:
         click.echo(f"Written: {display_path(output_path)}", err=True)
+    if set(metrics) & set(found.left_out):
+        sys.exit(EXIT_BAD_INPUT)

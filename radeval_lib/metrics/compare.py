@@ -1,4 +1,4 @@
-"""Compare two or more systems on the same references: what ``radeval_lib.compare`` and ``radbook compare`` do."""
+"""Systems on the same references: what ``radeval_lib.compare`` and ``radbook compare`` do."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_nam
 from radeval_lib.metrics.files import described_models
 from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
 from radeval_lib.metrics.pair_scores import by_metric, scored
-from radeval_lib.paths import BOOK
-from radeval_lib.stats.resampling import FloatArray, OfSums, is_enumerated, mean_of_sums
-from radeval_lib.stats.systems import LEVEL, compare_systems
+from radeval_lib.metrics.scoring import DEFAULT
+from radeval_lib.paths import REFERENCES
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from radeval_lib.stats.resampling import FloatArray, OfSums
+
 RESAMPLES = 10_000
-_SOURCES = ("riezler2005pitfalls", "holm1979", "hesterberg2015bootstrap")
 _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How systems compare.
+    """How systems compare; as a text, all that it tells.
 
     Attributes
     ----------
     systems, pairs : as :func:`radeval_lib.stats.systems.compare_systems` returns them.
-    metrics : by name: ``signature``, ``source`` (BibTeX key), ``value`` (``mean``, or ``corpus`` where the value
-        of the corpus is no mean), ``models``, and ``note``, what stands in for a published model; of scores that
-        were given only ``value`` and ``signature``.
+    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is no mean) and,
+        unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or ``lower``),
+        ``models``, and ``note``, what stands in for a published model.
     left_out : of metrics that could not score, why.
     resamples, seed : of the intervals and tests.
     """
@@ -53,15 +53,18 @@ class Comparison:
     resamples: int
     seed: int
 
+    def __str__(self) -> str:
+        notes = [f"Warning: {name}: {one['note']}." for name, one in self.metrics.items() if one.get("note")]
+        notes += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
+        return "\n\n".join([self.tables(), *notes, self.methods(), self.references()])
+
     def tables(self) -> str:
         """Both tables, for a terminal."""
         import pandas as pd
 
         systems, pairs = self.systems.copy(), self.pairs.copy()
         for frame in (systems, pairs):
-            frame["metric"] = [
-                f"{name} ({self.metrics[name]['value']})" for name in frame["metric"]
-            ]  # a corpus value is no mean
+            frame["metric"] = frame["metric"].map(self._label)
             for name in frame.columns.intersection(_NUMERIC):
                 frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
             frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
@@ -72,61 +75,67 @@ class Comparison:
         pairs = pairs[[*order, *pairs.columns.difference(order, sort=False)]]
         return f"{systems.to_string(index=False)}\n\n{pairs.to_string(index=False)}"
 
+    def _label(self, name: str) -> str:
+        """What a value is, which may be no mean, and whether it is good."""
+        about = self.metrics[name]
+        return f"{name} ({about['value']}{', lower is better' * (about.get('better') == 'lower')})"
+
     def methods(self) -> str:
         """A paragraph for the methods section of a paper; sources as ``[@key]``, see :meth:`references`."""
         names, cases = list(dict.fromkeys(self.systems["system"])), int(self.systems["cases"].iloc[0])
-        measured = "; ".join(self._measured(name) for name in self.metrics)
         tests = (
             f"over all {2**cases:,} ways of exchanging their outputs (exact)"
-            if is_enumerated(cases, self.resamples)
+            if 2.0**cases <= self.resamples
             else f"with {self.resamples:,} random exchanges of their outputs, p = (b + 1)/(n + 1)"
         )
-        count = len(self.pairs)
-        holm = f"p values were corrected over all {count} comparisons [@holm1979]" if count > 1 else ""
-        level = f"{LEVEL}/{count}" if count > 1 else str(LEVEL)
-        corpus = any(one["value"] == "corpus" for one in self.metrics.values())
+        count, level = len(self.pairs), "0.05"
+        if count > 1:
+            tests += (
+                f" [@riezler2005pitfalls]; p values were corrected over all {count} comparisons [@holm1979]"
+            )
+            level += f"/{count}"
+        else:
+            tests += " [@riezler2005pitfalls]"
+        pseudo = any(one["value"] == "corpus" for one in self.metrics.values())
+        pseudo_values = " (of jackknife pseudo-values where the value of the corpus is no mean)" * pseudo
         packages = origin.package_versions()
-        used = [
-            name for name in ("radeval-lib", "numpy", "scipy", *_packages(self.metrics)) if name in packages
-        ]
-        software = ", ".join(f"{name} {packages[name]}" for name in used)
-        return " ".join(
-            [
-                f"{len(names)} systems ({', '.join(names)}) were scored on the same {cases:,} references: "
-                f"{measured}.",
-                f"Values have 95 % percentile bootstrap intervals over cases ({self.resamples:,} resamples, seed "
-                f"{self.seed}), widened for small samples [@hesterberg2015bootstrap].",
-                f"Pairs of systems were compared by two-sided paired randomization {tests} "
-                f"[@riezler2005pitfalls]{'; ' + holm if holm else ''}.",
-                "Standardised differences are the mean of the paired differences over their standard deviation"
-                + (
-                    " (of jackknife pseudo-values where the value of the corpus is no mean)."
-                    if corpus
-                    else "."
-                ),
-                "The number of further cases for 80 % power is that of a two-sided paired t test at the level "
-                f"{level}, if the true difference is the one observed.",
-                f"Cases were taken as independent; systems' training seeds were not varied. Software: Python "
-                f"{platform.python_version()}, {software}.",
-            ]
+        software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
+        return (
+            f"{len(names)} systems ({', '.join(names)}) were scored on the same {cases:,} references: "
+            f"{'; '.join(map(self._measured, self.metrics))}. "
+            f"Values have 95 % percentile bootstrap intervals over cases ({self.resamples:,} resamples, seed "
+            f"{self.seed}), widened for small samples [@hesterberg2015bootstrap]. "
+            f"Pairs of systems were compared by two-sided paired randomization {tests}. "
+            "Standardised differences are the mean of the paired differences over their standard deviation"
+            f"{pseudo_values}. "
+            "The number of further cases for 80 % power is that of a two-sided paired t test at the level "
+            f"{level}, if the true difference is the one observed. "
+            "Cases were taken as independent; systems' training seeds were not varied. "
+            f"Software: Python {platform.python_version()}, {', '.join(software)}."
         )
 
     def _measured(self, name: str) -> str:
         about = self.metrics[name]
-        told = [f"signature `{about['signature']}`" if "source" in about else "scores as given"]
+        told = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
+        told += ["lower is better"] if about.get("better") == "lower" else []
         told += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
         told += [f"{role} {model}" for role, model in about.get("models", {}).items()]
         told += [about["note"]] if about.get("note") else []
         source = f" [@{about['source']}]" if about.get("source") else ""
         return f"{name}{source} ({'; '.join(told)})"
 
+    def _packages(self) -> list[str]:
+        """The packages that the numbers depend on, if they are installed."""
+        models = any(one.get("models") for one in self.metrics.values())
+        rouge = any(name.startswith("rouge") for name in self.metrics)
+        more = ["rouge-score"] * rouge + ["torch", "transformers"] * models
+        return ["radeval-lib", "numpy", "scipy", *more]
+
     def references(self) -> str:
-        """The BibTeX entries that :meth:`methods` cites, as far as the book's bibliography is at hand."""
-        path = BOOK / "references.bib"
-        entries = re.split(r"\n(?=@)", path.read_text(encoding="utf-8")) if path.exists() else []
-        wanted = [*(one.get("source", "") for one in self.metrics.values()), *_SOURCES]
-        found = [entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted]
-        return "\n\n".join(found)
+        """The BibTeX entries that :meth:`methods` cites."""
+        cited = re.findall(r"\[@(\w+)\]", self.methods())
+        entries = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8"))
+        return "\n\n".join(one.strip() for one in entries if re.split(r"[{,]", one, maxsplit=2)[1] in cited)
 
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; what has no number is null."""
@@ -154,19 +163,20 @@ def compare(
 ) -> Comparison:
     """Compare systems on the same references: values with intervals, differences, tests.
 
-    Every text is scored once. Rows are taken as independent cases.
+    Every distinct pair of texts is scored once. Rows are taken as independent cases.
 
     Parameters
     ----------
     references : texts; or a pandas table with a column ``reference``.
     systems : by the name of each system, its candidates, one a reference; of a table, the name of a column of
         candidates. Default, for a table: every column ``candidate:<system>``.
-    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`. A table that has a column
-        ``<metric>:<system>`` for every system is not scored anew: these scores count, and their mean.
+    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
+        are given: the errors that the judge by rules finds. A table that has a column ``<metric>:<system>``
+        for every system is not scored anew: these scores count, and their mean.
     scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
         left out.
-    resamples : of the bootstrap, and of the randomization test unless that can enumerate.
-    seed : of both.
+    resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
+    seed : of both; 0 or more.
 
     Returns
     -------
@@ -176,7 +186,8 @@ def compare(
     ------
     MetricError
         If there are fewer than two systems or cases, numbers of cases differ, a score is not a finite number,
-        a column is not there, a metric or setting is unknown, or no metric can score.
+        a column is not there, a metric or setting is unknown, no metric can score, or ``resamples`` or
+        ``seed`` is too small.
 
     Example
     -------
@@ -185,7 +196,13 @@ def compare(
     >>> compare(references, systems, metrics="rouge_l").pairs[["first", "second", "p"]].values.tolist()
     [['a', 'b', 0.5]]
     """
-    settings = settings_by_name(metrics)
+    from radeval_lib.stats.systems import compare_systems
+
+    for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
+        if value < least:
+            raise MetricError(f"{name} is {value}", name, f"Give {least} or more.")
+    settings = settings_by_name(metrics or (() if scores else DEFAULT))
+    texts: dict[str, Sequence[str]]
     if hasattr(references, "columns"):
         references, texts, ready = _of_table(references, systems, settings)
     else:
@@ -193,8 +210,13 @@ def compare(
     ready |= scores or {}
     names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
     if len(names) < 2:
-        remedy = f"Give at least two; found: {listed(names)}."
-        raise MetricError(f"{len(names)} systems to compare", "systems", remedy)
+        remedy = f"Give at least two; found: {listed(names)}. A table has a column {CANDIDATE}:NAME for each."
+        raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
+    for name in names:
+        if plain(name, 80) != name:
+            raise MetricError(
+                f"{name!r} is no name for a table", "systems", "Give a shorter one that prints."
+            )
     measured = {metric: _ready(metric, by_system, names) for metric, by_system in ready.items()}
     chosen = Chosen({}, {}, {})
     if wanted := {name: of for name, of in settings.items() if name not in ready}:
@@ -204,9 +226,7 @@ def compare(
         measured |= {name: _measured(chosen, name, found[name], names) for name in found}
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
-    _check_cases(
-        {(name, system): table for name, one in measured.items() for system, table in one.tables.items()}
-    )
+    _check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})
     of_systems, of_pairs = compare_systems(
         {name: one.tables for name, one in measured.items()},
         {name: one.values for name, one in measured.items()},
@@ -228,41 +248,41 @@ class _Measured(NamedTuple):
 def _measured(chosen: Chosen, name: str, scores: Scores, systems: list[str]) -> _Measured:
     """What a metric found for the pairs of one system after another."""
     metric = chosen.metrics[name]
-    table, values = metric.corpus(scores)
+    statistics, values = metric.corpus(scores)
     about = {
-        "signature": metric.signature(),
         "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
+        "signature": metric.signature(),
         "source": metric.citation,
+        "better": "higher" if metric.higher_is_better else "lower",
         "models": described_models(metric),
         "note": chosen.stand_ins.get(name, ""),
     }
-    return _Measured(dict(zip(systems, np.split(table, len(systems)), strict=True)), values, about)
+    return _Measured(dict(zip(systems, np.split(statistics, len(systems)), strict=True)), values, about)
 
 
 def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) -> _Measured:
     """Scores that are there already, of every system."""
+    from radeval_lib.stats.resampling import mean_of_sums
+
     if set(by_system) != set(systems):
         remedy = f"Give those of {listed(systems)}."
         raise MetricError(f"there are scores of {listed(by_system)} alone", metric, remedy)
     tables = {}
     for system in systems:
-        where = score_column(metric, f"{CANDIDATE}:{system}")
-        array = _numbers(by_system[system], where)
-        tables[system] = np.column_stack([array, np.ones(len(array))])
+        scores = _numbers(by_system[system], score_column(metric, f"{CANDIDATE}:{system}"))
+        tables[system] = np.column_stack([scores, np.ones(len(scores))])
     return _Measured(tables, mean_of_sums, {"value": "mean"})
 
 
 def _numbers(given: ArrayLike, where: str) -> FloatArray:
-    try:
-        array = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.array([_number(value) for value in np.asarray(given, dtype=object).ravel()])
+    array = np.asarray(given, dtype=object)
     if array.ndim != 1:
         raise MetricError(f"shape {array.shape}", where, "Give one score a case.")
-    if (bad := np.flatnonzero(~np.isfinite(array))).size:
+    numbers = np.array([_number(value) for value in array])
+    if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
         remedy = "Give a finite number for every case, or leave the case out for all systems."
         raise MetricError("the score is missing, or no finite number", f"{where}, row {bad[0] + 1}", remedy)
-    return array
+    return numbers
 
 
 def _number(value: Any) -> float:
@@ -273,9 +293,9 @@ def _number(value: Any) -> float:
 
 
 def _pairs(references: Sequence[str] | None, texts: Sequence[str] | None, name: str) -> list[tuple[str, str]]:
-    for what, one in ((REFERENCE, references), (f"{CANDIDATE}:{name}", texts)):
-        if one is None:
-            raise MetricError(f"no column {plain(what, 40)!r}", "systems", "Give the texts, or scores.")
+    if references is None or texts is None:
+        column = REFERENCE if references is None else f"{CANDIDATE}:{name}"
+        raise MetricError(f"no column {column!r}", "systems", "Give the texts, or scores of every system.")
     try:
         return checked_pairs(references, texts)
     except MetricError as error:
@@ -284,43 +304,36 @@ def _pairs(references: Sequence[str] | None, texts: Sequence[str] | None, name: 
 
 def _of_table(
     frame: pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
-) -> tuple[list[str] | None, dict[str, list[str]], dict[str, dict[str, Any]]]:
+) -> tuple[list[str] | None, dict[str, Sequence[str]], dict[str, Mapping[str, ArrayLike]]]:
     """References, candidates by system, and scores that are there, of a table."""
-    head = f"{CANDIDATE}:"
-    columns = systems or {name.removeprefix(head): name for name in frame.columns if name.startswith(head)}
+
+    def named(head: str) -> dict[str, str]:
+        columns = (name for name in map(str, frame.columns) if name.startswith(head))
+        return {name.removeprefix(head): name for name in columns}
+
+    columns = systems or named(f"{CANDIDATE}:")
     for column in columns.values():
         if column not in frame:
             remedy = f"Columns: {listed(frame.columns)}."
             raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", remedy)
-    ready = {}
+    ready = dict[str, Mapping[str, ArrayLike]]()
     for metric in metrics:
-        scored_as = {
-            name.removeprefix(f"{metric}:"): name for name in frame.columns if name.startswith(f"{metric}:")
-        }
-        kept = {
-            name: list(frame[column]) for name, column in scored_as.items() if name in (columns or scored_as)
-        }
-        if kept:
+        there = named(f"{metric}:")
+        if kept := {name: list(frame[there[name]]) for name in columns or there if name in there}:
             ready[metric] = kept
-    texts = {name: list(frame[column]) for name, column in columns.items()}
+    texts: dict[str, Sequence[str]] = {name: list(frame[column]) for name, column in columns.items()}
     return list(frame[REFERENCE]) if REFERENCE in frame else None, texts, ready
 
 
 def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
     """Whether all have the same cases, and more than one."""
-    (first, expected), *rest = ((of, len(table)) for of, table in tables.items())
+    (first, expected), *rest = ((of, len(statistics)) for of, statistics in tables.items())
     for (metric, system), cases in rest:
         if cases != expected:
             what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
             raise MetricError(what, metric, "Give one a case, in the same order.")
     if expected < 2:
         raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
-
-
-def _packages(metrics: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The packages beside numpy and scipy that the numbers of metrics depend on."""
-    found = ["rouge-score"] if any(name.startswith("rouge") for name in metrics) else []
-    return found + (["torch", "transformers"] if any(one.get("models") for one in metrics.values()) else [])
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -349,9 +362,9 @@ def compare_files(
     path : CSV, TSV, JSON lines or Parquet, with a column ``reference``.
     systems : by the name of each system, its column of candidates or, where candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
-    candidates : by the name of a system, a file with as many rows in the same order and a column ``candidate``,
-        or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a column ``id`` or
-        ``reference``, it must be the same.
+    candidates : by the name of a system, a file with as many rows in the same order and a column
+        ``candidate``, or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a
+        column ``id`` or ``reference``, it must be the same.
     metrics, resamples, seed : as for :func:`compare`.
 
     Raises

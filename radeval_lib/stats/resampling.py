@@ -161,8 +161,8 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Which cases two systems exchange, shape (ways, cases) at a time: every way there is if these are at most
-    ``resamples``, else so many at random."""
+    """Which cases two systems exchange, shape (ways, cases) at a time: every way there is if these are at
+    most ``resamples``, else so many at random."""
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
@@ -186,9 +186,9 @@ def randomization_p(
     ----------
     first, second : statistics of the two systems on the same cases, shape (cases, statistics).
     values : the measures from their sums.
-    resamples : random exchanges of cases between the two. With b differences at least as large as the observed
-        one, p is (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it is exact,
-        the share of these.
+    resamples : random exchanges of cases between the two. With b differences at least as large as the
+        observed one, p is (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it
+        is exact, the share of these.
 
     Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
     """
