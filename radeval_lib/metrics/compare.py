@@ -40,8 +40,8 @@ class Comparison:
     ----------
     systems, pairs : as :func:`radeval_lib.stats.systems.compare_systems` returns them.
     metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is no mean) and,
-        unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or ``lower``),
-        ``models``, and ``note``, what stands in for a published model.
+        unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
+        ``lower``), ``models``, and ``note``, what stands in for a published model.
     left_out : of metrics that could not score, why.
     resamples, seed : of the intervals and tests.
     """
