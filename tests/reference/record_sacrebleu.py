@@ -17,21 +17,21 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
 TARGET = Path(__file__).resolve().parent / "sacrebleu" / "package.json"
-WORDS = (
-    "small large stable new left right basal apical pleural effusion opacity atelectasis no pneumothorax heart "
-    "size is normal . lungs are clear there with the in mild moderate edema and"
-).split()
+VOCABULARY = (
+    "small large stable new left right basal apical pleural effusion opacity atelectasis no pneumothorax "
+    "heart size is normal . lungs are clear there with the in mild moderate edema and"
+)
 CHANGED = {"a": 0.1, "b": 0.1, "c": 0.115, "d": 0.2}
 """By system, the share of words that it has changed."""
 CASES, TRIALS = 150, 10_000
 
 
 def main() -> None:
-    chance = random.Random(0)
-    references = [" ".join(chance.choices(WORDS, k=chance.randint(4, 30))) for _ in range(CASES)]
+    chance, words = random.Random(0), VOCABULARY.split()
+    references = [" ".join(chance.choices(words, k=chance.randint(4, 30))) for _ in range(CASES)]
     systems = {
         name: [
-            " ".join(chance.choice(WORDS) if chance.random() < share else word for word in text.split())
+            " ".join(chance.choice(words) if chance.random() < share else word for word in text.split())
             for text in references
         ]
         for name, share in CHANGED.items()

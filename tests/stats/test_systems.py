@@ -103,7 +103,11 @@ def test_values_differences_and_effects_by_hand() -> None:
     assert ((systems["low"] <= systems["value"]) & (systems["value"] <= systems["high"])).all()
     assert pairs[["first", "second"]].agg("".join, axis=1).tolist() == ["ab", "ac", "bc"]
     assert pairs["difference"].tolist() == [1.0, 2.5, 1.5]
-    assert pairs["p"].tolist() == [0.25, 0.25, 0.25]  # 4 of 16 ways: all or none, and the second case is a tie
+    assert pairs["p"].tolist() == [
+        0.25,
+        0.25,
+        0.25,
+    ]  # 4 of 16 ways: all or none, and the second case is a tie
     assert pairs["p_holm"].tolist() == [0.75, 0.75, 0.75]
     gaps = np.subtract(first, second)
     assert pairs["standardised"][0] == pytest.approx(gaps.mean() / gaps.std(ddof=1))
