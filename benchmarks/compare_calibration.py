@@ -20,6 +20,7 @@ import numpy as np
 from scipy import stats
 
 from radeval_lib import metrics
+from radeval_lib.stats.resampling import is_enumerated
 from radeval_lib.stats.systems import compare_systems
 from radeval_lib.synthetic import SyntheticError, error_pairs, inject
 
@@ -89,7 +90,7 @@ def main() -> None:
                     covered[name][:2] += (ends[:, 0] <= truth[name]) & (truth[name] <= ends[:, 1])
                     covered[name][2] += pair.low <= truth[name][0] - truth[name][1] <= pair.high
         for name in METRICS:
-            steps = 2.0**cases if 2.0**cases <= RESAMPLES else RESAMPLES + 1
+            steps = 2**cases if is_enumerated(cases, RESAMPLES) else RESAMPLES + 1
             uniform = stats.kstest(p[name] - rng.random(samples) / steps, "uniform").pvalue
             shares = covered[name] / samples
             failed |= uniform < 0.001 or (cases >= 30 and not ((shares >= 0.93) & (shares <= 0.97)).all())

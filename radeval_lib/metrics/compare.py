@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from radeval_lib import origin
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import Metric, MetricError, Scores, checked_pairs
+from radeval_lib.metrics.base import Metric, MetricError, checked_pairs
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
 from radeval_lib.metrics.files import described_models
 from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
@@ -43,6 +43,7 @@ class Comparison:
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``models``, and ``note``, what stands in for a published model.
     left_out : of metrics that could not score, why.
+    cautions : whose intervals may be too narrow, because hardly any score differs from the others.
     resamples, seed : of the intervals and tests.
     """
 
@@ -50,11 +51,13 @@ class Comparison:
     pairs: pd.DataFrame
     metrics: dict[str, dict[str, Any]]
     left_out: dict[str, str]
+    cautions: list[str]
     resamples: int
     seed: int
 
     def __str__(self) -> str:
         notes = [f"Warning: {name}: {one['note']}." for name, one in self.metrics.items() if one.get("note")]
+        notes += [f"Warning: {caution}." for caution in self.cautions]
         notes += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
         return "\n\n".join([self.tables(), *notes, self.methods(), self.references()])
 
@@ -82,10 +85,12 @@ class Comparison:
 
     def methods(self) -> str:
         """A paragraph for the methods section of a paper; sources as ``[@key]``, see :meth:`references`."""
+        from radeval_lib.stats.resampling import is_enumerated
+
         names, cases = list(dict.fromkeys(self.systems["system"])), int(self.systems["cases"].iloc[0])
         tests = (
             f"over all {2**cases:,} ways of exchanging their outputs (exact)"
-            if 2.0**cases <= self.resamples
+            if is_enumerated(cases, self.resamples)
             else f"with {self.resamples:,} random exchanges of their outputs, p = (b + 1)/(n + 1)"
         )
         count, level = len(self.pairs), "0.05"
@@ -144,6 +149,7 @@ class Comparison:
             "pairs": _records(self.pairs),
             "metrics": self.metrics,
             "left out": self.left_out,
+            "cautions": self.cautions,
             "resamples": self.resamples,
             "seed": self.seed,
             "methods": self.methods(),
@@ -222,8 +228,7 @@ def compare(
     if wanted := {name: of for name, of in settings.items() if name not in ready}:
         pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
         chosen = choose(wanted)
-        found = by_metric(chosen, lambda name: scored(chosen.metrics[name], pairs), tolerant=True)
-        measured |= {name: _measured(chosen, name, found[name], names) for name in found}
+        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names), tolerant=True)
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
     _check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})
@@ -234,7 +239,8 @@ def compare(
         seed=seed,
     )
     about = {name: one.about for name, one in measured.items()}
-    return Comparison(of_systems, of_pairs, about, chosen.left_out, resamples, seed)
+    cautions = [one for name, of in measured.items() for one in _cautions(name, of.tables)]
+    return Comparison(of_systems, of_pairs, about, chosen.left_out, cautions, resamples, seed)
 
 
 class _Measured(NamedTuple):
@@ -245,10 +251,10 @@ class _Measured(NamedTuple):
     about: dict[str, Any]
 
 
-def _measured(chosen: Chosen, name: str, scores: Scores, systems: list[str]) -> _Measured:
-    """What a metric found for the pairs of one system after another."""
+def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: list[str]) -> _Measured:
+    """What a metric finds for the pairs of one system after another."""
     metric = chosen.metrics[name]
-    statistics, values = metric.corpus(scores)
+    statistics, values = metric.corpus(scored(metric, pairs))
     about = {
         "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
         "signature": metric.signature(),
@@ -334,6 +340,16 @@ def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
             raise MetricError(what, metric, "Give one a case, in the same order.")
     if expected < 2:
         raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
+
+
+def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
+    """The systems of which most cases have the same score, and fewer than ten another: with so few, resamples
+    do not show how often what is rare comes (the bootstrap of a share has the rule of thumb of ten)."""
+    for system, statistics in tables.items():
+        same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
+        if len(statistics) - same < min(10, same):
+            told = f"{same:,} of {len(statistics):,} cases of {system} have the same score"
+            yield f"{metric}: {told}; the interval may be too narrow"
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -173,7 +173,7 @@ def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDAr
 
 def is_enumerated(cases: int, resamples: int) -> bool:
     """Whether :func:`swaps` takes every way."""
-    return 2.0**cases <= resamples
+    return cases <= math.log2(resamples)
 
 
 def randomization_p(

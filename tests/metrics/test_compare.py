@@ -107,6 +107,14 @@ def test_every_metric_is_in_the_bibliography() -> None:
     assert not [name for name in names() if get(name).citation and f"{{{get(name).citation}," not in entries]
 
 
+def test_a_system_whose_scores_hardly_vary_is_told() -> None:
+    varied, flat = np.arange(40.0), np.r_[np.ones(31), np.zeros(9)]
+    found = compare([], scores={"m": {"a": varied, "b": flat, "c": np.r_[flat, 0.5][1:]}}, resamples=100)
+    assert found.cautions == ["m: 31 of 40 cases of b have the same score; the interval may be too narrow"]
+    assert f"Warning: {found.cautions[0]}." in str(found)
+    assert not compare([], scores={"m": {"a": [1, 2, 3], "b": [2, 1, 3]}}).cautions
+
+
 def _breaks(self, pairs) -> None:
     raise MetricError("out of order", self.name)
 

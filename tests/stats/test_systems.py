@@ -30,6 +30,7 @@ def test_p_by_hand() -> None:
     assert _p([3, 4, 5], [1, 2, 3], 100) == 2 / 8  # all eight ways; only none and all exchanged reach it
     assert _p([3, 4, 5], [1, 2, 3], 7) > 2 / 8  # eight are too many: seven at random, and what was observed
     assert _p(np.arange(60) + 1, np.arange(60), 199) == 1 / 200  # never 0
+    assert _p(np.arange(2000) % 7, np.arange(2000) % 5, 128) == 1 / 129  # more ways than a float can count
     assert _p([1, 2], [1, 2], 100) == 1
 
 
