@@ -48,6 +48,7 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
         # for the first step that uses one, since an edited page would wait for it.
+        graph.discard_removed()
         stale_steps = graph.stale_steps()
         if rendered.index(graph.output_dir).is_file() and (files := rendered.changed(graph.output_dir)):
             say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered anew.")

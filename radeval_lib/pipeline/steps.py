@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -106,6 +107,12 @@ class Graph:
 
     def results(self, page: str) -> Path:
         return self.output_dir / "results" / page
+
+    def discard_removed(self) -> None:
+        """Remove results of pages whose notebooks are gone: no build would make them anew."""
+        there = {self.results(path.relative_to(NOTEBOOKS).with_suffix("").as_posix()) for path in sources()}
+        for folder in set((self.output_dir / "results").glob("*/*")) - there:
+            shutil.rmtree(folder)
 
     def executed(self, name: str) -> Path:
         """The executed notebook of a page or cell."""

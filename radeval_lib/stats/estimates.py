@@ -16,6 +16,7 @@ class Estimate:
         which where it names the check.
     p : two-sided p value that the quantity is 0, where one was computed.
     n : cases behind the number, where it counts them.
+    detectable : how far from 0 the quantity must be for a chance of 80 % that its interval excludes 0.
     """
 
     value: float
@@ -23,3 +24,4 @@ class Estimate:
     high: float
     p: float | None = None
     n: int | None = None
+    detectable: float | None = None

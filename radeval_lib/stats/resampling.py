@@ -1,20 +1,23 @@
-"""The one bootstrap: groups, and training seeds where there are any, are drawn anew with replacement; and the
-randomization test of two systems.
+"""The one bootstrap: groups are drawn anew with replacement; what other training seeds would do is added.
+Beside it, the randomization test of two systems.
 
 Whoever asks supplies statistics whose sums over groups decide a measure, or a measure of row numbers; what
-comes back are draws, estimates with 95 % percentile intervals, and tests.
+comes back are draws, estimates with 95 % percentile intervals, and tests. Seeds are too few to be drawn anew:
+of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
+from scipy.special import ndtr
+from scipy.stats import chi2
+from scipy.stats import t as student
 
 from radeval_lib.stats.estimates import Estimate
 
@@ -54,9 +57,77 @@ def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.rand
     return np.concatenate([values(counts @ table) for counts in chunks])
 
 
+@dataclass(frozen=True)
+class Draws:
+    """Measures, mean over training seeds, in each resample of cases, and what other seeds would do to them.
+
+    Attributes
+    ----------
+    value : the measures at the data; shape (measures,).
+    cases : the measures in each resample of cases, with the seeds as they are; shape (resamples, measures).
+    seeds : for each model that was trained with several seeds, standard normal numbers, shape (resamples,
+        seeds), and how far each seed's measures are from their mean, shape (seeds, measures), so scaled that
+        their squares sum to the variance of that mean. A single seed tells nothing of others: the draws
+        then are of cases alone.
+    chance : uniform numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes its tails.
+    size : number of cases.
+    """
+
+    value: FloatArray
+    cases: FloatArray
+    seeds: tuple[tuple[FloatArray, FloatArray], ...]
+    chance: FloatArray
+    size: int
+
+    def __sub__(self, other: Draws) -> Draws:
+        """The difference on the same resamples; seeds of the two have nothing to do with each other."""
+        return replace(
+            self,
+            value=self.value - other.value,
+            cases=self.cases - other.cases,
+            seeds=self.seeds + other.seeds,
+        )
+
+    @property
+    def _variances(self) -> list[tuple[FloatArray, int]]:
+        """Variance by cases and by each model's seeds, with degrees of freedom."""
+        by_cases = self.cases.var(axis=0), max(1, self.size - 1)
+        return [by_cases, *(((away**2).sum(axis=0), len(away) - 1) for _, away in self.seeds)]
+
+    @property
+    def error(self) -> FloatArray:
+        """Standard error of each measure; shape (measures,)."""
+        result: FloatArray = np.sqrt(sum(variance for variance, _ in self._variances))
+        return result
+
+    @property
+    def degrees(self) -> FloatArray:
+        """Degrees of freedom of :attr:`error` (Satterthwaite 1946); shape (measures,)."""
+        below = np.asarray(sum(variance**2 / free for variance, free in self._variances))
+        most = np.full(below.shape, float(max(1, self.size - 1)))
+        return np.divide(self.error**4, below, out=most, where=below > 0)
+
+    def total(self) -> FloatArray:
+        """Draws whose percentiles allow for cases and seeds; shape (resamples, measures).
+
+        Deviations from the value are stretched so that normal ones follow Student's t with :attr:`degrees`.
+        """
+        if not self.seeds:
+            return self.cases
+        noise = sum(normal @ away for normal, away in self.seeds)
+        stretch = np.sqrt(self.degrees / chi2.ppf(self.chance, self.degrees))
+        result: FloatArray = self.value + (self.cases + noise - self.value) * stretch
+        return result
+
+    def detectable(self) -> FloatArray:
+        """How large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
+        result: FloatArray = (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.error
+        return result
+
+
 def draws(
     tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
-) -> list[FloatArray]:
+) -> list[Draws]:
     """Of each table, shape (seeds, cases, statistics), the measures in each resample, mean over its seeds.
 
     Cases are drawn for all tables at once, seeds for each apart, since a seed of one has nothing to do with
@@ -64,15 +135,33 @@ def draws(
     """
     cases = tables[0].shape[1]
     # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
-    case_rng, *seed_rngs = rng.spawn(1 + len(tables))
-    found: list[list[FloatArray]] = [[] for _ in tables]
+    case_rng, chance_rng, *seed_rngs = rng.spawn(2 + len(tables))
+    chunks: list[list[FloatArray]] = [[] for _ in tables]
     for counts in drawn_counts(cases, resamples, case_rng, cases):
-        for chunks, table, seed_rng in zip(found, tables, seed_rngs, strict=True):
-            seeds = len(table)
-            sums = np.einsum("bc,sck->bsk", counts, table, optimize=True)
-            times = seed_rng.multinomial(seeds, np.full(seeds, 1 / seeds), size=len(counts))
-            chunks.append(np.einsum("bs,bsm->bm", times, values(sums)) / seeds)
-    return [np.concatenate(chunks) for chunks in found]
+        for chunk, table in zip(chunks, tables, strict=True):
+            chunk.append(values(np.einsum("bc,sck->bsk", counts, table, optimize=True)).mean(axis=1))
+    chance, found = chance_rng.uniform(size=(resamples, 1)), []
+    for table, chunk, seed_rng in zip(tables, chunks, seed_rngs, strict=True):
+        observed, seeds = values(table.sum(axis=1)), len(table)
+        away = (observed - observed.mean(axis=0)) / np.sqrt(max(1, seeds * (seeds - 1)))
+        others = ((seed_rng.standard_normal((resamples, seeds)), away),) if seeds > 1 else ()
+        found.append(Draws(observed.mean(axis=0), np.concatenate(chunk), others, chance, cases))
+    return found
+
+
+def mean_draws(of: Sequence[Draws]) -> Draws:
+    """The mean of one model's measures on several tasks; seeds of a number go together, cases do not."""
+    away = [[away for _, away in one.seeds] for one in of]
+    return replace(
+        of[0],
+        value=np.mean([one.value for one in of], axis=0),
+        cases=np.mean([one.cases for one in of], axis=0),
+        seeds=tuple(
+            (normal, np.mean(own, axis=0))
+            for (normal, _), own in zip(of[0].seeds, zip(*away, strict=True), strict=True)
+        ),
+        size=sum(one.size for one in of),
+    )
 
 
 def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
@@ -91,8 +180,8 @@ def widened(cases: int, level: float = 0.95) -> float:
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
     expanded percentile interval mends both (Hesterberg 2015, section 4.2).
     """
-    t = float(special.stdtrit(cases - 1, 0.5 + level / 2))
-    return 1 - 2 * float(special.ndtr(-math.sqrt(cases / (cases - 1)) * t))
+    t = student.ppf(0.5 + level / 2, cases - 1)
+    return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
@@ -127,7 +216,7 @@ def mean_difference(
     cases = ours.shape[1]
     tables = [ours[..., None], theirs[..., None]]
     mine, other = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
-    return estimate(float(ours.mean() - theirs.mean()), (mine - other)[:, 0])
+    return estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0])
 
 
 def share_interval(
@@ -273,16 +362,13 @@ def measures(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
 def intervals(
     counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Mean of the measures over seeds, with a 95 % interval from drawing cases, the same for every seed, and
-    seeds.
+    """Mean of the measures, which are shares, over seeds, with a 95 % interval by :class:`Draws`.
 
-    With few seeds it understates what another seed could change: of three seeds, a resample holds two
-    different ones on average. Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most``
-    over the seeds.
+    Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
     """
     by_seed = measures(counts, measure)
     (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
-    low, high = ends(drawn)
+    low, high = ends(drawn.total()).clip(0, 1)
     least, most = by_seed.min(), by_seed.max()
     columns = {"value": by_seed.mean(), "low": low, "high": high, "least": least, "most": most}
     return pd.DataFrame(columns, index=by_seed.columns).rename_axis("measure")
@@ -293,8 +379,8 @@ def paired_difference(
 ) -> pd.DataFrame:
     """Mean measures of one model minus those of another on the same test cases, by ``counts`` of the two.
 
-    Each resample draws the same cases for both, and seeds for each apart; these may differ in number. Index
-    ``measure``: ``value``, ``low``, ``high`` and ``p``."""
+    Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
+    ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference (:meth:`Draws.detectable`)."""
     (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
     if cases != others:
         odd = sorted(set(map(str, cases)) ^ set(map(str, others)))
@@ -305,9 +391,10 @@ def paired_difference(
             f"{', '.join(measure.gold)} of a case differ between models; compare on the same gold"
         )
     mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
-    values = measures(first, measure).mean() - measures(second, measure).mean()
-    found = [vars(estimate(*pair)) for pair in zip(values, (mine - other).T, strict=True)]
-    return pd.DataFrame(found, index=values.index)[["value", "low", "high", "p"]].rename_axis("measure")
+    gap = mine - other
+    found = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
+    table = pd.DataFrame(found, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]
+    return table.assign(detectable=gap.detectable())
 
 
 def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:

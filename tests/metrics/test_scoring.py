@@ -64,7 +64,7 @@ def test_explanations_go_on_where_they_stopped_and_can_be_had_without_texts(
     monkeypatch.setattr(files, "CHUNK", 1)
     score_file([RULES], pairs, tmp_path / "whole.csv", explain=True, texts=False)
     whole = (tmp_path / "whole.csv.explained.jsonl").read_bytes()
-    assert b"Small right" not in whole
+    assert not any(text.rstrip(".").encode() in whole for text in REFERENCES + CANDIDATES[:1])
     assert b"pleural effusion in right" in whole
 
     def stop(done: int) -> None:

@@ -38,14 +38,14 @@ def test_f1_is_the_harmonic_mean() -> None:
 
 
 def test_an_interval_that_holds_0_decides_nothing() -> None:
-    better, unclear = Estimate(0.2, 0.1, 0.3), Estimate(0.1, -0.1, 0.3)
+    better, unclear = Estimate(0.2, 0.1, 0.3, detectable=0.12), Estimate(0.1, -0.1, 0.3, detectable=0.2)
     table = contrast_table(
         {
             name: dict.fromkeys(("f1", "precision", "recall"), gap)
             for name, gap in (("a", better), ("b", unclear))
         }
     )
-    assert table.loc["a"].tolist() == [*["+0.200 [+0.10, +0.30]"] * 3, "better"]
+    assert table.loc["a"].tolist() == [*["+0.200 [+0.10, +0.30]"] * 3, "better", "0.120"]
     assert table.loc["b", "decided"] == "not decided here"
 
 

@@ -115,5 +115,6 @@ def test_no_two_places_of_the_book_have_the_same_label() -> None:
 @pytest.mark.parametrize("notebook", sorted({entry.notebook for entry in ledger().values()}))
 def test_every_exhibit_has_its_place_on_its_page(notebook: str) -> None:
     source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
+    source = re.sub(r'\b(said|quote|quoted|quotations)\("[\w.]+"\)', "", source)  # it rebuilds nothing
     rebuilt = [entry for entry in of_notebook(notebook) if f'"{entry.id}"' in source]
     assert [entry.anchor for entry in rebuilt if f"({entry.anchor})=" not in source.splitlines()] == []

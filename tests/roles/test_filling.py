@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import parse
 from radeval_lib.roles import ROLES, RoleError, evidence, generated, load
 from radeval_lib.study.profiles import names, profile
@@ -86,8 +87,8 @@ def _reports(rows: list[AnnotatedSentence]) -> set[tuple[str, ...]]:
 
 def test_a_model_is_not_tried_on_reports_that_it_learned_from() -> None:
     taught = _reports(load("ner_corpus", "synthetic", size=60, seed=1, root=None))
-    tried = load("rewrites", "synthetic", size=60, seed=1, root=None)
-    assert not taught & {tokenize(one.reference) for one in tried}
+    tried = load("reports", "synthetic", size=60, seed=1, root=None)
+    assert not taught & {tokenize(reveal(one.findings)) for one in tried}
     # Drawn from one stream the two would share reports.
     same = _reports(list(generated.ner_corpus(60, 1)))
-    assert same & {tokenize(one.reference) for one in generated.rewrites(60, 1)}
+    assert same & {tokenize(reveal(one.findings)) for one in generated.reports(60, 1)}

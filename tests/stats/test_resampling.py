@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pingouin as pg
 import pytest
+import scipy.stats
 
 from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
@@ -60,42 +61,63 @@ def test_nothing_predicted_or_to_find_gives_zero() -> None:
     assert measures(counts, TAGGING).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
-def test_intervals_by_hand() -> None:
-    frame = intervals(BY_HAND, TAGGING, resamples=2_000, rng=np.random.default_rng(0))
-    np.testing.assert_allclose(frame["value"], [0.775, 0.625, (8 / 13 + 0.75) / 2, 0.8])
-    np.testing.assert_allclose(frame["least"], [0.75, 0.5, 8 / 13, 0.75])
-    np.testing.assert_allclose(frame["most"], [0.8, 0.75, 0.75, 0.85])
-    # The extreme resamples hold one seed and one case twice, with chance 1/16 each: recall 1/4 and 1.
-    np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [0.25, 1])
+def test_intervals_of_one_seed_by_hand() -> None:
+    alone = BY_HAND[BY_HAND["seed"] == 0]
+    frame = intervals(alone, TAGGING, resamples=2_000, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(frame["value"], [0.8, 0.5, 8 / 13, 0.85])
+    # The extreme resamples hold one case twice, with chance 1/4 each.
+    np.testing.assert_allclose(frame.loc["recall", ["low", "high"]].astype(float), [0.25, 0.75])
+    both = intervals(BY_HAND, TAGGING, resamples=2_000, rng=np.random.default_rng(0))
+    np.testing.assert_allclose(both["value"], [0.775, 0.625, (8 / 13 + 0.75) / 2, 0.8])
+    np.testing.assert_allclose(both["least"], [0.75, 0.5, 8 / 13, 0.75])
+    np.testing.assert_allclose(both["most"], [0.8, 0.75, 0.75, 0.85])
+    assert both.loc["recall", ["low", "high"]].tolist() == [0, 1]  # two seeds hardly tell of others
 
 
 def test_intervals_by_a_loop() -> None:
-    counts = _made()
+    counts = _made(seeds=1)
     frame = intervals(counts, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
     rng, cases = np.random.default_rng(1), sorted(counts["case"].unique())
-    drawn = [_mean_by_loop(counts, rng.choice(cases, len(cases)), rng.integers(0, 3, 3)) for _ in range(600)]
+    drawn = [_mean_by_loop(counts, rng.choice(cases, len(cases)), [0]) for _ in range(600)]
     expected = np.quantile(drawn, [0.025, 0.975], axis=0)
     np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
-    np.testing.assert_allclose(frame["value"], _mean_by_loop(counts, cases, range(3)))
-    np.testing.assert_allclose(frame["least"], measures(counts, TAGGING).min())
+    np.testing.assert_allclose(frame["value"], _mean_by_loop(counts, cases, [0]))
 
 
-def test_difference_by_a_loop() -> None:
-    first, second = _made(), _made(seeds=2, skill=0.75, of=6)
-    frame = paired_difference(first, second, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
-    rng, cases = np.random.default_rng(1), sorted(first["case"].unique())
-    drawn = []
-    for _ in range(600):
-        chosen = rng.choice(cases, len(cases))
-        ours = _mean_by_loop(first, chosen, rng.integers(0, 3, 3))
-        drawn.append(ours - _mean_by_loop(second, chosen, rng.integers(0, 2, 2)))
-    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
-    np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
-    np.testing.assert_allclose(
-        frame["value"], measures(first, TAGGING).mean() - measures(second, TAGGING).mean()
+def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
+    """Where cases are all alike, the interval of a difference is that of Welch's t test of the seeds."""
+    first, second = (np.random.default_rng(n).normal(0.5, 0.1, seeds) for n, seeds in ((0, 3), (1, 5)))
+    tables = [np.repeat(own[:, None, None], 20, axis=1) for own in (first, second)]
+    mine, other = resampling.draws(
+        tables, lambda sums: sums / 20, resamples=100_000, rng=np.random.default_rng(0)
     )
-    p = [min(1, 2 * min(np.mean(column <= 0), np.mean(column >= 0))) for column in np.array(drawn).T]
-    np.testing.assert_allclose(frame["p"], p, atol=0.05)
+    gap = mine - other
+    welch = scipy.stats.ttest_ind(first, second, equal_var=False)
+    assert gap.degrees == pytest.approx(welch.df)
+    assert gap.error == pytest.approx(gap.value[0] / welch.statistic)
+    found = resampling.estimate(gap.value[0], gap.total()[:, 0])
+    wide = gap.error[0]
+    assert (found.low, found.high) == pytest.approx(tuple(welch.confidence_interval()), abs=0.03 * wide)
+    assert found.p == pytest.approx(welch.pvalue, abs=0.01)
+    # Of differences as large as can be detected, Student's t excludes 0 in 80 of 100, by its definition.
+    free = welch.df
+    expected = (scipy.stats.t.ppf(0.975, free) + scipy.stats.t.ppf(0.8, free)) * wide
+    assert gap.detectable() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 10])
+@pytest.mark.parametrize("spread", [0.0, 0.3, 3.0], ids=["cases vary", "both vary", "seeds vary"])
+def test_a_true_null_is_seldom_called_a_lead(seeds: int, spread: float) -> None:
+    """Two models of one quality: false leads in 5 of 100, whether seeds or cases vary more."""
+    rng, cases, trials, false = np.random.default_rng(seeds), 40, 300, 0
+    for _ in range(trials):
+        shared = rng.normal(0, 1, cases)
+        first, second = (
+            shared + rng.normal(0, 1, (seeds, cases)) + rng.normal(0, spread, (seeds, 1)) for _ in range(2)
+        )
+        found = resampling.mean_difference(first, second, resamples=250, rng=rng)
+        false += found.low > 0 or found.high < 0
+    assert false / trials <= 0.09  # 5 %, and three standard errors of 300 trials
 
 
 def test_a_difference_is_paired_over_cases() -> None:
@@ -162,10 +184,10 @@ def test_any_measure_can_be_resampled() -> None:
 
 def test_a_difference_of_means_by_hand_and_its_interval() -> None:
     rng = np.random.default_rng(0)
-    first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 2, 1, 2], [2.0, 3, 2, 3]])
+    first, second = np.array([[0.0, 1, 0, 1]]), np.array([[1.0, 3, 1, 3]])
     found = resampling.mean_difference(second, first, resamples=400, rng=rng)
     assert found.value == pytest.approx(1.5)
-    assert 1.0 <= found.low < found.value < found.high <= 2.0
+    assert (found.low, found.high) == (1, 2)
     same = resampling.mean_difference(first, first, resamples=50, rng=rng)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 

@@ -1,8 +1,8 @@
 """Scores of the benchmark with their uncertainty, and how sure the order of the models is.
 
 ``counts`` has one row an encoder, task, regime, draw, case, domain and part, as the cells leave them. A
-resample draws cases with replacement, the same ones for every encoder, and draws of training records for each
-encoder apart; so an interval includes which documents were tested and which were learned from.
+resample draws cases with replacement, the same ones for every encoder; what other training records would do
+is added (:class:`radeval_lib.stats.resampling.Draws`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import draws, inversion_p
+from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
 
 FloatArray = NDArray[np.float64]
 SCORE = "NLU score"
@@ -30,24 +30,22 @@ class Scores:
 
     encoders: tuple[str, ...]
     observed: pd.DataFrame
-    resampled: dict[str, FloatArray]
+    drawn: dict[str, list[Draws]]
 
     def intervals(self) -> pd.DataFrame:
         """One row an encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
         rows = [
-            (encoder, column, self.observed.loc[encoder, column], *np.quantile(draws[place], _ENDS))
-            for column, draws in self.resampled.items()
-            for place, encoder in enumerate(self.encoders)
+            (encoder, column, own.value[0], *ends(own.total()[:, 0]).clip(0, 100))
+            for column, drawn in self.drawn.items()
+            for encoder, own in zip(self.encoders, drawn, strict=True)
         ]
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
     def lead(self, first: str, second: str, column: str = SCORE) -> Estimate:
         """How far the first is above the second, with a two-sided ``p``."""
-        one, other = (self.resampled[column][self.encoders.index(name)] for name in (first, second))
+        one, other = (self.drawn[column][self.encoders.index(name)] for name in (first, second))
         gap = one - other
-        low, high = np.quantile(gap, _ENDS)
-        value = self.observed.loc[first, column] - self.observed.loc[second, column]
-        return Estimate(float(value), float(low), float(high), inversion_p(gap))
+        return estimate(float(gap.value[0]), gap.total()[:, 0])
 
     def leads(self, first: str, columns: Sequence[str]) -> pd.DataFrame:
         """How far one encoder is above each other one: ``value``, ``low``, ``high`` and ``p``, by ``other
@@ -64,8 +62,8 @@ class Scores:
     def ranks(self, column: str = SCORE) -> pd.DataFrame:
         """One row an encoder: ``score``, ``rank`` (1 is best), ``low``, ``high`` (95 % of resampled ranks),
         and ``first``, the share of resamples in which it is best; equal ones share their mean rank."""
-        draws = pd.DataFrame(self.resampled[column], index=list(self.encoders))
-        ranked = draws.rank(ascending=False).to_numpy()
+        drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[column]], index=list(self.encoders))
+        ranked = drawn.rank(ascending=False).to_numpy()
         low, high = np.quantile(ranked, _ENDS, axis=1, method="nearest")
         return pd.DataFrame(
             {
@@ -100,24 +98,20 @@ def scores(
         Where an encoder lacks counts of a column, or has other cases than the others.
     """
     encoders = tuple(dict.fromkeys(counts["encoder"]))
-    observed: dict[str, FloatArray] = {}
-    resampled: dict[str, FloatArray] = {}
+    drawn: dict[str, list[Draws]] = {}
     for task in tasks:
         for column in task.columns:
             tables = _tables(counts[counts["task"] == task.name], column, encoders)
             # A stream by domain: entities and relations of the same documents are drawn together.
-            drawn = draws(
+            drawn[column.name] = draws(
                 tables,
                 lambda sums: micro_f1(sums)[..., None],
                 resamples=resamples,
                 rng=rng(f"{task.name} {column.domain}"),
             )
-            observed[column.name] = np.array([micro_f1(table.sum(axis=1)).mean() for table in tables])
-            resampled[column.name] = np.stack([values[:, 0] for values in drawn])
-    observed[SCORE] = np.mean(list(observed.values()), axis=0)
-    resampled[SCORE] = np.mean(list(resampled.values()), axis=0)
-    frame = pd.DataFrame(observed, index=pd.Index(encoders, name="encoder"))
-    return Scores(encoders, frame, resampled)
+    drawn[SCORE] = [mean_draws(own) for own in zip(*drawn.values(), strict=True)]
+    observed = {name: [own.value[0] for own in of] for name, of in drawn.items()}
+    return Scores(encoders, pd.DataFrame(observed, index=pd.Index(encoders, name="encoder")), drawn)
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import draws, ratio
+from radeval_lib.stats.resampling import Draws, draws, ratio
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -51,14 +51,14 @@ def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray
 
 
 def mean_of(scores: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator) -> Estimate:
-    """Mean of a metric over cases and seeds, with a 95 % percentile interval that draws both anew.
+    """Mean of a metric over cases and seeds, with a 95 % interval that allows for both.
 
     Parameters
     ----------
     scores : rows of one system and training set: ``seed``, ``case`` and the metric; each seed has each case.
     """
     _, values = _matrix(scores, metric)
-    return _estimate(float(values.mean()), _draws([values], resamples, rng)[0])
+    return _estimate(float(values.mean()), _draws([values], resamples, rng)[0].total()[:, 0])
 
 
 def paired_difference(
@@ -87,8 +87,8 @@ def paired_difference(
     (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
     if cases != others:
         raise ValueError("the two were not tested on the same cases")
-    first_means, second_means = _draws([ours, theirs], of * resamples, rng)
-    return _estimate(float(ours.mean() - theirs.mean()), first_means - second_means, of)
+    mine, other = _draws([ours, theirs], of * resamples, rng)
+    return _estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0], of)
 
 
 def _estimate(value: float, drawn: FloatArray, of: int = 1) -> Estimate:
@@ -96,13 +96,12 @@ def _estimate(value: float, drawn: FloatArray, of: int = 1) -> Estimate:
     return Estimate(value, float(low), float(high))
 
 
-def _draws(tables: Sequence[FloatArray], resamples: int, rng: np.random.Generator) -> list[FloatArray]:
+def _draws(tables: Sequence[FloatArray], resamples: int, rng: np.random.Generator) -> list[Draws]:
     """Of each table of shape (seeds, cases) the mean in each resample; cases are drawn for all at once."""
     cases = tables[0].shape[1]
-    found = draws(
+    return draws(
         [table[..., None] for table in tables], lambda sums: sums / cases, resamples=resamples, rng=rng
     )
-    return [means[:, 0] for means in found]
 
 
 @dataclass(frozen=True)
@@ -136,9 +135,9 @@ def lead_left(
         return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
 
     ours, theirs = draws(tables, means, resamples=resamples, rng=rng)
-    gaps = ours - theirs
-    values = np.subtract(*(means(table.sum(axis=1)).mean(axis=0) for table in tables))
-    known, new = (_estimate(float(values[side]), gaps[:, side]) for side in (0, 1))
+    lead = ours - theirs
+    gaps = lead.total()
+    known, new = (_estimate(float(lead.value[side]), gaps[:, side]) for side in (0, 1))
     if known.low <= 0:
         return LeadRetention(known, new, None)
     led = gaps[gaps[:, 0] > 0]
