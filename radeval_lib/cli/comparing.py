@@ -74,11 +74,15 @@ def compare(
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
+    from radeval_lib.metrics.pair_files import check_target
 
+    files = _named(candidates, "--candidates", "file")
+    if output_path is not None:
+        check_target(output_path, [input_path, *map(Path, files.values())])
     found = compare_files(
         input_path,
         _named(systems, "--system", "column") or None,
-        candidates=_named(candidates, "--candidates", "file"),
+        candidates=files,
         metrics=metric_settings(given, metrics),
         resamples=resamples,
         seed=seed,

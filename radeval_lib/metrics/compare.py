@@ -300,8 +300,10 @@ def _number(value: Any) -> float:
 
 def _pairs(references: Sequence[str] | None, texts: Sequence[str] | None, name: str) -> list[tuple[str, str]]:
     if references is None or texts is None:
-        column = REFERENCE if references is None else f"{CANDIDATE}:{name}"
-        raise MetricError(f"no column {column!r}", "systems", "Give the texts, or scores of every system.")
+        column, where = (
+            (REFERENCE, "references") if references is None else (f"{CANDIDATE}:{name}", "systems")
+        )
+        raise MetricError(f"no column {column!r}", where, "Give the texts, or scores of every system.")
     try:
         return checked_pairs(references, texts)
     except MetricError as error:

@@ -147,7 +147,7 @@ def test_a_metric_that_fails_is_left_out_and_told(monkeypatch) -> None:
             {"references": TABLE, "systems": {"a": "candidate:a", "z": "z"}},
             "systems: no column 'z'. Columns: ",
         ),
-        ({"references": TABLE.drop(columns="reference")}, "systems: no column 'reference'"),
+        ({"references": TABLE.drop(columns="reference")}, "references: no column 'reference'"),
         ({"references": TABLE, "metrics": "rouge_9"}, "unknown metric 'rouge_9'"),
         ({"references": TABLE, "resamples": 99}, "resamples: resamples is 99. Give 100 or more."),
         ({"references": TABLE, "seed": -1}, "seed: seed is -1. Give 0 or more."),
@@ -203,6 +203,8 @@ def test_the_command_takes_scores_of_an_earlier_run(tmp_path) -> None:
 def test_the_command_refuses_in_one_line(tmp_path, monkeypatch) -> None:
     whole, other = tmp_path / "whole.csv", tmp_path / "other.csv"
     TABLE.to_csv(whole, index=False)
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text('{"candidate": "x"}\n{"candidate": null}\n', encoding="utf-8")
     pd.DataFrame({"reference": REFERENCES[::-1], "candidate": REFERENCES}).to_csv(other, index=False)
     for options, message in (
         (["--system", "a"], "--system: 'a' names no column. Write NAME=COLUMN."),
@@ -210,12 +212,16 @@ def test_the_command_refuses_in_one_line(tmp_path, monkeypatch) -> None:
         (["--candidates", f"d={tmp_path / 'none.csv'}"], "none.csv: no such file"),
         (["--candidates", f"a={whole}"], "whole.csv: no column 'candidate'. Columns: "),
         (["--resamples", "5"], "resamples: resamples is 5. "),
+        (["--output", str(whole)], "whole.csv: input and output are one file. "),
+        (["--output", str(tmp_path / "nowhere" / "out.json")], "out.json: no folder 'nowhere' to write to"),
+        (["--candidates", f"d={torn}"], "torn.jsonl, line 2: 'candidate' is not a text. Columns found: "),
     ):
         done = _run("--input", whole, "--metric", "rouge_l", *options)
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr.startswith("radbook: ")
         assert message in done.stderr
         assert done.stderr.count("\n") == 1
+    assert pd.read_csv(whole).equals(TABLE)
     monkeypatch.setattr(type(create("rouge_1")), "_score_pairs", _breaks)
     partly = _run("--input", whole, "--metric", "rouge_1", "--metric", "rouge_l")
     assert partly.exit_code == 2
