@@ -1,4 +1,4 @@
-"""``radbook``: build the book, run a notebook, look at the ledger, the data and the models, score a file."""
+"""``radbook``: build the book, run a notebook, list what there is, score files and compare systems."""
 
 from __future__ import annotations
 

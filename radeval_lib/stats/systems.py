@@ -56,43 +56,36 @@ def compare_systems(
     """
     systems, pairs = [], []
     rows = sum(len(of) * (len(of) - 1) // 2 for of in tables.values())
-    for metric, by_system in tables.items():
-        of, cases = values[metric], len(next(iter(by_system.values())))
-        level = widened(cases)
-        stacked = np.stack(list(by_system.values()), axis=1)
+    stacked = {metric: np.stack(list(of.values()), axis=1) for metric, of in tables.items()}
+    flat = np.concatenate([one.reshape(len(one), -1) for one in stacked.values()], axis=1)
+    borders = np.cumsum([one[0].size for one in stacked.values()])[:-1]
 
-        def all_values(
-            sums: FloatArray, of: OfSums = of, shape: tuple[int, ...] = stacked.shape
-        ) -> FloatArray:
-            return of(sums.reshape(-1, *shape[1:]))[..., 0]
+    def all_values(sums: FloatArray) -> FloatArray:
+        """Of every metric and system, one after another."""
+        parts = zip(np.split(np.atleast_2d(sums), borders, axis=1), stacked.items(), strict=True)
+        found = [values[metric](part.reshape(-1, *one.shape[1:]))[..., 0] for part, (metric, one) in parts]
+        return np.concatenate(found, axis=1)
 
-        flat = stacked.reshape(cases, -1)
-        drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
-        total = flat.sum(axis=0)
-        found = dict(zip(by_system, all_values(total)[0], strict=True))
-        # The jackknife's pseudo-values; of a mean, the values of the cases themselves.
-        pseudo = cases * all_values(total) - (cases - 1) * all_values(total - flat)
-        place = {name: at for at, name in enumerate(by_system)}
-        for name, value in found.items():
-            interval = estimate(value, drawn[:, place[name]], level)
-            systems.append((metric, name, value, interval.low, interval.high, cases))
-        for first, second in combinations(by_system, 2):
-            gap = estimate(
-                found[first] - found[second], drawn[:, place[first]] - drawn[:, place[second]], level
-            )
-            (p,) = randomization_p(
-                by_system[first],
-                by_system[second],
-                of,
-                resamples=resamples,
-                rng=np.random.default_rng(seed),
-            )
-            spread = float((pseudo[:, place[first]] - pseudo[:, place[second]]).std(ddof=1))
-            effect = gap.value / spread if spread > 1e-12 * abs(pseudo).max() else np.nan
-            more = cases_needed(effect, LEVEL / rows) - cases
-            pairs.append(
-                (metric, first, second, gap.value, gap.low, gap.high, p, effect, np.maximum(0.0, more))
-            )
+    cases, total = len(flat), flat.sum(axis=0)
+    level = widened(cases)
+    drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
+    (found,) = all_values(total)
+    # The jackknife's pseudo-values; of a mean, the values of the cases themselves.
+    pseudo = cases * found - (cases - 1) * all_values(total - flat)
+    place = {key: at for at, key in enumerate((metric, name) for metric, of in tables.items() for name in of)}
+    for (metric, name), at in place.items():
+        interval = estimate(found[at], drawn[:, at], level)
+        systems.append((metric, name, interval.value, interval.low, interval.high, cases))
+    for metric, of in tables.items():
+        for first, second in combinations(of, 2):
+            one, other = place[metric, first], place[metric, second]
+            gap = estimate(found[one] - found[other], drawn[:, one] - drawn[:, other], level)
+            rng = np.random.default_rng(seed)
+            (p,) = randomization_p(of[first], of[second], values[metric], resamples=resamples, rng=rng)
+            spread = float((pseudo[:, one] - pseudo[:, other]).std(ddof=1))
+            effect = gap.value / spread if spread > 1e-12 * abs(pseudo[:, [one, other]]).max() else np.nan
+            more = np.maximum(0.0, cases_needed(effect, LEVEL / rows) - cases)
+            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
     names = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
     compared = pd.DataFrame(pairs, columns=names)
     compared.insert(names.index("p") + 1, "p_holm", holm(compared["p"]))
