@@ -1,6 +1,6 @@
 """Helper library of a study on judging machine-written radiology text.
 
-``from radeval_lib import score, explain`` scores your own reports.
+``from radeval_lib import score, explain, compare`` scores your own reports and compares systems.
 The data flow one way: manifests -> data -> models -> metrics -> statistics -> recorded results -> book.
 ``radeval_lib.study`` is the part that every notebook uses; see CONTRIBUTING.md for the whole picture.
 """
@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from radeval_lib.lazy import names_of
 
-_HOMES = {"radeval_lib.metrics.scoring": "explain score"}
+_HOMES = {"radeval_lib.metrics.compare": "compare", "radeval_lib.metrics.scoring": "explain score"}
 __getattr__ = names_of(__name__, _HOMES)
 
 try:

@@ -1,4 +1,4 @@
-"""``radbook``: build the book, run a notebook, look at the ledger, the data and the models, score a file."""
+"""``radbook``: build the book, run a notebook, list what there is, score files and compare systems."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import click
 from radeval_lib import __version__
 from radeval_lib.cli.annotation import annotation_group
 from radeval_lib.cli.building import build, render, run
+from radeval_lib.cli.comparing import compare
 from radeval_lib.cli.data_files import data_group
 from radeval_lib.cli.labs import labs_group
 from radeval_lib.cli.listing import exhibits
@@ -20,5 +21,16 @@ def main() -> None:
     """Rebuild the study: run its notebooks, render its book, look at its exhibits and data."""
 
 
-for _command in (build, render, run, exhibits, score, data_group, models_group, annotation_group, labs_group):
+for _command in (
+    build,
+    render,
+    run,
+    exhibits,
+    score,
+    compare,
+    data_group,
+    models_group,
+    annotation_group,
+    labs_group,
+):
     main.add_command(_command)

@@ -12,7 +12,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
 
-def _settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """``--set metric.name=value`` options as a mapping from name to value for each metric."""
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     for text in given:
@@ -83,7 +83,7 @@ def score(
 
     try:
         scored = files.score_file(
-            _settings(given, metrics),
+            metric_settings(given, metrics),
             input_path,
             output_path,
             explain=explain,

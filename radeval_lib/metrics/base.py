@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from numpy.typing import NDArray
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.stats.tokens import one_line
+
+if TYPE_CHECKING:
+    from radeval_lib.stats.resampling import FloatArray, OfSums
 
 
 class MetricError(RadevalError):
@@ -116,6 +119,18 @@ class Metric(ABC):
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         """(value, detail) for each distinct (reference, candidate), in the order given; never called with
         none."""
+
+    def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
+        """What the value of a corpus follows from: here the mean over its pairs.
+
+        Returns
+        -------
+        table : statistics of each pair that was scored, float64 of shape (n, statistics).
+        values : the value of any set of pairs from their sums, shape (..., statistics) to (..., 1).
+        """
+        from radeval_lib.stats.resampling import mean_of_sums
+
+        return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
         """What the score of a pair rests on, given its detail; empty for a metric that cannot tell.

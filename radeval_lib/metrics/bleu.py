@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.base import Metric, MetricError, Scores, register
+
+if TYPE_CHECKING:
+    from radeval_lib.stats.resampling import FloatArray, OfSums
 
 # The scorer adds these to numerator and denominator of each n-gram precision. A text shorter than n words has
 # no n-gram, so its precision becomes their ratio, 1e-6, instead of being left out.
@@ -30,11 +32,13 @@ def _counts(candidate: str, reference: str, order: int) -> NDArray[np.float64]:
     return np.array([*matched, *total, len(words), len(wanted)], dtype=np.float64)
 
 
-def _bleu(counts: NDArray[np.float64], order: int) -> float:
-    matched, total = counts[:order], counts[order : 2 * order]
-    precision = float(np.prod((matched + TINY) / (total + SMALL))) ** (1 / order)
-    ratio = (counts[-2] + TINY) / (counts[-1] + SMALL)
-    return precision * math.exp(1 - 1 / ratio) if ratio < 1 else precision
+def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+    """BLEU from counts as :func:`_counts` has them, or sums of these; shape (..., counts) to (...)."""
+    matched, total = counts[..., :order], counts[..., order : 2 * order]
+    precision = np.prod((matched + TINY) / (total + SMALL), axis=-1) ** (1 / order)
+    ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
+    brevity = np.exp(np.minimum(0.0, 1 - 1 / ratio))
+    return np.asarray(precision * brevity, dtype=np.float64)
 
 
 def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
@@ -48,21 +52,21 @@ def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
     """BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
-    return _bleu(_all_counts(candidates, references, order).sum(axis=0), order)
+    return float(_bleu(_all_counts(candidates, references, order).sum(axis=0), order))
 
 
 def sentence_bleu(
     candidates: Sequence[str], references: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
     """BLEU of each pair on its own, from 0 to 1; float64 of shape (n,)."""
-    return np.array([_bleu(counts, order) for counts in _all_counts(candidates, references, order)])
+    return _bleu(_all_counts(candidates, references, order), order)
 
 
 def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
     """Corpus BLEU of consecutive chunks, averaged by size, as the RaLEs evaluator reports above 1,000."""
     counts = _all_counts(candidates, references, order)
     starts = range(0, len(counts), chunk)
-    values = [_bleu(counts[start : start + chunk].sum(axis=0), order) for start in starts]
+    values = [float(_bleu(counts[start : start + chunk].sum(axis=0), order)) for start in starts]
     sizes = [len(counts[start : start + chunk]) for start in starts]
     return float(np.average(values, weights=sizes))
 
@@ -92,6 +96,10 @@ class Bleu(Metric):
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:
+            counts = _counts(candidate, reference, self.order)
             filled = bool(reference.split() and candidate.split())
-            value = float(sentence_bleu([candidate], [reference], self.order)[0]) if filled else 0.0
-            yield value, {"order": self.order}
+            yield float(_bleu(counts, self.order)) if filled else 0.0, {"counts": counts}
+
+    def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
+        table = np.array([detail["counts"] for detail in scores.details])
+        return table, lambda sums: _bleu(sums, self.order)[..., None]

@@ -52,10 +52,7 @@ def choose(wanted: Wanted) -> Chosen:
     MetricError
         If a metric or a setting is unknown, a setting's value is wrong, or no metric can score.
     """
-    by_name = {wanted: {}} if isinstance(wanted, str) else wanted
-    settings: dict[str, Mapping[str, Any]] = (
-        dict(by_name) if isinstance(by_name, Mapping) else {name: {} for name in by_name}
-    )
+    settings = settings_by_name(wanted)
     everything = [name for name in names() if name not in settings] if ALL in settings else []
     settings.pop(ALL, None)
     chosen = Chosen({}, {}, {})
@@ -73,6 +70,12 @@ def choose(wanted: Wanted) -> Chosen:
     if not chosen.metrics:
         raise failed[0] if failed else MetricError("no metric", remedy=f"Metrics: {', '.join(names())}.")
     return chosen
+
+
+def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
+    """Settings by name of what is wanted, in that order."""
+    by_name = {wanted: {}} if isinstance(wanted, str) else wanted
+    return dict(by_name) if isinstance(by_name, Mapping) else {name: {} for name in by_name}
 
 
 def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:

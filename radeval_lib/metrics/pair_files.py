@@ -64,25 +64,41 @@ def check(source: Path, target: Path, explained: bool, report: Path | None) -> l
     beside = [about_path(target), *([explained_path(target)] if explained else [])]
     for path in beside:
         _check_file(path)
-    try:
-        source.stat()
-    except FileNotFoundError:
-        raise MetricError("no such file", source.name) from None
     for path in (source, target):
-        if path.suffix.lower() not in FORMATS:
-            ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
-            raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
-        if path.suffix.lower() == ".parquet":
-            _parquet()
-    for path in own:
-        if not path.parent.is_dir():
-            raise MetricError(f"no folder {path.parent.name!r} to write to", path.name)
+        _check_format(path)
+    _check_there(source)
     for path in (*own, *beside):
-        if path.exists() and os.path.samefile(source, path):
-            raise MetricError("input and output are one file", path.name, "Give another name to the output.")
+        check_target(path, [source])
     if report is not None and report.resolve() in [path.resolve() for path in (target, *beside)]:
         raise MetricError("report and output are one file", report.name, "Give another name to the report.")
     return beside
+
+
+def check_target(target: Path, sources: Iterable[Path]) -> None:
+    """Whether a file can be written there that is none of those read."""
+    _check_file(target)
+    if not target.parent.is_dir():
+        raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
+    for source in sources:
+        if target.exists() and source.exists() and target.samefile(source):
+            raise MetricError(
+                "input and output are one file", target.name, "Give another name to the output."
+            )
+
+
+def _check_there(path: Path) -> None:
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise MetricError("no such file", path.name) from None
+
+
+def _check_format(path: Path) -> None:
+    if path.suffix.lower() not in FORMATS:
+        ending = f"unknown format {path.suffix!r}" if path.suffix else "the name tells no format"
+        raise MetricError(ending, path.name, f"Use a name that ends in {', '.join(FORMATS)}.")
+    if path.suffix.lower() == ".parquet":
+        _parquet()
 
 
 def _check_file(path: Path) -> None:
@@ -147,13 +163,17 @@ def _take(found: Found, row: Row, where: str, metrics: list[str]) -> None:
 
 
 def _check_row(row: Row, candidates: tuple[str, ...], metrics: Iterable[str], where: str) -> None:
-    for name in (REFERENCE, *candidates):
-        if not isinstance(row.get(name), str):
-            what = f"{plain(name, 30)!r} is not a text" if name in row else f"no column {plain(name, 30)!r}"
-            raise MetricError(what, where, _columns(row))
+    _check_texts(row, (REFERENCE, *candidates), where)
     added = (score_column(metric, candidate) for metric in metrics for candidate in candidates)
     if doubled := next((name for name in added if name in row), ""):
         raise MetricError(f"there is already a column {plain(doubled, 30)!r}", where, "Rename it.")
+
+
+def _check_texts(row: Row, names: Iterable[str], where: str) -> None:
+    for name in names:
+        if not isinstance(row.get(name), str):
+            what = f"{plain(name, 30)!r} is not a text" if name in row else f"no column {plain(name, 30)!r}"
+            raise MetricError(what, where, _columns(row))
 
 
 def _columns(columns: Iterable[str]) -> str:
@@ -163,6 +183,18 @@ def _columns(columns: Iterable[str]) -> str:
         for name in columns
     )
     return f"Columns found: {listed(names)}."
+
+
+def table(path: Path) -> list[Row]:
+    """The rows of a file; of its columns, those that are named for texts hold texts."""
+    for check_one in (_check_file, _check_there, _check_format):
+        check_one(path)
+    _header(path)
+    found = []
+    for where, row in _rows(path):
+        _check_texts(row, (name for name in (REFERENCE, *candidates_of(row)) if name in row), where)
+        found.append(row)
+    return found
 
 
 def rows(path: Path, found: Found, metrics: list[str]) -> Iterator[Row]:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Reading, read
 from radeval_lib.findings.words import sentences
-from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.base import Metric, MetricError, Scores
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
 from radeval_lib.models.soundness import ModelError
 
+T = TypeVar("T")
 RELIABLE = 0.5
 """Where the rules read a smaller share of the sentences than this, users are told not to rely on them."""
 
@@ -28,28 +29,31 @@ class PairScore(NamedTuple):
     reasons: list[Reason]
 
 
-def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
-    """The scores of (reference, candidate) pairs by one metric."""
+def scored(metric: Metric, pairs: list[tuple[str, str]]) -> Scores:
+    """The scores of (reference, candidate) pairs; an error of a model names the settings of models."""
     try:
-        scores = metric.score([one for one, _ in pairs], [one for _, one in pairs])
+        return metric.score([one for one, _ in pairs], [one for _, one in pairs])
     except ModelError as error:
         where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
         remedy = f"{error.remedy} The setting is {where}."
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
+
+
+def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
+    """The scores of (reference, candidate) pairs by one metric."""
+    scores = scored(metric, pairs)
     return [
         PairScore(float(value), metric.remark(detail), metric.explain(*pair, detail) if explained else [])
         for pair, value, detail in zip(pairs, scores.values, scores.details or repeat(None), strict=False)
     ]
 
 
-def by_metric(
-    chosen: Chosen, score: Callable[[str], list[PairScore]], *, tolerant: bool
-) -> dict[str, list[PairScore]]:
+def by_metric(chosen: Chosen, score: Callable[[str], T], *, tolerant: bool) -> dict[str, T]:
     """What ``score`` gives for the name of each metric.
 
     Where it is ``tolerant``, a metric that fails is put among those left out, as long as another scores.
     """
-    columns = dict[str, list[PairScore]]()
+    columns = dict[str, T]()
     failed = dict[str, RadevalError]()
     for name in chosen.metrics:
         try:

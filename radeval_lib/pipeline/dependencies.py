@@ -11,7 +11,18 @@ from pathlib import Path
 
 from radeval_lib import checksums, metrics
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import BOOK, DATASETS, LABS, LEDGER, MANIFESTS, NOTEBOOKS, PAPERS, ROOT, display_path
+from radeval_lib.paths import (
+    BOOK,
+    DATASETS,
+    LABS,
+    LEDGER,
+    MANIFESTS,
+    NOTEBOOKS,
+    PAPERS,
+    REFERENCES,
+    ROOT,
+    display_path,
+)
 from radeval_lib.pipeline.imports import code_of, imported
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
@@ -137,7 +148,7 @@ def code_digest(notebook: str) -> str:
 
 def prose_digest() -> str:
     """Names the files of the book that no notebook makes: prose pages, labs, settings, styles."""
-    prose = [path for path in BOOK.rglob("*") if path.is_file()]
+    prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
     return digest([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
 
 

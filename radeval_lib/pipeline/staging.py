@@ -16,7 +16,7 @@ import yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, display_path, sources
+from radeval_lib.paths import BOOK, NOTEBOOKS, REFERENCES, ROOT, display_path, sources
 from radeval_lib.pipeline import lab_pages
 from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
@@ -201,7 +201,7 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     """Bring ``target`` to what the book needs, touching only files that changed."""
     found = results.read_all(executed_dir.parent)
     card = scorecard(found)
-    wanted: dict[str, bytes] = {"_config.yml": settings().encode()}
+    wanted = {"_config.yml": settings().encode(), REFERENCES.name: REFERENCES.read_bytes()}
     for path in sorted(BOOK.rglob("*")):
         if path.is_file():
             wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()

@@ -21,7 +21,7 @@ from radeval_lib.data.manifests import (
     restricted_in,
 )
 from radeval_lib.papers.data_counts import check_counts, printed_counts
-from radeval_lib.paths import BOOK, DATASETS
+from radeval_lib.paths import DATASETS, REFERENCES
 from tests.data import samples
 
 # The data sets that the papers use; MEDIQA-2021 and ReXVal have an open and a credentialed part each.
@@ -74,7 +74,7 @@ def test_printed_counts_are_transcribed(name: str) -> None:
 
 
 def test_every_citation_is_in_the_bibliography() -> None:
-    bibliography = (BOOK / "references.bib").read_text(encoding="utf-8")
+    bibliography = REFERENCES.read_text(encoding="utf-8")
     missing = sorted(
         name for name in data.names() if f"{{{load_manifest(name).citation}," not in bibliography
     )

@@ -116,7 +116,6 @@ def tiny_repository(target: Path) -> TinyRepository:
         shutil.copy(ROOT / name, target / name)
     (target / "book").mkdir()
     (target / "book" / "index.md").write_text("# A tiny book\n\n```{bibliography}\n```\n", encoding="utf-8")
-    shutil.copy(ROOT / "book" / "references.bib", target / "book" / "references.bib")
     (target / "book" / "_toc.yml").write_text(
         "format: jb-book\nroot: index\nchapters:\n- file: notebooks/facts/one\n- file: notebooks/facts/two\n",
         encoding="utf-8",

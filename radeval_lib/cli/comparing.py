@@ -1,0 +1,96 @@
+"""``radbook compare``: systems on the same references."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from radeval_lib.cli.common import EXIT_BAD_INPUT, one_line_errors
+from radeval_lib.cli.scoring import metric_settings
+from radeval_lib.errors import ParameterError
+from radeval_lib.paths import display_path
+
+
+def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
+    """``NAME=VALUE`` options as a mapping."""
+    named: dict[str, str] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not (name and sign and value):
+            raise ParameterError(f"{text!r} names no {what}", option, f"Write NAME={what.upper()}.")
+        if name in named:
+            raise ParameterError(f"two systems are called {name!r}", option, "Rename one.")
+        named[name] = value
+    return named
+
+
+@click.command()
+@click.option(
+    "--input",
+    "input_path",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="CSV, TSV, JSON lines (.jsonl) or Parquet, with a column `reference`.",
+)
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="A system and its column of candidates; may be repeated. Default: every column `candidate:NAME`.",
+)
+@click.option(
+    "--candidates",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A system whose column `candidate` is in a file of its own, in the same order; may be repeated.",
+)
+@click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
+@click.option("--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric.")
+@click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
+@click.option("--resamples", default=10_000, show_default=True, help="Of intervals and tests; at least 100.")
+@click.option("--seed", default=0, show_default=True, help="Of intervals and tests.")
+@one_line_errors
+def compare(
+    input_path: Path,
+    systems: tuple[str, ...],
+    candidates: tuple[str, ...],
+    metrics: tuple[str, ...],
+    given: tuple[str, ...],
+    output_path: Path | None,
+    resamples: int,
+    seed: int,
+) -> None:
+    """Compare systems on the same references.
+
+    Prints the value of each system with its interval; for each pair of systems the difference, a
+    randomization test, Holm's correction over all pairs and metrics, and how many more cases would be needed;
+    and a paragraph for a methods section with its sources. Scores that the file has in a column METRIC:NAME
+    for every system are taken from there; METRIC may then be any name. A metric that was named and could not
+    score is told, and the exit status is then 2.
+    """
+    from radeval_lib import atomic
+    from radeval_lib.metrics.compare import compare_files
+    from radeval_lib.metrics.pair_files import check_target
+
+    files = _named(candidates, "--candidates", "file")
+    if output_path is not None:
+        check_target(output_path, [input_path, *map(Path, files.values())])
+    found = compare_files(
+        input_path,
+        _named(systems, "--system", "column") or None,
+        candidates=files,
+        metrics=metric_settings(given, metrics),
+        resamples=resamples,
+        seed=seed,
+    )
+    if output_path is not None:
+        atomic.write_text(output_path, json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
+    click.echo(str(found))
+    if output_path is not None:
+        click.echo(f"Written: {display_path(output_path)}", err=True)
+    if set(metrics) & set(found.left_out):
+        sys.exit(EXIT_BAD_INPUT)

@@ -1,0 +1,417 @@
+"""Systems on the same references: what ``radeval_lib.compare`` and ``radbook compare`` do."""
+
+from __future__ import annotations
+
+import math
+import platform
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from radeval_lib import origin
+from radeval_lib.errors import listed, plain
+from radeval_lib.metrics.base import Metric, MetricError, checked_pairs
+from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
+from radeval_lib.metrics.files import described_models
+from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
+from radeval_lib.metrics.pair_scores import by_metric, scored
+from radeval_lib.metrics.scoring import DEFAULT
+from radeval_lib.paths import REFERENCES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from radeval_lib.stats.resampling import FloatArray, OfSums
+
+RESAMPLES = 10_000
+_NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How systems compare; as a text, all that it tells.
+
+    Attributes
+    ----------
+    systems, pairs : as :func:`radeval_lib.stats.systems.compare_systems` returns them.
+    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is no mean) and,
+        unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
+        ``lower``), ``models``, and ``note``, what stands in for a published model.
+    left_out : of metrics that could not score, why.
+    cautions : whose intervals may be too narrow, because hardly any score differs from the others.
+    resamples, seed : of the intervals and tests.
+    """
+
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
+    metrics: dict[str, dict[str, Any]]
+    left_out: dict[str, str]
+    cautions: list[str]
+    resamples: int
+    seed: int
+
+    def __str__(self) -> str:
+        notes = [f"Warning: {name}: {one['note']}." for name, one in self.metrics.items() if one.get("note")]
+        notes += [f"Warning: {caution}." for caution in self.cautions]
+        notes += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
+        return "\n\n".join([self.tables(), *notes, self.methods(), self.references()])
+
+    def tables(self) -> str:
+        """Both tables, for a terminal."""
+        import pandas as pd
+
+        systems, pairs = self.systems.copy(), self.pairs.copy()
+        for frame in (systems, pairs):
+            frame["metric"] = frame["metric"].map(self._label)
+            for name in frame.columns.intersection(_NUMERIC):
+                frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
+            frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
+        more = pairs.pop("more_cases")
+        pairs["more cases for 80 % power"] = ["–" if pd.isna(one) else f"{one:,}" for one in more]
+        pairs = pairs.rename(columns={"p_holm": "p (Holm)"})
+        order = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)"]
+        pairs = pairs[[*order, *pairs.columns.difference(order, sort=False)]]
+        return f"{systems.to_string(index=False)}\n\n{pairs.to_string(index=False)}"
+
+    def _label(self, name: str) -> str:
+        """What a value is, which may be no mean, and whether it is good."""
+        about = self.metrics[name]
+        return f"{name} ({about['value']}{', lower is better' * (about.get('better') == 'lower')})"
+
+    def methods(self) -> str:
+        """A paragraph for the methods section of a paper; sources as ``[@key]``, see :meth:`references`."""
+        from radeval_lib.stats.resampling import is_enumerated
+
+        names, cases = list(dict.fromkeys(self.systems["system"])), int(self.systems["cases"].iloc[0])
+        tests = (
+            f"over all {2**cases:,} ways of exchanging their outputs (exact)"
+            if is_enumerated(cases, self.resamples)
+            else f"with {self.resamples:,} random exchanges of their outputs, p = (b + 1)/(n + 1)"
+        )
+        count, level = len(self.pairs), "0.05"
+        if count > 1:
+            tests += (
+                f" [@riezler2005pitfalls]; p values were corrected over all {count} comparisons [@holm1979]"
+            )
+            level += f"/{count}"
+        else:
+            tests += " [@riezler2005pitfalls]"
+        pseudo = any(one["value"] == "corpus" for one in self.metrics.values())
+        pseudo_values = " (of jackknife pseudo-values where the value of the corpus is no mean)" * pseudo
+        packages = origin.package_versions()
+        software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
+        return (
+            f"{len(names)} systems ({', '.join(names)}) were scored on the same {cases:,} references: "
+            f"{'; '.join(map(self._measured, self.metrics))}. "
+            f"Values have 95 % percentile bootstrap intervals over cases ({self.resamples:,} resamples, seed "
+            f"{self.seed}), widened for small samples [@hesterberg2015bootstrap]. "
+            f"Pairs of systems were compared by two-sided paired randomization {tests}. "
+            "Standardised differences are the mean of the paired differences over their standard deviation"
+            f"{pseudo_values}. "
+            "The number of further cases for 80 % power is that of a two-sided paired t test at the level "
+            f"{level}, if the true difference is the one observed. "
+            "Cases were taken as independent; systems' training seeds were not varied. "
+            f"Software: Python {platform.python_version()}, {', '.join(software)}."
+        )
+
+    def _measured(self, name: str) -> str:
+        about = self.metrics[name]
+        told = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
+        told += ["lower is better"] if about.get("better") == "lower" else []
+        told += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
+        told += [f"{role} {model}" for role, model in about.get("models", {}).items()]
+        told += [about["note"]] if about.get("note") else []
+        source = f" [@{about['source']}]" if about.get("source") else ""
+        return f"{name}{source} ({'; '.join(told)})"
+
+    def _packages(self) -> list[str]:
+        """The packages that the numbers depend on, if they are installed."""
+        models = any(one.get("models") for one in self.metrics.values())
+        rouge = any(name.startswith("rouge") for name in self.metrics)
+        more = ["rouge-score"] * rouge + ["torch", "transformers"] * models
+        return ["radeval-lib", "numpy", "scipy", *more]
+
+    def references(self) -> str:
+        """The BibTeX entries that :meth:`methods` cites."""
+        cited = re.findall(r"\[@(\w+)\]", self.methods())
+        entries = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8"))
+        return "\n\n".join(one.strip() for one in entries if re.split(r"[{,]", one, maxsplit=2)[1] in cited)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; what has no number is null."""
+        return {
+            "systems": _records(self.systems),
+            "pairs": _records(self.pairs),
+            "metrics": self.metrics,
+            "left out": self.left_out,
+            "cautions": self.cautions,
+            "resamples": self.resamples,
+            "seed": self.seed,
+            "methods": self.methods(),
+            "references": self.references(),
+            **origin.environment(),
+        }
+
+
+def compare(
+    references: Sequence[str] | pd.DataFrame,
+    systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None = None,
+    *,
+    metrics: Wanted = (),
+    scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems on the same references: values with intervals, differences, tests.
+
+    Every distinct pair of texts is scored once. Rows are taken as independent cases.
+
+    Parameters
+    ----------
+    references : texts; or a pandas table with a column ``reference``.
+    systems : by the name of each system, its candidates, one a reference; of a table, the name of a column of
+        candidates. Default, for a table: every column ``candidate:<system>``.
+    metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
+        are given: the errors that the judge by rules finds. A table that has a column ``<metric>:<system>``
+        for every system is not scored anew: these scores count, and their mean.
+    scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
+        left out.
+    resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
+    seed : of both; 0 or more.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    MetricError
+        If there are fewer than two systems or cases, numbers of cases differ, a score is not a finite number,
+        a column is not there, a metric or setting is unknown, no metric can score, or ``resamples`` or
+        ``seed`` is too small.
+
+    Example
+    -------
+    >>> references = ["Small left effusion.", "No pneumothorax.", "Heart size is normal."]
+    >>> systems = {"a": references, "b": ["Small right effusion.", "No pneumothorax.", "Cardiomegaly."]}
+    >>> compare(references, systems, metrics="rouge_l").pairs[["first", "second", "p"]].values.tolist()
+    [['a', 'b', 0.5]]
+    """
+    from radeval_lib.stats.systems import compare_systems
+
+    for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
+        if value < least:
+            raise MetricError(f"{name} is {value}", name, f"Give {least} or more.")
+    settings = settings_by_name(metrics or (() if scores else DEFAULT))
+    texts: dict[str, Sequence[str]]
+    if hasattr(references, "columns"):
+        references, texts, ready = _of_table(references, systems, settings)
+    else:
+        texts, ready = dict(systems or {}), {}
+    ready |= scores or {}
+    names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
+    if len(names) < 2:
+        remedy = f"Give at least two; found: {listed(names)}. A table has a column {CANDIDATE}:NAME for each."
+        raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
+    for name in names:
+        if plain(name, 80) != name:
+            raise MetricError(
+                f"{name!r} is no name for a table", "systems", "Give a shorter one that prints."
+            )
+    measured = {metric: _ready(metric, by_system, names) for metric, by_system in ready.items()}
+    chosen = Chosen({}, {}, {})
+    if wanted := {name: of for name, of in settings.items() if name not in ready}:
+        pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
+        chosen = choose(wanted)
+        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names), tolerant=True)
+    if not measured:
+        raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
+    _check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})
+    of_systems, of_pairs = compare_systems(
+        {name: one.tables for name, one in measured.items()},
+        {name: one.values for name, one in measured.items()},
+        resamples=resamples,
+        seed=seed,
+    )
+    about = {name: one.about for name, one in measured.items()}
+    cautions = [one for name, of in measured.items() for one in _cautions(name, of.tables)]
+    return Comparison(of_systems, of_pairs, about, chosen.left_out, cautions, resamples, seed)
+
+
+class _Measured(NamedTuple):
+    """Statistics of the cases by system, the value from their sums, and how they were made."""
+
+    tables: dict[str, FloatArray]
+    values: OfSums
+    about: dict[str, Any]
+
+
+def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: list[str]) -> _Measured:
+    """What a metric finds for the pairs of one system after another."""
+    metric = chosen.metrics[name]
+    statistics, values = metric.corpus(scored(metric, pairs))
+    about = {
+        "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
+        "signature": metric.signature(),
+        "source": metric.citation,
+        "better": "higher" if metric.higher_is_better else "lower",
+        "models": described_models(metric),
+        "note": chosen.stand_ins.get(name, ""),
+    }
+    return _Measured(dict(zip(systems, np.split(statistics, len(systems)), strict=True)), values, about)
+
+
+def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) -> _Measured:
+    """Scores that are there already, of every system."""
+    from radeval_lib.stats.resampling import mean_of_sums
+
+    if set(by_system) != set(systems):
+        remedy = f"Give those of {listed(systems)}."
+        raise MetricError(f"there are scores of {listed(by_system)} alone", metric, remedy)
+    tables = {}
+    for system in systems:
+        scores = _numbers(by_system[system], score_column(metric, f"{CANDIDATE}:{system}"))
+        tables[system] = np.column_stack([scores, np.ones(len(scores))])
+    return _Measured(tables, mean_of_sums, {"value": "mean"})
+
+
+def _numbers(given: ArrayLike, where: str) -> FloatArray:
+    array = np.asarray(given, dtype=object)
+    if array.ndim != 1:
+        raise MetricError(f"shape {array.shape}", where, "Give one score a case.")
+    numbers = np.array([_number(value) for value in array])
+    if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
+        remedy = "Give a finite number for every case, or leave the case out for all systems."
+        raise MetricError("the score is missing, or no finite number", f"{where}, row {bad[0] + 1}", remedy)
+    return numbers
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _pairs(references: Sequence[str] | None, texts: Sequence[str] | None, name: str) -> list[tuple[str, str]]:
+    if references is None or texts is None:
+        column, where = (
+            (REFERENCE, "references") if references is None else (f"{CANDIDATE}:{name}", "systems")
+        )
+        raise MetricError(f"no column {column!r}", where, "Give the texts, or scores of every system.")
+    try:
+        return checked_pairs(references, texts)
+    except MetricError as error:
+        raise MetricError(error.what, f"system {name!r}: {error.where}".rstrip(": "), error.remedy) from None
+
+
+def _of_table(
+    frame: pd.DataFrame, systems: Mapping[str, Any] | None, metrics: Iterable[str]
+) -> tuple[list[str] | None, dict[str, Sequence[str]], dict[str, Mapping[str, ArrayLike]]]:
+    """References, candidates by system, and scores that are there, of a table."""
+
+    def named(head: str) -> dict[str, str]:
+        columns = (name for name in map(str, frame.columns) if name.startswith(head))
+        return {name.removeprefix(head): name for name in columns}
+
+    columns = systems or named(f"{CANDIDATE}:")
+    for column in columns.values():
+        if column not in frame:
+            remedy = f"Columns: {listed(frame.columns)}."
+            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", remedy)
+    ready = dict[str, Mapping[str, ArrayLike]]()
+    for metric in metrics:
+        there = named(f"{metric}:")
+        if kept := {name: list(frame[there[name]]) for name in columns or there if name in there}:
+            ready[metric] = kept
+    texts: dict[str, Sequence[str]] = {name: list(frame[column]) for name, column in columns.items()}
+    return list(frame[REFERENCE]) if REFERENCE in frame else None, texts, ready
+
+
+def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
+    """Whether all have the same cases, and more than one."""
+    (first, expected), *rest = ((of, len(statistics)) for of, statistics in tables.items())
+    for (metric, system), cases in rest:
+        if cases != expected:
+            what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
+            raise MetricError(what, metric, "Give one a case, in the same order.")
+    if expected < 2:
+        raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
+
+
+def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
+    """The systems of which most cases have the same score, and fewer than ten another: with so few, resamples
+    do not show how often what is rare comes (the bootstrap of a share has the rule of thumb of ten)."""
+    for system, statistics in tables.items():
+        same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
+        if len(statistics) - same < min(10, same):
+            told = f"{same:,} of {len(statistics):,} cases of {system} have the same score"
+            yield f"{metric}: {told}; the interval may be too narrow"
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {
+            str(name): None if missing else value
+            for (name, value), missing in zip(row.items(), gaps, strict=True)
+        }
+        for row, gaps in zip(frame.to_dict("records"), frame.isna().to_numpy(), strict=True)
+    ]
+
+
+def compare_files(
+    path: str | Path,
+    systems: Mapping[str, str] | None = None,
+    *,
+    candidates: Mapping[str, str | Path] | None = None,
+    metrics: Wanted = (),
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Comparison:
+    """Compare systems whose candidates stand in a file, or in one for each system.
+
+    Parameters
+    ----------
+    path : CSV, TSV, JSON lines or Parquet, with a column ``reference``.
+    systems : by the name of each system, its column of candidates or, where candidates come from a file of
+        their own, nothing; default: every column ``candidate:<system>``.
+    candidates : by the name of a system, a file with as many rows in the same order and a column
+        ``candidate``, or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a
+        column ``id`` or ``reference``, it must be the same.
+    metrics, resamples, seed : as for :func:`compare`.
+
+    Raises
+    ------
+    MetricError
+        As :func:`compare`, and where a file is missing or not of its format, or its rows are not those of
+        ``path``.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame(table(Path(path)))
+    for name, other in (candidates or {}).items():
+        theirs, where = pd.DataFrame(table(Path(other))), Path(other).name
+        if len(theirs) != len(frame):
+            remedy = "Rows are matched by position, so there must be as many."
+            raise MetricError(f"{len(theirs)} rows, but {Path(path).name} has {len(frame)}", where, remedy)
+        for key in ("id", REFERENCE):
+            if key in frame and key in theirs and (odd := np.flatnonzero(frame[key] != theirs[key])).size:
+                what = f"{key!r} is not that of {Path(path).name}"
+                raise MetricError(what, f"{where}, row {odd[0] + 1}", "Put the rows in the same order.")
+        kept = {CANDIDATE: f"{CANDIDATE}:{name}"}
+        kept |= {metric: f"{metric}:{name}" for metric in settings_by_name(metrics)}
+        found = {new: theirs[column] for column, new in kept.items() if column in theirs}
+        if not found:
+            raise MetricError(f"no column {CANDIDATE!r}", where, f"Columns: {listed(theirs.columns)}.")
+        if doubled := [new for new in found if new in frame]:
+            remedy = "Give the system another name."
+            raise MetricError(f"there is already a column {doubled[0]!r}", Path(path).name, remedy)
+        frame = frame.assign(**found)
+        if systems is not None and CANDIDATE in theirs:
+            systems = {**systems, name: f"{CANDIDATE}:{name}"}
+    return compare(frame, systems, metrics=metrics, resamples=resamples, seed=seed)

@@ -1,0 +1,111 @@
+"""Two or more systems on the same cases: their values, and how each pair of them differs."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping
+from itertools import combinations
+from math import ceil, log2, sqrt
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from radeval_lib.stats.resampling import (
+    FloatArray,
+    OfSums,
+    estimate,
+    holm,
+    randomization_p,
+    sum_draws,
+    widened,
+)
+
+LEVEL, POWER = 0.05, 0.8
+_MOST = 10**9  # cases beyond which no number is told
+
+
+def compare_systems(
+    tables: Mapping[str, Mapping[str, FloatArray]],
+    values: Mapping[str, OfSums],
+    *,
+    resamples: int,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Values of systems with intervals, and every pair of systems compared by every metric.
+
+    Parameters
+    ----------
+    tables : by metric and system, statistics of each case, float64 of shape (cases, statistics); the same
+        cases in the same order everywhere, at least two.
+    values : by metric, one value from sums of statistics, shape (..., statistics) to (..., 1).
+    resamples : of the bootstrap over cases, and of the randomization test.
+    seed : of both; every metric and pair gets the same draws.
+
+    Returns
+    -------
+    systems : ``metric``, ``system``, ``value``, ``low``, ``high`` (95 %, percentile, widened for few cases)
+        and ``cases``.
+    pairs : ``metric``, ``first``, ``second``; ``difference`` (first minus second), ``low`` and ``high``;
+        ``p`` (:func:`~radeval_lib.stats.resampling.randomization_p`) and ``p_holm``, corrected over all rows;
+        ``standardised``, the difference over the standard deviation of the differences of cases (for a value
+        that is no mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``, how
+        many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
+        0.05 divided by the number of rows, which is enough for Holm's correction; missing where no number
+        would.
+    """
+    systems, pairs = [], []
+    rows = sum(len(of) * (len(of) - 1) // 2 for of in tables.values())
+    stacked = {metric: np.stack(list(of.values()), axis=1) for metric, of in tables.items()}
+    flat = np.concatenate([one.reshape(len(one), -1) for one in stacked.values()], axis=1)
+    borders = np.cumsum([one[0].size for one in stacked.values()])[:-1]
+
+    def all_values(sums: FloatArray) -> FloatArray:
+        """Of every metric and system, one after another."""
+        parts = zip(np.split(np.atleast_2d(sums), borders, axis=1), stacked.items(), strict=True)
+        found = [values[metric](part.reshape(-1, *one.shape[1:]))[..., 0] for part, (metric, one) in parts]
+        return np.concatenate(found, axis=1)
+
+    cases, total = len(flat), flat.sum(axis=0)
+    level = widened(cases)
+    drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
+    (found,) = all_values(total)
+    # The jackknife's pseudo-values; of a mean, the values of the cases themselves.
+    pseudo = cases * found - (cases - 1) * all_values(total - flat)
+    place = {key: at for at, key in enumerate((metric, name) for metric, of in tables.items() for name in of)}
+    for (metric, name), at in place.items():
+        interval = estimate(found[at], drawn[:, at], level)
+        systems.append((metric, name, interval.value, interval.low, interval.high, cases))
+    for metric, of in tables.items():
+        for first, second in combinations(of, 2):
+            one, other = place[metric, first], place[metric, second]
+            gap = estimate(found[one] - found[other], drawn[:, one] - drawn[:, other], level)
+            rng = np.random.default_rng(seed)
+            (p,) = randomization_p(of[first], of[second], values[metric], resamples=resamples, rng=rng)
+            spread = float((pseudo[:, one] - pseudo[:, other]).std(ddof=1))
+            effect = gap.value / spread if spread > 1e-12 * abs(pseudo[:, [one, other]]).max() else np.nan
+            more = np.maximum(0.0, cases_needed(effect, LEVEL / rows) - cases)
+            pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
+    names = ["metric", "first", "second", "difference", "low", "high", "p", "standardised", "more_cases"]
+    compared = pd.DataFrame(pairs, columns=names)
+    compared.insert(names.index("p") + 1, "p_holm", holm(compared["p"]))
+    compared["more_cases"] = compared["more_cases"].astype("Int64")
+    return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+
+
+def cases_needed(effect: float, alpha: float = LEVEL, power: float = POWER) -> float:
+    """How many pairs a two-sided paired t test needs to find a standardised difference with this power.
+
+    At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
+    NaN where the effect is 0 or unknown, or no number below a thousand million does.
+    """
+    least, size = ceil(log2(2 / alpha)), abs(effect)
+    if not size > 0:
+        return float("nan")
+
+    def enough(cases: int) -> bool:
+        beyond = stats.t.isf(alpha / 2, cases - 1)  # the other tail adds nothing where the power is large
+        return bool(stats.nct.sf(beyond, cases - 1, size * sqrt(cases)) >= power)
+
+    found = least + bisect_left(range(least, _MOST), True, key=enough)
+    return float(found) if found < _MOST else float("nan")

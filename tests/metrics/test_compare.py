@@ -1,0 +1,228 @@
+"""``compare`` and ``radbook compare``: lists, tables and files, what is told, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner, Result
+
+from radeval_lib import compare, score
+from radeval_lib.cli import main
+from radeval_lib.metrics import MetricError, create
+from radeval_lib.paths import REFERENCES as BIBLIOGRAPHY
+
+RECORDED = Path(__file__).resolve().parents[1] / "reference" / "sacrebleu" / "package.json"
+REFERENCES = ["Small left pleural effusion.", "Cardiomegaly. No pneumothorax.", "Lungs are clear."]
+SYSTEMS = {
+    "a": ["Small right pleural effusion.", "Heart size is normal.", "Lungs are clear."],
+    "b": REFERENCES,
+    "c": ["No pleural effusion.", "Cardiomegaly.", "Clear lungs."],
+}
+TABLE = pd.DataFrame({"reference": REFERENCES, **{f"candidate:{name}": SYSTEMS[name] for name in SYSTEMS}})
+
+
+def _run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["compare", *map(str, arguments)])
+
+
+def test_bleu_is_tested_as_sacrebleu_tests_it() -> None:
+    recorded = json.loads(RECORDED.read_text(encoding="utf-8"))
+    found = compare(
+        recorded["references"],
+        recorded["systems"],
+        metrics="bleu",
+        seed=recorded["seed"],
+        resamples=recorded["trials"],
+    )
+    systems, pairs = found.systems.set_index("system"), found.pairs.set_index(["first", "second"])
+    for name, bleu in recorded["bleu"].items():
+        assert 100 * systems["value"][name] == pytest.approx(bleu, rel=1e-6)
+        # Drawn otherwise, and widened by a hundredth or two for 150 cases.
+        half = 50 * (systems["high"][name] - systems["low"][name])
+        assert half == pytest.approx(recorded["half_width"][name], rel=0.05)
+    for name, p in recorded["p_against_a"].items():
+        assert pairs["p"]["a", name] == p  # the same exchanges
+
+
+def test_lists_tables_and_ready_scores_compare_alike(monkeypatch) -> None:
+    kind, asked = type(create("rouge_l")), []
+    scores = kind._score_pairs
+    monkeypatch.setattr(kind, "_score_pairs", lambda self, new: asked.append(len(new)) or scores(self, new))
+    by_list = compare(REFERENCES, SYSTEMS, metrics=["rouge_l", "green_rules_errors"])
+    assert asked == [8]  # once each of nine pairs, of which two are the same
+    by_table = compare(TABLE, metrics=["rouge_l", "green_rules_errors"])
+    named = {name: f"candidate:{name}" for name in SYSTEMS}
+    by_name = compare(TABLE, named, metrics=["rouge_l", "green_rules_errors"])
+    for other in (by_table, by_name):
+        pd.testing.assert_frame_equal(by_list.systems, other.systems)
+        pd.testing.assert_frame_equal(by_list.pairs, other.pairs)
+    asked.clear()
+    ready = {name: score(REFERENCES, texts, metrics="rouge_l")["rouge_l"] for name, texts in SYSTEMS.items()}
+    asked.clear()
+    beside = TABLE[["reference"]].assign(**{f"rouge_l:{name}": ready[name] for name in ready})
+    for given in (compare([], scores={"rouge_l": ready}), compare(beside, metrics="rouge_l")):
+        pd.testing.assert_frame_equal(given.systems, by_list.systems.query("metric == 'rouge_l'"))
+        assert given.metrics == {"rouge_l": {"value": "mean"}}
+        assert "scores as given" in given.methods()
+    assert not asked
+    means = by_list.systems.set_index(["metric", "system"])["value"]
+    assert means["rouge_l", "a"] == pytest.approx(ready["a"].mean())
+    assert means["green_rules_errors", "b"] == 0
+
+
+def test_what_is_told_can_be_pasted_and_read_back() -> None:
+    found = compare(TABLE, metrics=["bleu", "green_rules_errors"])
+    methods, told = found.methods(), json.loads(json.dumps(found.as_dict(), allow_nan=False))
+    cited = set(re.findall(r"\[@(\w+)\]", methods))
+    assert cited == {
+        "papineni2002bleu", "ostmeier2024green", "riezler2005pitfalls", "holm1979", "hesterberg2015bootstrap",
+    }  # fmt: skip
+    assert set(re.findall(r"@\w+\{(\w+),", found.references())) == cited
+    assert "3 systems (a, b, c) were scored on the same 3 references" in methods
+    assert "all 8 ways of exchanging their outputs (exact)" in methods
+    assert "corrected over all 6 comparisons" in methods
+    assert f"numpy {np.__version__}" in methods
+    assert "bleu (corpus)" in found.tables()
+    assert "green_rules_errors (mean, lower is better)" in found.tables()
+    assert [row["system"] for row in told["systems"]] == ["a", "b", "c"] * 2
+    assert told["pairs"][0]["p"] == found.pairs["p"][0]
+    assert told["metrics"]["bleu"]["signature"] == "bleu|order:4"
+    assert compare(TABLE, metrics="bleu").pairs.equals(compare(TABLE, metrics="bleu").pairs)
+    two = compare(TABLE.drop(columns="candidate:c"))  # one comparison: nothing to correct for
+    assert "holm1979" not in two.methods()
+    assert list(two.metrics) == ["green_rules_errors"]
+    many = compare([], scores={"m": {"a": np.arange(20.0), "b": np.ones(20)}}, resamples=500)
+    assert "500 random exchanges" in many.methods()
+
+
+def test_every_metric_is_in_the_bibliography() -> None:
+    from radeval_lib.metrics import get, names
+
+    entries = BIBLIOGRAPHY.read_text(encoding="utf-8")
+    assert not [name for name in names() if get(name).citation and f"{{{get(name).citation}," not in entries]
+
+
+def test_a_system_whose_scores_hardly_vary_is_told() -> None:
+    varied, flat = np.arange(40.0), np.r_[np.ones(31), np.zeros(9)]
+    found = compare([], scores={"m": {"a": varied, "b": flat, "c": np.r_[flat, 0.5][1:]}}, resamples=100)
+    assert found.cautions == ["m: 31 of 40 cases of b have the same score; the interval may be too narrow"]
+    assert f"Warning: {found.cautions[0]}." in str(found)
+    assert not compare([], scores={"m": {"a": [1, 2, 3], "b": [2, 1, 3]}}).cautions
+
+
+def _breaks(self, pairs) -> None:
+    raise MetricError("out of order", self.name)
+
+
+def test_a_metric_that_fails_is_left_out_and_told(monkeypatch) -> None:
+    monkeypatch.setattr(type(create("rouge_1")), "_score_pairs", _breaks)
+    found = compare(TABLE, metrics=["rouge_1", "rouge_l"])
+    assert list(found.metrics) == ["rouge_l"]
+    assert found.left_out == {"rouge_1": "rouge_1: out of order"}
+    assert "Left out: rouge_1: " in str(found)
+    with pytest.raises(MetricError, match="out of order"):
+        compare(TABLE, metrics="rouge_1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"references": TABLE[["reference"]]}, "systems: 0 system(s) to compare. Give at least two"),
+        ({"references": REFERENCES, "systems": {"a": REFERENCES}}, "systems: 1 system(s) to compare"),
+        ({"references": REFERENCES[:1], "systems": {"a": ["x"], "b": ["y"]}}, "references: 1 case(s)"),
+        (
+            {"references": REFERENCES, "systems": {**SYSTEMS, "d": ["x"]}},
+            "system 'd': 3 references but 1 candidates",
+        ),
+        (
+            {"references": REFERENCES, "systems": {**SYSTEMS, "d": ["x", None, "y"]}},
+            "system 'd': candidates: item 1 is of type NoneType",
+        ),
+        (
+            {"references": TABLE, "systems": {"a": "candidate:a", "z": "z"}},
+            "systems: no column 'z'. Columns: ",
+        ),
+        ({"references": TABLE.drop(columns="reference")}, "references: no column 'reference'"),
+        ({"references": TABLE, "metrics": "rouge_9"}, "unknown metric 'rouge_9'"),
+        ({"references": TABLE, "resamples": 99}, "resamples: resamples is 99. Give 100 or more."),
+        ({"references": TABLE, "seed": -1}, "seed: seed is -1. Give 0 or more."),
+        ({"references": REFERENCES, "systems": {"a": REFERENCES, "b\x1b[1m": REFERENCES}}, "is no name"),
+        (
+            {"references": [], "scores": {"m": {"a": [1, 2], "b": [1, 2, 3]}}},
+            "m: 3 scores of 'b', but 2 of 'a'",
+        ),
+        (
+            {"references": [], "scores": {"m": {"a": [1, 2], "b": [1, "x"]}}},
+            "m:b, row 2: the score is missing",
+        ),
+        ({"references": [], "scores": {"m": {"a": [1, 2], "b": [[1, 2]]}}}, "m:b: shape (1, 2)"),
+        (
+            {"references": TABLE.assign(**{"rouge_l:a": 1.0}), "metrics": "rouge_l"},
+            "rouge_l: there are scores of a alone. Give those of a, b, c.",
+        ),
+    ],
+)
+def test_bad_input_gets_one_clear_error(arguments, message) -> None:
+    with pytest.raises(MetricError) as caught:
+        compare(**arguments)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_command_takes_columns_or_files(tmp_path) -> None:
+    whole, alone, output = tmp_path / "whole.csv", tmp_path / "references.jsonl", tmp_path / "out.json"
+    TABLE.to_csv(whole, index=False)
+    TABLE[["reference"]].to_json(alone, orient="records", lines=True)
+    options: list[object] = []
+    for name, texts in SYSTEMS.items():
+        pd.DataFrame({"reference": REFERENCES, "candidate": texts}).to_csv(tmp_path / f"{name}.tsv", sep="\t")
+        options += ["--candidates", f"{name}={tmp_path / name}.tsv"]
+    named = [part for name in SYSTEMS for part in ("--system", f"{name}=candidate:{name}")]
+    expected = compare(TABLE, metrics={"rouge_l": {"stem": False}}, resamples=500, seed=3)
+    for given in (["--input", whole], ["--input", whole, *named], ["--input", alone, *options]):
+        settings = ["--metric", "rouge_l", "--set", "rouge_l.stem=no", "--resamples", 500, "--seed", 3]
+        done = _run(*given, *settings, "--output", output)
+        assert done.exit_code == 0, done.stderr
+        assert done.stdout == f"{expected}\n"
+        assert json.loads(output.read_text(encoding="utf-8")) == expected.as_dict()
+
+
+def test_the_command_takes_scores_of_an_earlier_run(tmp_path) -> None:
+    scored = score(TABLE, metrics="rouge_l")
+    scored.to_csv(tmp_path / "scored.csv", index=False)
+    done = _run("--input", tmp_path / "scored.csv", "--metric", "rouge_l")
+    assert done.exit_code == 0, done.stderr
+    assert "rouge_l (scores as given)" in done.stdout
+
+
+def test_the_command_refuses_in_one_line(tmp_path, monkeypatch) -> None:
+    whole, other = tmp_path / "whole.csv", tmp_path / "other.csv"
+    TABLE.to_csv(whole, index=False)
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text('{"candidate": "x"}\n{"candidate": null}\n', encoding="utf-8")
+    pd.DataFrame({"reference": REFERENCES[::-1], "candidate": REFERENCES}).to_csv(other, index=False)
+    for options, message in (
+        (["--system", "a"], "--system: 'a' names no column. Write NAME=COLUMN."),
+        (["--candidates", f"d={other}"], "other.csv, row 1: 'reference' is not that of whole.csv. "),
+        (["--candidates", f"d={tmp_path / 'none.csv'}"], "none.csv: no such file"),
+        (["--candidates", f"a={whole}"], "whole.csv: no column 'candidate'. Columns: "),
+        (["--resamples", "5"], "resamples: resamples is 5. "),
+        (["--output", str(whole)], "whole.csv: input and output are one file. "),
+        (["--output", str(tmp_path / "nowhere" / "out.json")], "out.json: no folder 'nowhere' to write to"),
+        (["--candidates", f"d={torn}"], "torn.jsonl, line 2: 'candidate' is not a text. Columns found: "),
+    ):
+        done = _run("--input", whole, "--metric", "rouge_l", *options)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert done.stderr.startswith("radbook: ")
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert pd.read_csv(whole).equals(TABLE)
+    monkeypatch.setattr(type(create("rouge_1")), "_score_pairs", _breaks)
+    partly = _run("--input", whole, "--metric", "rouge_1", "--metric", "rouge_l")
+    assert partly.exit_code == 2
+    assert "rouge_l (mean)" in partly.stdout
