@@ -204,7 +204,11 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
     known = held["scores by signature"].get(metric.signature(), {})
     rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
     rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
-    ends = [0.0, *filter(math.isfinite, metric.range[1:]), *(value for *_, values in rows for value in values)]
+    ends = [
+        0.0,
+        *filter(math.isfinite, metric.range[1:]),
+        *(value for *_, values in rows for value in values),
+    ]
     low, high = min(ends), max(ends)
     high = high if high > low else 1.0
     return Chart(

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import radeval_lib
+from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, choosing, create, files, pair_files, score_file, scoring
 from radeval_lib.models import standing_in
+from radeval_lib.paths import ROOT
 
 REFERENCES = ["Small left pleural effusion.", "Cardiomegaly. No pneumothorax.", "Lungs are clear."]
 CANDIDATES = ["Small right pleural effusion.", "Heart size is normal.", "Lungs are clear."]
@@ -270,3 +275,20 @@ def test_more_types_than_parquet_has_become_text() -> None:
     found = pair_files.Found()
     pair_files._take(found, {"reference": "a", "candidate": "b", "n": 1 << 70}, "row 1", [])
     assert found.columns["n"] == {str}
+
+
+def test_the_lines_of_the_readme_do_what_it_says(tmp_path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) <= 5
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'green_rules_errors': array([0.25])" in done.stdout
+    assert "pleural effusion in right instead of left" in done.stdout
+    (tmp_path / "pairs.csv").write_text("reference,candidate\nSmall left effusion.,Small right effusion.\n")
+    commands = re.findall(r"^radbook (score .*)$", readme, re.MULTILINE)
+    assert len(commands) == 2
+    with chdir(tmp_path):
+        for command in commands:
+            found = CliRunner().invoke(main, command.replace("--metric all", "--metric bleu").split())
+            assert found.exit_code == 0, found.output
+    assert (tmp_path / "report.html").is_file()
