@@ -108,8 +108,14 @@ class _ByRules(Metric):
                 candidate=one.candidate_span,
             )
         if detail.slight:
-            rule = "a near relative instead of the finding, or another degree of certainty"
-            yield Reason("error", "none of the six", rule=rule, significant=False, weight=detail.slight)
+            yield Reason(
+                "error",
+                "none of the six",
+                says="slight differences",
+                rule="a near relative instead of the finding, or another degree of certainty",
+                significant=False,
+                weight=detail.slight,
+            )
         for said in (*detail.matched, *detail.agreed_negatives):
             yield Reason("matched", "", finding=said)
 

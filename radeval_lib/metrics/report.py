@@ -83,31 +83,37 @@ class Report:
     def _pair(self, place: int, metrics: Mapping[str, Metric]) -> dict[str, Any]:
         self._kept.seek(place)
         pair: dict[str, Any] = json.loads(self._kept.readline())
+        of_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in metrics}
+        for reason in pair["reasons"]:
+            of_metric[reason.pop("metric")].append(reason)
         views: list[dict[str, Any]] = []
-        for name in metrics:
-            reasons = [one for one in pair["reasons"] if one["metric"] == name]
-            errors = [one for one in reasons if one["kind"] == "error"]
-            if reasons and not any(errors == view["errors"] and view["errors"] for view in views):
-                kinds = [one["kind"] for one in reasons]
-                views.append(
-                    {
-                        "name": name,
-                        "errors": errors,
-                        "sides": self._sides(pair, reasons, errors),
-                        "matched": kinds.count("matched"),
-                        "unmatched": kinds.count("unmatched"),
-                    }
-                )
+        for name, reasons in of_metric.items():
+            if same := next((view for view in views if view["reasons"] == reasons), None):
+                same["names"].append(name)
+            elif reasons:
+                views.append(self._view(pair, name, reasons))
         pair["views"] = views
         pair["errors"] = next((view["errors"] for view in views if view["errors"]), [])
         return pair
 
+    def _view(self, pair: dict[str, Any], name: str, reasons: list[dict[str, Any]]) -> dict[str, Any]:
+        """A pair as one metric sees it, or several whose reasons are the same."""
+        errors = [one for one in reasons if one["kind"] == "error"]
+        found = {kind: [one for one in reasons if one["kind"] == kind] for kind in ("matched", "unmatched")}
+        placed = any(one[side] for one in reasons for side in _SIDES)
+        return {
+            "names": [name],
+            "reasons": reasons,
+            "errors": errors,
+            "sides": self._sides(pair, reasons, errors) if placed and self._texts else [],
+            "counts": {kind: len(of_kind) for kind, of_kind in found.items()} if placed else {},
+            **{kind: [one for one in of_kind if one["finding"]] for kind, of_kind in found.items()},
+        }
+
     def _sides(
         self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
-        """Both texts, cut where a mark begins or ends; none where the page shows no texts."""
-        if pair["texts"] is None:
-            return []
+        """Both texts, cut where a mark begins or ends."""
         found = []
         for side, text in zip(_SIDES, pair["texts"], strict=True):
             marks = [
@@ -198,12 +204,13 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
     known = held["scores by signature"].get(metric.signature(), {})
     rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
     rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
-    ends = [value for *_, values in rows for value in values]
-    low, high = (
-        end if math.isfinite(end) else most
-        for end, most in zip(metric.range, (min(ends, default=0), max(ends, default=1)), strict=True)
-    )
-    low, high = min(low, *ends, high), max(high, *ends, low + 1e-9) if ends else high
+    ends = [
+        0.0,
+        *filter(math.isfinite, metric.range[1:]),
+        *(value for *_, values in rows for value in values),
+    ]
+    low, high = min(ends), max(ends)
+    high = high if high > low else 1.0
     return Chart(
         name,
         metric.title or name,

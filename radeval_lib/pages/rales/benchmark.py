@@ -148,10 +148,14 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def tools_compared(run: Run, counts: pd.DataFrame, settings: Settings) -> Scores:
-    """Entities of RadGraph's kind by the joint model and by the token classifier, taught on the same reports."""
+    """RadGraph's entities by the joint model and by the token classifier, taught on the same reports."""
     tool = {"graphs": "joint model", "graph_tagging": "token classifier"}
-    tagger = title(settings.tagger_of_graphs[0], settings.shallow_layers)
-    own = counts.query("encoder == @tagger and regime == 'all' and task in @tool and part == 'entity'")
+    own = counts[
+        (counts["encoder"] == title(settings.tagger_of_graphs[0], settings.shallow_layers))
+        & (counts["regime"] == "all")
+        & counts["task"].isin(tool)
+        & (counts["part"] == "entity")
+    ]
     return scores(
         own.assign(encoder=own["task"].map(tool), task="graph_tagging"),
         [task_of("graph_tagging")],

@@ -1,0 +1,186 @@
+"""The page about a file's scores in a real browser, with the network off."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from radeval_lib.metrics import score_file
+
+METRICS = ["green_rules_errors", "green_rules", "observations", "rouge_l"]
+_RUN = "window.ran = 1; fetch('https://host.invalid')"
+_HOST = "https://host.invalid/x"
+HOSTILE = (
+    f"<script>{_RUN}</script>", f"<ScRiPt >{_RUN}</sCrIpT >", f"</script><script>{_RUN}</script>",
+    f"<script src={_HOST}></script>", f"<script type=module>{_RUN}</script>", f"<<script>{_RUN}//<</script>",
+    f"<img src=x onerror=\"{_RUN}\">", f"<img src={_HOST}>", f"\"><img src=x onerror=\"{_RUN}\">",
+    f"'><img src=x onerror='{_RUN}'>", f"<img src=x onerror={_RUN}//", f"<img/src/onerror={_RUN}>",
+    f"<svg onload=\"{_RUN}\">", f"<svg><script>{_RUN}</script></svg>", f"<svg><image href={_HOST} /></svg>",
+    f"<svg><animate onbegin=\"{_RUN}\" attributeName=x dur=1s>", f"</svg><script>{_RUN}</script>",
+    f"<math><mtext><script>{_RUN}</script></mtext></math>", f"<body onload=\"{_RUN}\">",
+    f"<details open ontoggle=\"{_RUN}\">", f"</details></div></main><script>{_RUN}</script>",
+    f"<iframe src=\"javascript:{_RUN}\"></iframe>", f"<iframe srcdoc=\"<script>{_RUN}</script>\"></iframe>",
+    f"<object data=\"{_HOST}\"></object>", f"<embed src=\"{_HOST}\">", f"<link rel=stylesheet href={_HOST}>",
+    f"<style>@import '{_HOST}';</style>", f"</style><script>{_RUN}</script>", f"<base href=\"{_HOST}\">",
+    f"<div style=\"background:url({_HOST})\">", f"<meta http-equiv=refresh content=\"0;url={_HOST}\">",
+    f"<form action=\"{_HOST}\"><button autofocus>", f"<input autofocus onfocus=\"{_RUN}\">",
+    f"<a href=\"javascript:{_RUN}\">effusion</a>", f"<video src={_HOST} onerror=\"{_RUN}\"></video>",
+    f"<audio src={_HOST} autoplay>", f"</title><script>{_RUN}</script>",
+    f"</mark></p><script>{_RUN}</script>",
+    f"--><script>{_RUN}</script><!--", f"]]><script>{_RUN}</script>", f"<!--#exec cmd=\"{_RUN}\"-->",
+    f"<template><script>{_RUN}</script></template>",
+    f"<noscript><p title=\"</noscript><script>{_RUN}</script>\">",
+    f"<textarea><script>{_RUN}</script>", f"{{{{ {_RUN} }}}}", f"{{% raw %}}<script>{_RUN}</script>",
+    f"${{{_RUN}}}", f"&lt;script&gt;{_RUN}&lt;/script&gt;", f"&#60;script&#62;{_RUN}&#60;/script&#62;",
+    f"\u202e<script>{_RUN}</script>\u2028\x00<script\x00>{_RUN}</script>", f"\\u003cscript\\u003e{_RUN}",
+    f"javascript:{_RUN}",
+)  # fmt: skip
+PAIRS = (
+    ("Small left pleural effusion. No pneumothorax.", "Small right pleural effusion. No pneumothorax."),
+    ("Calcified granuloma in the right upper lobe. Unreadable zyx.", "Lungs are clear."),
+    ("Cardiomegaly.", "Large left pneumothorax."),
+    ("Lungs are clear.", "Lungs are clear."),
+)
+
+
+def _write(folder: Path, rows: list[dict[str, str]]) -> str:
+    """Scores the rows; the address of the page."""
+    source = folder / "pairs.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    score_file(METRICS, source, folder / "out.jsonl", report=folder / "page.html")
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    rows = [
+        {"reference": one, "candidate:first": other, "candidate:second": one, "group": f"part {at % 2}"}
+        for at, (one, other) in enumerate(PAIRS)
+    ]
+    return _write(tmp_path_factory.mktemp("page"), rows)
+
+
+@pytest.fixture(params=[(width, mode) for width in (1280, 390) for mode in ("light", "dark")], ids=str)
+def shown(request, browser: Browser, address: str) -> Iterator[Page]:
+    """The page at a width and in a mode, all folds open."""
+    width, mode = request.param
+    # The policy would keep axe out of the page.
+    context = browser.new_context(
+        offline=True, viewport={"width": width, "height": 900}, color_scheme=mode, bypass_csp=True
+    )
+    opened = context.new_page()
+    opened.goto(address)
+    opened.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    yield opened
+    context.close()
+
+
+def test_it_fits_and_axe_finds_nothing_wrong(shown: Page) -> None:
+    assert shown.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    narrow = shown.viewport_size == {"width": 390, "height": 900}
+    sides = shown.locator(".texts").first.locator("section")
+    boxes = [sides.nth(at).bounding_box() for at in range(2)]
+    assert (boxes[0]["y"] < boxes[1]["y"]) == narrow  # one below the other on a phone, else side by side
+    found = Axe().run(shown).response["violations"]
+    assert not [f"{one['id']}: {node['target']}" for one in found for node in one["nodes"]]
+
+
+def _press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def _tab_to(page: Page, selector: str) -> None:
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("chosen => document.activeElement.matches(chosen)", selector):
+            return
+    raise AssertionError(f"no way to {selector} by keyboard")
+
+
+def _rows(page: Page) -> list[str]:
+    return page.locator(".pair:not([hidden]) .which").all_inner_texts()
+
+
+def test_all_of_it_can_be_used_by_keyboard(address: str, page: Page) -> None:
+    page.goto(address)
+    worst = _rows(page)
+    assert worst[0] == "Row 3, first"
+    _press(page, "Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the pairs"
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    _press(page, "Enter")
+    assert page.url.endswith("#pairs")
+    _tab_to(page, "#by")
+    _press(page, "r")  # ROUGE-L, for which low is bad
+    assert page.locator("#by option:checked").inner_text() == "rouge_l"
+    by_words = _rows(page)
+    assert sorted(by_words) == sorted(worst)
+    assert set(by_words[:2]) == {"Row 2, first", "Row 3, first"}
+    _tab_to(page, "#first")
+    _press(page, "ArrowDown")
+    assert page.locator("#first").input_value() == "best"
+    assert _rows(page)[0].endswith("second")
+    _tab_to(page, "#errors")
+    _press(page, "Space")
+    assert set(_rows(page)) == {"Row 1, first", "Row 3, first"}  # of row 2 the error is insignificant
+    assert page.locator("#count").inner_text() == "2 of 8 pairs"
+    _tab_to(page, ".pair > summary")
+    _press(page, "Enter")
+    assert page.evaluate("document.activeElement.parentElement.open")
+    assert page.locator(".pair[open] .texts").first.is_visible()
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.evaluate(outline) != "none", "nobody sees where the focus is"
+    assert not page.troubles  # type: ignore[attr-defined]
+
+
+def test_it_can_be_read_without_its_script(address: str, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    opened = context.new_page()
+    opened.goto(address)
+    assert not opened.locator(".controls").is_visible()
+    summary = opened.locator(".pair summary").first
+    summary.click()
+    assert opened.locator(".pair .texts").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("policy", [True, False], ids=["with its policy", "without"])
+def test_hostile_texts_are_shown_and_run_nothing(tmp_path, browser: Browser, policy: bool) -> None:
+    """In every place that a user's file fills; the escaping must hold even where no policy helps."""
+    assert len(HOSTILE) >= 50
+    rows = [
+        {
+            "reference": f"Small left pleural {text} effusion.",
+            "candidate": f"{text} Small right pleural effusion.",
+            f"candidate:{HOSTILE[0]}": text,
+            "group": text[:40],
+        }
+        for text in HOSTILE
+    ]
+    address = _write(tmp_path, rows)
+    context = browser.new_context(offline=True, bypass_csp=not policy)
+    opened = context.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("dialog", lambda dialog: asked.append(dialog.message))
+    opened.goto(address)
+    opened.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    opened.select_option("#first", "best")
+    opened.wait_for_timeout(300)
+    assert asked == [address]
+    assert opened.evaluate("window.ran") is None
+    assert opened.locator("script").count() == 1
+    strange = "img, iframe, object, embed, form, video, audio, base, link, template, main style, textarea"
+    assert opened.locator(strange).count() == 0
+    assert opened.locator("main > *").last.get_attribute("id") == "list"
+    sides = "texts => texts.map(text => [...text.childNodes].filter(n => n.nodeName !== 'SUP')"
+    shown = set(opened.eval_on_selector_all("p.text", f"{sides}.map(n => n.textContent).join(''))"))
+    for row in rows:
+        assert row["reference"].replace("\x00", "") in {text.replace("�", "") for text in shown}
+    context.close()
