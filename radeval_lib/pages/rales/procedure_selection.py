@@ -1,4 +1,4 @@
-"""The page on procedure selection: what its printed tables imply, and a classifier's classes read fairly."""
+"""The page on procedure selection: what its printed tables imply."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.optimize import minimize
-from scipy.special import expit
-from sklearn.metrics import precision_recall_fscore_support
 
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
+from radeval_lib.papers.printed_numbers import paper as paper
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.printed_numbers import quotations as quotations
+from radeval_lib.papers.released import released as released
+from radeval_lib.stats.printed import counts_that_print as counts_that_print
 from radeval_lib.stats.printed import predictions_that_print
 from radeval_lib.study.checks import Check, check_statement
 
@@ -115,7 +114,7 @@ def draw_counts(counts: pd.Series) -> Figure:
     sns.scatterplot(x=counts.to_numpy(), y=counts.index, s=30, ax=ax)
     _report_axis(ax)
     ax.set(ylabel="")
-    ax.tick_params(axis="y", labelsize=7)
+    ax.tick_params(axis="y", labelsize=8)
     ax.margins(y=0.01)
     return fig
 
@@ -126,104 +125,7 @@ def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     for name, row in labelled.iterrows():
-        ax.annotate(name, (row["N"], row["F1"]), xytext=(5, 4), textcoords="offset points", fontsize=7)
+        ax.annotate(name, (row["N"], row["F1"]), xytext=(5, 4), textcoords="offset points", fontsize=8)
     _report_axis(ax)
     ax.set(ylabel="F1 (percent)", xlim=(15, 30_000), ylim=(-3, 100))
     return ax
-
-
-def draw_shrunken(table: pd.DataFrame) -> Figure:
-    """Recalls of :func:`by_class` as counted and shrunken, against the number of test documents."""
-    fig, ax = plt.subplots(figsize=(plots.WIDTH, 3.6))
-    ax.vlines(table["N"], table["recall"], table["recall, shrunken"], color="#B0B0B0", linewidth=1)
-    ax.scatter(
-        table["N"], table["recall"], facecolors="none", edgecolors=plots.PALETTE[0], label="as counted"
-    )
-    ax.scatter(table["N"], table["recall, shrunken"], s=25, color=plots.PALETTE[1], label="shrunken")
-    ax.set(xscale="log", xlabel="test documents", ylabel="recall (percent)", ylim=(-5, 105))
-    ax.legend()
-    return fig
-
-
-def by_class(labels: ArrayLike, predicted: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Precision, recall and F1 of each class that has test documents.
-
-    Parameters
-    ----------
-    labels, predicted : int, shape (n,), places among ``names``.
-    names : of the classes.
-
-    Returns
-    -------
-    DataFrame
-        Index ``procedure``, the most frequent first; ``N`` (int), ``precision``, ``recall``, ``F1`` and
-        ``recall, shrunken`` (percent; a precision without predictions is 0).
-    """
-    truth = np.asarray(labels)
-    found = precision_recall_fscore_support(
-        truth, np.asarray(predicted), labels=range(len(names)), zero_division=0
-    )
-    table = pd.DataFrame(
-        dict(zip(("precision", "recall", "F1", "N"), found, strict=True)),
-        index=pd.Index(names, name="procedure"),
-    )
-    table = table[table["N"] > 0].sort_values("N", ascending=False, kind="stable")
-    hits = (table["recall"] * table["N"]).round().to_numpy()
-    table["recall, shrunken"] = shrunken(hits, table["N"].to_numpy())
-    shares = ["precision", "recall", "F1", "recall, shrunken"]
-    return table.assign(**{name: 100 * table[name] for name in shares})[["N", *shares]]
-
-
-def shrunken(hits: ArrayLike, totals: ArrayLike) -> NDArray[np.float64]:
-    """Shares drawn towards what all have in common, the more the fewer cases they rest on.
-
-    The shares are taken as drawn from one beta distribution, fitted by maximum likelihood to the counts
-    (empirical Bayes; Efron and Morris 1975 for the idea); each is replaced by its posterior mean.
-    """
-    k, n = np.asarray(hits, dtype=np.float64), np.asarray(totals, dtype=np.float64)
-    if (n < 1).any() or (k < 0).any() or (k > n).any():
-        raise ValueError("hits must lie between 0 and the total, and every total above 0")
-
-    def loss(given: NDArray[np.float64]) -> float:
-        mean, strength = expit(given[0]), np.exp(given[1])
-        return -float(stats.betabinom.logpmf(k, n, mean * strength, (1 - mean) * strength).sum())
-
-    # Beyond these strengths the prior is one point, or none at all.
-    best = minimize(loss, x0=[0.0, 1.0], bounds=[(-5, 5), (-2, 7)], method="L-BFGS-B")
-    mean, strength = expit(best.x[0]), np.exp(best.x[1])
-    result: NDArray[np.float64] = (k + mean * strength) / (n + strength)
-    return result
-
-
-def predictions(
-    probabilities: NDArray[np.float64], labels: NDArray[np.int64], names: Sequence[str], texts: Sequence[str]
-) -> pd.DataFrame:
-    """Documents as Table 14 shows them: text, reference and prediction with their probabilities.
-
-    Parameters
-    ----------
-    probabilities : shape (documents, classes).
-    labels : shape (documents,), places among ``names``.
-    """
-    return pd.DataFrame(
-        {
-            "reason for examination": texts,
-            "reference": [names[place] for place in labels],
-            "predicted": [names[place] for place in probabilities.argmax(axis=1)],
-            "P(reference)": probabilities[np.arange(len(labels)), labels],
-            "P(predicted)": probabilities.max(axis=1),
-        }
-    )
-
-
-def confident(predictions: pd.DataFrame, right: bool, number: int = 3) -> pd.DataFrame:
-    """The surest predictions that are right, or wrong.
-
-    Parameters
-    ----------
-    predictions : one row a document, with ``reference``, ``predicted`` and ``P(predicted)``.
-    right : which are wanted.
-    number : how many at most.
-    """
-    rows = predictions[(predictions["reference"] == predictions["predicted"]) == right]
-    return rows.sort_values("P(predicted)", ascending=False, kind="stable").head(number)
