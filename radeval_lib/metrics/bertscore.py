@@ -59,6 +59,7 @@ class BertScore(Metric):
         if self._loaded is None:
             from transformers import AutoModel, AutoTokenizer
 
+            from radeval_lib.models.batching import pack
             from radeval_lib.models.loading import device_of, pretrained, weights
             from radeval_lib.models.soundness import ENCODER
 
@@ -68,6 +69,7 @@ class BertScore(Metric):
                 raise MetricError(
                     f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
                 )
+            pack(model)
             self._loaded = pretrained(AutoTokenizer, self.encoder), model
         return self._loaded
 

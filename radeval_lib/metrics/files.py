@@ -9,7 +9,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice, product
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ class Kept:
 
     def _packed(self, score: PairScore) -> bytes:
         """A score with the run that made it, behind a checksum, because SQLite has none."""
-        told = [score.remark, [astuple(reason) for reason in score.reasons]]
+        told = [score.remark, [list(reason.fields().values()) for reason in score.reasons]]
         content = _HEAD.pack(self._run, score.value) + json.dumps(told).encode()
         return zlib.crc32(content).to_bytes(4, "little") + content
 

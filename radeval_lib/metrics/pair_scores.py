@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
@@ -146,7 +146,7 @@ def told(
     sides = {"reference": reference, "candidate": candidate}
     listed = []
     for metric, reason in reasons:
-        row: dict[str, Any] = {"metric": metric, **asdict(reason)}
+        row: dict[str, Any] = {"metric": metric, **reason.fields()}
         for side, text in sides.items():
             if (span := getattr(reason, side)) is not None:
                 row[side] = _place(span, text, reason.kind == "error") if texts else _border(span)

@@ -29,7 +29,7 @@ MOST_PAIRS = 1_000
 """More pairs make a page that a telephone cannot show; those with the worst scores are kept."""
 
 _SIDES = ("reference", "candidate")
-_LEFT, _WIDTH, _ROW = 128, 212, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
+_LEFT, _WIDTH, _ROW = 150, 194, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
 
 
 class Report:

@@ -1,4 +1,5 @@
-"""The library alone, from a wheel in an empty environment: what it takes, and that it scores and explains."""
+"""The library alone, from a wheel in an empty environment: what it takes, and that it scores, explains and
+reports."""
 
 from __future__ import annotations
 
@@ -74,13 +75,17 @@ def test_it_scores_and_explains_as_the_repository_does(installed, tmp_path) -> N
     ours = [part for name in names for part in ("--metric", name)]
     outputs = {}
     for python, metrics, name in ((installed, ["--metric", "all"], "a.csv"), (sys.executable, ours, "b.csv")):
-        arguments = ("--explain", "--input", source, "--output", tmp_path / name)
+        page = tmp_path / f"{name}.html"
+        arguments = ("--explain", "--report", page, "--input", source, "--output", tmp_path / name)
         _run(python, "-m", "radeval_lib.cli", "score", *metrics, *arguments, cwd=tmp_path)
         beside = ("", ".explained.jsonl")
         outputs[name] = [(tmp_path / f"{name}{suffix}").read_text(encoding="utf-8") for suffix in beside]
     assert outputs["a.csv"] == outputs["b.csv"]
     first = json.loads(outputs["a.csv"][1].splitlines()[0])
     assert any("right instead of left" in reason["says"] for reason in first["reasons"])
+    page = (tmp_path / "a.csv.html").read_text(encoding="utf-8")
+    for part in ("right instead of left", "6 planted", "default-src &#39;none&#39;", "addEventListener"):
+        assert part in page
     about = json.loads((tmp_path / "a.csv.about.json").read_text())
     assert list(about["metrics"]) == names
     assert all("radeval-lib[models]" in why for why in about["left out"].values())

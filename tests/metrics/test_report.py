@@ -79,7 +79,7 @@ def test_a_drawing_has_the_quantiles_where_they_belong() -> None:
     own, *known = drawn.rows
     assert (own.label, own.pairs, own.own) == ("yours", 5, True)
     assert own.values == ["0.1", "0.25", "0.5", "0.75", "0.9"]
-    np.testing.assert_allclose(own.places, 128 + 212 * np.array([0.1, 0.25, 0.5, 0.75, 0.9]), atol=0.051)
+    np.testing.assert_allclose(own.places, 150 + 194 * np.array([0.1, 0.25, 0.5, 0.75, 0.9]), atol=0.051)
     assert [label for label, _ in drawn.ticks] == ["0", "0.5", "1"]
     assert drawn.compared
     assert not any(row.own for row in known)
@@ -90,7 +90,7 @@ def test_a_scale_without_ends_holds_zero_and_all_that_is_drawn() -> None:
     drawn = chart(RULES, create(RULES), scores)
     assert [row.label for row in drawn.rows[:2]] == ["yours, a", "yours, b"]
     assert [label for label, _ in drawn.ticks] == ["0", "4.75", "9.5"]
-    assert all(128 <= place <= 340 for row in drawn.rows for place in row.places)
+    assert all(150 <= place <= 344 for row in drawn.rows for place in row.places)
 
 
 def test_scores_to_compare_with_are_of_the_metrics_as_they_are() -> None:
