@@ -61,13 +61,23 @@
     });
   }
 
-  /* Folds open on paper, code aside, and close again. */
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("article details:not([open]):not(.above-input)")];
-    opened.forEach((fold) => { fold.open = true; });
-  });
-  window.addEventListener("afterprint", () => opened.forEach((fold) => { fold.open = false; }));
+  /* A table of data, of which what holds all the words typed is shown. */
+  function searchTables() {
+    document.querySelectorAll(".search-table").forEach((box) => {
+      const rows = JSON.parse(box.querySelector("script").textContent);
+      const texts = rows.map((cells) => cells.join(" ").replace(/<[^>]*>/g, " ").toLowerCase());
+      const [input, body, status] = ["input", "tbody", "[role=status]"].map((one) => box.querySelector(one));
+      const show = () => {
+        const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+        const found = rows.filter((_, place) => words.every((word) => texts[place].includes(word)));
+        body.innerHTML = found.slice(0, 50).map((cells) => `<tr><td>${cells.join("</td><td>")}</td></tr>`).join("");
+        status.textContent = `${found.length} of ${rows.length}${found.length > 50 ? ", the first 50 shown" : ""}`;
+      };
+      input.addEventListener("input", show);
+      input.value = input.placeholder;
+      show();
+    });
+  }
 
   /* Search says where a word was found: the pages' texts are a script, since a folder's pages cannot fetch. */
   function whereFound() {
@@ -100,5 +110,5 @@
     document.head.append(script);
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); fitTables(); whereFound(); });
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); fitTables(); whereFound(); });
 })();

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 import nbformat
-import yaml
 
 from radeval_lib.labs import building
-from radeval_lib.paths import ROOT
+from radeval_lib.pipeline import launching
 
 _READ = re.compile(r"^\| \*\*Read first\*\* \|(.*)\|$", re.MULTILINE)
 _LABEL = re.compile(r"<([\w-]+)>`")
@@ -30,10 +29,8 @@ def staged() -> Iterator[tuple[str, str]]:
 def _buttons(lab: building.Lab) -> str:
     """How to get the notebook: by a link, on Binder where the repository is named, or by a command."""
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
-    named = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8")).get("repository", {})
-    if hosted := re.search(r"github\.com/([\w.-]+/[\w.-]+)", named.get("url", "")):
-        made = f"lab/tree/build/labs/student/{lab.name}.ipynb"
-        place = f"https://mybinder.org/v2/gh/{hosted[1]}/HEAD?urlpath={made}"
+    if hosted := launching.home():
+        place = launching.binder(hosted, f"build/labs/student/{lab.name}.ipynb")
         links.append(f'<a href="{place}">Launch on Binder</a>')
     return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
 

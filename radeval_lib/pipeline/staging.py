@@ -17,7 +17,7 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, NOTEBOOKS, REFERENCES, ROOT, display_path, sources
-from radeval_lib.pipeline import lab_pages
+from radeval_lib.pipeline import lab_pages, launching
 from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
@@ -66,7 +66,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
-        first.source = with_papers(first.source, page)
+        first.source = _below_title(with_papers(first.source, page), launching.buttons(page))
     return str(nbformat.writes(notebook))
 
 

@@ -218,7 +218,7 @@ def only_with_data(run: Run, *roles: str) -> None:
     """
     if all(run.evidence(role) != "synthetic" for role in roles):
         return
-    display(HTML(_WITHOUT_DATA), metadata={ENDS_HERE: True})
+    display(HTML(f"{_WITHOUT_DATA}{provenance(run).data}"), metadata={ENDS_HERE: True})
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])
 

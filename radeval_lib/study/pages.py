@@ -6,6 +6,7 @@ with it in the paper's ``paper.yml``; that is a judgement, and the only one here
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from html import escape
@@ -16,7 +17,7 @@ from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.study.display import css_class, marked, unbroken, verdict_badge
+from radeval_lib.study.display import css_class, marked, verdict_badge
 from radeval_lib.study.verdicts import (
     EVIDENCE,
     FAILS,
@@ -219,20 +220,30 @@ def index_table(card: pd.DataFrame, paper: str) -> HTML:
     return HTML(table_html(frame, f"{paper}: {len(frame)} exhibits", index=False, raw=tuple(frame.columns)))
 
 
-def audit_table(checks: pd.DataFrame, caption: str) -> HTML:
-    """Checks on rows of their own: what was printed, what follows, and whether it holds."""
-    frame = pd.DataFrame(
-        {
-            "exhibit": [link(r.notebook, r.anchor, r.label) for r in checks.itertuples()],
-            "check": [
-                r.check + ("" if r.evidence == "print" else f" ({r.evidence})") for r in checks.itertuples()
-            ],
-            "printed": checks["printed"].map(unbroken),
-            "what follows": checks["follows"].map(unbroken),
-            "outcome": checks["outcome"].map(marked),
-        }
+def audit_table(checks: pd.DataFrame) -> HTML:
+    """Every check in a table to search: the rows are data, of which the page shows what a reader asks for."""
+    heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
+    rows = [
+        [
+            escape(r.paper),
+            link(r.notebook, r.anchor, r.label),
+            escape(r.check if r.evidence == "print" else f"{r.check} ({r.evidence})"),
+            escape(r.printed),
+            escape(r.follows),
+            marked(r.outcome),
+        ]
+        for r in checks.itertuples()
+    ]
+    data = json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    return HTML(
+        '<div class="search-table"><label>Words of a paper, an exhibit, a check or an outcome: '
+        '<input type="search" placeholder="RaLEs fails"></label> <span role="status"></span>'
+        f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
+        "<tbody></tbody></table></div>"
+        f'<script type="application/json">{data}</script>'
+        "<noscript>Each page shows its own comparisons, folded at its exhibits.</noscript></div>"
     )
-    return HTML(table_html(frame, caption, index=False, raw=("exhibit",)))
 
 
 def _finding(finding: Finding) -> str:

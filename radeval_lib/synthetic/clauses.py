@@ -148,15 +148,17 @@ class FindingClause(Clause):
         return pieces
 
     def _modifiers_that_fit(self) -> list[Phrase]:
-        """The modifiers; place and size go behind the noun where it would become too long a span."""
-        for put_behind in ("place_before", "size_inside", ""):
+        """The modifiers; place, size and change go behind the noun where it would become too long a span."""
+        behind = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
+        for put_behind, value in behind.items():
             pieces = self.modifiers()
             words = sum(len(piece.text.split()) for piece in [*pieces, self.name])
             if self.place_before and self.place is not None:
                 words += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
             if words <= LONGEST_SPAN or not put_behind:
                 break
-            setattr(self, put_behind, False)
+            if put_behind != "change_form" or self.change_form == "pre":
+                setattr(self, put_behind, value)
         return pieces
 
     def noun_phrase(self, determiner: str) -> None:

@@ -187,6 +187,7 @@ class _Speaker:
             clause = self._clause(content, wording)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
+            clause.change()  # where there was no room for it before the noun
             clause.finish()
         elif isinstance(content, Denial):
             variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
