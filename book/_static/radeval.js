@@ -66,11 +66,13 @@
     document.querySelectorAll(".search-table").forEach((box) => {
       const rows = JSON.parse(box.querySelector("script").textContent);
       const texts = rows.map((cells) => cells.join(" ").replace(/<[^>]*>/g, " ").toLowerCase());
+      const heads = [...box.querySelectorAll("th")].map((head) => head.textContent);
+      const cell = (content, place) => `<td data-label="${heads[place]}">${content}</td>`;
       const [input, body, status] = ["input", "tbody", "[role=status]"].map((one) => box.querySelector(one));
       const show = () => {
         const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
         const found = rows.filter((_, place) => words.every((word) => texts[place].includes(word)));
-        body.innerHTML = found.slice(0, 50).map((cells) => `<tr><td>${cells.join("</td><td>")}</td></tr>`).join("");
+        body.innerHTML = found.slice(0, 50).map((cells) => `<tr>${cells.map(cell).join("")}</tr>`).join("");
         status.textContent = `${found.length} of ${rows.length}${found.length > 50 ? ", the first 50 shown" : ""}`;
       };
       input.addEventListener("input", show);

@@ -59,7 +59,11 @@ def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Pat
     """
     written = []
     for source in sources():
-        notebook = parameterize_notebook(read_source(source), {"profile": PROFILE}, kernel_name="python3")
+        read = read_source(source)
+        read.metadata.setdefault("papermill", {})  # as papermill's own reader has it
+        for cell in read.cells:
+            cell.metadata.setdefault("tags", [])
+        notebook = parameterize_notebook(read, {"profile": PROFILE}, kernel_name="python3", language="python")
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
         path = target / source.relative_to(NOTEBOOKS).with_suffix(".ipynb")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -207,22 +208,17 @@ def _what_cell(row: Any) -> str:
     return escape(row.title) + _muted(rest)
 
 
-def index_table(card: pd.DataFrame, paper: str) -> HTML:
-    """One paper's exhibits, each on its own row with its verdict on each evidence, linked to its place."""
-    rows = list(card[card["paper"] == paper].itertuples())
-    frame = pd.DataFrame(
-        {
-            "exhibit": [_place(r, _UP) + _muted(r.kind) for r in rows],
-            "what it shows": [_what_cell(r) for r in rows],
-            "verdict": [_verdict_cell(r) for r in rows],
-        }
-    )
-    return HTML(table_html(frame, f"{paper}: {len(frame)} exhibits", index=False, raw=tuple(frame.columns)))
+def index_table(card: pd.DataFrame) -> HTML:
+    """Every exhibit, to search: what it shows, and its verdict on each evidence, linked to its place."""
+    rows = [
+        [escape(r.paper), _place(r, _UP) + _muted(r.kind), _what_cell(r), _verdict_cell(r)]
+        for r in card.itertuples()
+    ]
+    return _search_table(["paper", "exhibit", "what it shows", "verdict"], rows, "RaTEScore inconsistent")
 
 
 def audit_table(checks: pd.DataFrame) -> HTML:
-    """Every check in a table to search: the rows are data, of which the page shows what a reader asks for."""
-    heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
+    """Every check, to search: what is printed, what follows, and the outcome."""
     rows = [
         [
             escape(r.paper),
@@ -234,15 +230,21 @@ def audit_table(checks: pd.DataFrame) -> HTML:
         ]
         for r in checks.itertuples()
     ]
+    heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
+    return _search_table(heads, rows, "RaLEs fails")
+
+
+def _search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
+    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed."""
     data = json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
-        '<div class="search-table"><label>Words of a paper, an exhibit, a check or an outcome: '
-        '<input type="search" placeholder="RaLEs fails"></label> <span role="status"></span>'
+        '<div class="search-table"><label>Rows with the words '
+        f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
         f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
         "<tbody></tbody></table></div>"
         f'<script type="application/json">{data}</script>'
-        "<noscript>Each page shows its own comparisons, folded at its exhibits.</noscript></div>"
+        "<noscript>Each page shows its own exhibits and comparisons.</noscript></div>"
     )
 
 

@@ -99,17 +99,35 @@ def test_every_internal_link_leads_somewhere(html: Path) -> None:
 
 def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/across/exhibits.html").as_uri())
-    rows = page.eval_on_selector_all(
-        "table.radeval tbody tr",
-        "rows => rows.filter(r => r.querySelector('.verdict'))"
-        ".map(r => [r.querySelector('a').getAttribute('href'),"
-        " r.querySelector('.verdict').innerText])",
+    told = page.eval_on_selector(".search-table script", "script => JSON.parse(script.textContent)")
+    rows = page.evaluate(
+        """rows => rows.map((cells) => {
+          const row = document.createElement('div');
+          row.innerHTML = cells.join('');
+          return [row.querySelector('a').getAttribute('href'), row.querySelector('.verdict').innerText];
+        })""",
+        told,
     )
     assert len(rows) == len(ledger())
     for entry, (href, status) in zip(ledger().values(), rows, strict=True):
         place = "" if status.endswith("not attempted") else f"#{entry.anchor}"
         assert href == f"../{entry.notebook}.html{place}"
     assert all(status.strip() for _, status in rows)
+
+
+@pytest.mark.parametrize(("name", "words"), [("exhibits", "GREEN consistent"), ("audit", "GREEN fails")])
+def test_a_table_to_search_shows_what_holds_the_words_typed(
+    html: Path, page: Page, name: str, words: str
+) -> None:
+    page.goto((html / f"notebooks/across/{name}.html").as_uri())
+    rows = page.locator(".search-table tbody tr")
+    page.fill(".search-table input", words)
+    assert 0 < rows.count() <= 50
+    assert all("GREEN" in text for text in rows.all_inner_texts())
+    page.fill(".search-table input", "no row has <b>these</b> words")
+    assert rows.count() == 0
+    assert page.locator(".search-table [role=status]").inner_text().startswith("0 of ")
+    assert not _troubles(page)
 
 
 def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, page: Page) -> None:

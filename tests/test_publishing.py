@@ -1,0 +1,61 @@
+"""What is needed to publish the study: files that describe it, notebooks to launch, the site's steps."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from radeval_lib.paths import ROOT, sources
+from radeval_lib.pipeline import launching
+from radeval_lib.study.profiles import names
+
+
+def test_files_that_describe_the_study_agree() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    codemeta, zenodo = (json.loads((ROOT / name).read_text()) for name in ("codemeta.json", ".zenodo.json"))
+    check = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))
+    assert citation["title"] == codemeta["name"] == zenodo["title"] == check["paper"]["title"]
+    assert citation["version"] == codemeta["version"] == zenodo["version"]
+    assert codemeta["license"].endswith(f"/{citation['license']}")
+    assert zenodo["license"] == citation["license"]
+    assert citation["keywords"] == codemeta["keywords"] == zenodo["keywords"]
+
+
+def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert launching.buttons("rales/nlu_scores") == ""  # no public home is named here
+    monkeypatch.setattr(launching, "home", lambda: "owner/study")
+    written = launching.export(tmp_path / "build" / "launch", "owner/study", "abc123")
+    assert len(written) == len(sources())
+    for path in written:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        set_up = notebook.cells[0].source
+        assert "owner/study" in set_up
+        assert "git checkout --quiet abc123" in set_up
+        (given,) = (c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", []))
+        assert re.search(r'profile = "(\w+)"', given.source)[1] in names()  # type: ignore[index]
+        name = path.relative_to(tmp_path / "build" / "launch").with_suffix("").as_posix()
+        links = re.findall(r'href="([^"]+)"', launching.buttons(name))
+        assert (tmp_path / links[0].partition("urlpath=lab/tree/")[2]).is_file()  # as postBuild lays them out
+        assert links[1].endswith(f"/owner/study/blob/{launching.BRANCH}/{name}.ipynb")
+
+
+def test_binder_and_the_site_run_what_is_there() -> None:
+    after = (ROOT / "postBuild").read_text(encoding="utf-8")
+    assert f"radeval_lib.pipeline.launching {launching.FOLDER}" in after
+    site = (ROOT / "workflow" / "site").read_text(encoding="utf-8")
+    assert os.access(ROOT / "workflow" / "site", os.X_OK)
+    for script in re.findall(r"workflow/\w+\.py", site):
+        assert (ROOT / script).is_file()
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8"))
+    told = [step.get("run", "") for step in workflow["jobs"]["build"]["steps"]]
+    assert any("workflow/site" in one for one in told)
+    assert any("radeval_lib.pipeline.launching" in one for one in told)

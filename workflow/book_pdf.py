@@ -1,0 +1,65 @@
+"""Prints a rendered book as one PDF by Chromium: ``python workflow/book_pdf.py open build/book.pdf``."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from playwright.sync_api import sync_playwright
+
+from radeval_lib import atomic
+from radeval_lib.paths import BOOK, BUILD
+from radeval_lib.pipeline.staging import pages_of
+
+MARGIN = "16mm"
+
+
+def whole_book(html: Path) -> str:
+    """One page with every page's article, each on a new sheet; pictures and styles are the book's."""
+    pages = [html / f"{page}.html" for page in pages_of(BOOK / "_toc.yml")]
+    first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
+    for link in first.select("link[href], script[src]"):
+        name = "href" if link.name == "link" else "src"
+        link[name] = (pages[0].parent / str(link[name])).resolve().as_uri()
+    first.body.clear()
+    for path in pages:
+        article = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
+        for picture in article.select("img[src]"):
+            picture["src"] = (path.parent / str(picture["src"])).resolve().as_uri()
+        for code in article.select("div.cell_input, script"):
+            code.decompose()
+        article["style"] = "break-before: page"
+        first.body.append(article)
+    return str(first)
+
+
+def main(profile: str, target: str) -> None:
+    """Write the PDF."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next((path for name in names if (path := shutil.which(name))), None)
+    if found is None:
+        sys.exit("no Chromium on this machine: install the system's package chromium")
+    html = BUILD / profile / "_build" / "html"
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        atomic.new_file(Path(target)) as new,
+    ):
+        whole = Path(folder) / "book.html"
+        whole.write_text(whole_book(html), encoding="utf-8")
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.goto(whole.as_uri(), wait_until="load", timeout=300_000)
+        page.pdf(
+            path=str(new),
+            format="A4",
+            margin={"top": MARGIN, "bottom": MARGIN, "left": MARGIN, "right": MARGIN},
+        )
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
