@@ -117,19 +117,6 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) 
     return _reliability(*_confidence(probabilities, labels), bins)
 
 
-def class_reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
-    """:func:`reliability` of each class's own probability, whatever class is predicted: one row a ``class``
-    and bin, where ``accuracy`` is the share of the bin's samples that are of the class."""
-    array = _checked_probabilities(probabilities)
-    truth = _checked_labels(labels, *array.shape)
-    frames = [
-        _reliability(array[:, k], (truth == k).astype(np.float64), bins).assign(**{"class": k})
-        for k in range(array.shape[1])
-    ]
-    joined = pd.concat(frames, ignore_index=True)
-    return joined[["class", *frames[0].columns.drop("class")]]
-
-
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
     """ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0 to 1.
 

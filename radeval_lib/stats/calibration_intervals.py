@@ -38,13 +38,6 @@ class Draws:
         }
         return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
 
-    def minus(self, other: Draws) -> pd.DataFrame:
-        """This one's measures minus those of another on the same resamples, as :meth:`intervals`; NaN where
-        both are infinite."""
-        with np.errstate(invalid="ignore"):
-            gaps = {name: self.values[name] - other.values[name] for name in self.values}
-            return Draws(gaps, self.observed - other.observed).intervals()
-
 
 def draw(
     outputs: Sequence[ArrayLike],

@@ -16,7 +16,7 @@ _HOMES = {
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",
     "radeval_lib.study.runs": "Run",
-    "radeval_lib.study.scorecards": "audit scorecard totals",
+    "radeval_lib.study.scorecards": "audit scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
 }
 __getattr__ = names_of(__name__, _HOMES)

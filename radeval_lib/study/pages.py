@@ -29,7 +29,7 @@ from radeval_lib.study.verdicts import (
     VERDICTS,
     outcome_of,
 )
-from radeval_lib.tables import show, table_html
+from radeval_lib.tables import table_html
 from radeval_lib.wording import joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
@@ -286,11 +286,3 @@ def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
             else f"<p><strong>{title}</strong></p>{listed}"
         )
     return HTML("".join(blocks) or "<p>None in this build.</p>")
-
-
-def totals_table(counts: pd.DataFrame) -> HTML:
-    """Exhibits by paper and verdict."""
-    return show(
-        counts.rename_axis(index=None, columns=None),
-        "Exhibits by paper and verdict (on the strongest evidence)",
-    )

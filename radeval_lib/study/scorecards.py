@@ -16,7 +16,6 @@ from radeval_lib.study.verdicts import (
     KINDS,
     NOT_ATTEMPTED,
     STRENGTH,
-    VERDICTS,
 )
 
 
@@ -68,16 +67,6 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def totals(card: pd.DataFrame) -> pd.DataFrame:
-    """Exhibits by paper (rows) and verdict (columns, as far as any has it), with totals of both."""
-    counted = pd.crosstab(card["paper"], card["verdict"])
-    found = [verdict for verdict in VERDICTS if verdict in counted.columns]
-    counted = counted.reindex(index=list(PAPERS.values()), columns=found, fill_value=0)
-    counted["all"] = counted.sum(axis=1)
-    counted.loc["all papers"] = counted.sum()
-    return counted
 
 
 def audit(results: Sequence[Result]) -> pd.DataFrame:

@@ -46,13 +46,6 @@ def test_an_infinite_term_is_infinite_only_where_its_document_is_drawn() -> None
     assert np.isinf(losses).mean() == pytest.approx(0.75, abs=0.1)
 
 
-def test_a_classifier_differs_from_itself_by_nothing() -> None:
-    p, labels, documents = sample(classes=3)
-    p = (p + 0.01) / (p + 0.01).sum(axis=1, keepdims=True)
-    first, second = draw([p, p], labels, documents, resamples=50, rng=np.random.default_rng(0))
-    assert (first.minus(second) == 0).all(axis=None)
-
-
 def test_every_document_needs_a_label() -> None:
     p, labels, documents = sample()
     with pytest.raises(ValueError, match="39 documents for 40 labels"):

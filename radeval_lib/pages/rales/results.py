@@ -35,8 +35,3 @@ def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.in
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
     scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
     return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
-
-
-def classes_of(kept: Sequence[CellOutput]) -> list[str]:
-    """Names of the classes of procedure selection, from the first cell that fitted it."""
-    return next(list(names) for one in kept if (names := one.facts["classes"]))
