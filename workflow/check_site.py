@@ -7,11 +7,11 @@ Ends with status 1 and a line for each fault.
 
 from __future__ import annotations
 
-import re
 import sys
-from functools import cache
+from collections.abc import Iterable
+from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 from bs4 import BeautifulSoup, Tag
 
@@ -21,68 +21,78 @@ from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study.results import read_all
 
 MOST_WORDS = 80_000
-"""Of prose and tables, folded ones too; labs and code apart."""
+"""Of prose and tables that stand open; labs and code apart."""
 
 
-def article(html: str) -> Tag:
-    """The content of a page, without navigation."""
-    found = BeautifulSoup(html, "html.parser").find("article")
+class _References(HTMLParser):
+    """Where a page's links lead, and what can be linked to on it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.anchors: set[str] = set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        told = dict(attributes)
+        if tag == "a" and told.get("href"):
+            self.links.add(str(told["href"]))
+        if told.get("id"):
+            self.anchors.add(str(told["id"]))
+
+
+def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
+    """Links of pages, all of which are there, that lead to no file, or to no place on one of the pages."""
+    told = {path: _References(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
+    dead = []
+    for path, found in told.items():
+        for whole in {urljoin(path.as_uri(), link) for link in found.links}:
+            address, anchor = urldefrag(whole)
+            if urlparse(address).scheme != "file":
+                continue
+            target, place = Path(unquote(urlparse(address).path)), unquote(anchor)
+            known = told[target].anchors if target in told else {place}
+            if not target.exists() or (place and place not in known):
+                dead.append(f"{path.stem} -> {whole.removeprefix(html.resolve().as_uri())}")
+    return dead
+
+
+def article(path: Path) -> Tag:
+    """The content of a page, without navigation and code."""
+    found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
     if not isinstance(found, Tag):
-        raise ValueError("a page without an article")
+        raise ValueError(f"{path.name} has no article")
+    for code in found.select("div.cell_input"):
+        code.decompose()
     return found
 
 
 def faults(output: Path) -> list[str]:
     """What is wrong with the book that stands in a profile's folder, a line each."""
     html = output / "_build" / "html"
-    told, words = [], 0
-    pages = {page: html / f"{page}.html" for page in pages_of(BOOK / "_toc.yml")}
+    pages = pages_of(BOOK / "_toc.yml")
+    if absent := [f"{page}: not there" for page in pages if not (html / f"{page}.html").is_file()]:
+        return absent
+    told = [f"dead link: {link}" for link in dead_links(html, pages)]
     for result in read_all(output):
         entry = exhibit(result.exhibit)
-        place = pages[f"notebooks/{entry.notebook}"]
-        if place.is_file() and entry.anchor not in _anchors(place):
+        if entry.anchor not in _References(html / "notebooks" / f"{entry.notebook}.html").anchors:
             told.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor}")
-    for page, path in pages.items():
-        if not path.is_file():
-            told.append(f"{page}: not there")
-            continue
-        content = article(path.read_text(encoding="utf-8"))
+    every = standing_open = 0
+    for page in pages:
+        content = article(html / f"{page}.html")
         if content.select(".output.traceback, .output.stderr"):
             told.append(f"{page}: an error on the page")
-        if "/labs/" not in page:
-            words += _words(content)
-        told += [f"{page}: broken link {link}" for link in _broken(content, path, html)]
-    if words > MOST_WORDS:
-        told.append(f"{words:,} words, where {MOST_WORDS:,} are the most")
-    print(f"{len(pages)} pages, {words:,} words without the labs")
-    return told
-
-
-def _words(content: Tag) -> int:
-    """Words of a page, folded ones too; code, which is folded as a whole, does not count."""
-    return len(content.get_text(" ").split()) - sum(
-        len(code.get_text(" ").split()) for code in content.select("div.cell_input, script, style")
-    )
-
-
-@cache
-def _anchors(page: Path) -> frozenset[str]:
-    return frozenset(re.findall(r'\sid="([^"]+)"', page.read_text(encoding="utf-8")))
-
-
-def _broken(content: Tag, page: Path, root: Path) -> list[str]:
-    """Links of a page that lead to no file of the book, or to no place in one."""
-    found = []
-    for link in content.find_all("a", href=True):
-        address = urlparse(str(link["href"]))
-        if address.scheme or address.netloc:
+        if "/labs/" in page:
             continue
-        target = (page.parent / unquote(address.path)).resolve() if address.path else page
-        place = unquote(address.fragment) if target.suffix == ".html" else ""
-        there = root.resolve() in target.parents and target.is_file()
-        if not there or (place and place not in _anchors(target)):
-            found.append(str(link["href"]))
-    return found
+        every += len(content.get_text(" ").split())
+        for folded in content.select("details"):
+            folded.decompose()
+        standing_open += len(content.get_text(" ").split())
+    print(f"{len(pages)} pages; without labs and code {every:,} words, of which {standing_open:,} stand open")
+    if standing_open > MOST_WORDS:
+        told.append(f"{standing_open:,} words stand open, where {MOST_WORDS:,} are the most")
+    return told
 
 
 if __name__ == "__main__":

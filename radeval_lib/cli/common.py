@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from radeval_lib.errors import RadevalError, of_system
+from radeval_lib.errors import ParameterError, RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
 
 EXIT_BAD_INPUT = 2
@@ -23,6 +23,25 @@ data_root_option = click.option(
     default="",
     help="Folder of data files that you obtained (environment: RADEVAL_DATA_ROOT).",
 )
+settings_option = click.option(
+    "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
+)
+
+
+def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """``--set metric.name=value`` options as a mapping from name to value for each metric."""
+    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
+    for text in given:
+        name, sign, value = text.partition("=")
+        owner, dot, key = name.partition(".")
+        if not sign or not dot or not key:
+            raise ParameterError(f"{text!r} is no setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
+        if owner not in settings:
+            raise ParameterError(
+                f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."
+            )
+        settings[owner][key] = value
+    return settings
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import EXIT_BAD_INPUT, one_line_errors
-from radeval_lib.cli.scoring import metric_settings
+from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
@@ -49,7 +48,7 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
     help="A system whose column `candidate` is in a file of its own, in the same order; may be repeated.",
 )
 @click.option("--metric", "metrics", required=True, multiple=True, help="Name of a metric; may be repeated.")
-@click.option("--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric.")
+@settings_option
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
 @click.option("--resamples", default=10_000, show_default=True, help="Of intervals and tests; at least 100.")
 @click.option("--seed", default=0, show_default=True, help="Of intervals and tests.")

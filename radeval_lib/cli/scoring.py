@@ -7,25 +7,8 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli.common import EXIT_BAD_INPUT, one_line_errors
-from radeval_lib.errors import ParameterError
+from radeval_lib.cli.common import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
 from radeval_lib.paths import display_path
-
-
-def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """``--set metric.name=value`` options as a mapping from name to value for each metric."""
-    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
-    for text in given:
-        name, sign, value = text.partition("=")
-        owner, dot, key = name.partition(".")
-        if not sign or not dot or not key:
-            raise ParameterError(f"{text!r} is no setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
-        if owner not in settings:
-            raise ParameterError(
-                f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."
-            )
-        settings[owner][key] = value
-    return settings
 
 
 @click.command()
@@ -36,7 +19,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
     multiple=True,
     help="Name of a metric; may be repeated. `all`: every metric whose models are on this machine.",
 )
-@click.option("--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric.")
+@settings_option
 @click.option(
     "--input",
     "input_path",

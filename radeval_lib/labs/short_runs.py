@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import jupytext
-from papermill.parameterize import parameterize_notebook
+
+from radeval_lib.study.sources import with_parameters
 
 
 def run(source: str, **parameters: Any) -> dict[str, Any]:
@@ -17,11 +18,7 @@ def run(source: str, **parameters: Any) -> dict[str, Any]:
         ``# %% tags=["parameters"]``.
     parameters : papermill's injected cell sets these after the notebook's own.
     """
-    notebook = jupytext.reads(source, fmt="py:percent")
-    notebook.metadata.setdefault("papermill", {})  # as papermill's own reader has it
-    for cell in notebook.cells:
-        cell.metadata.setdefault("tags", [])
-    injected = parameterize_notebook(notebook, parameters, kernel_name="python3", language="python")
+    injected = with_parameters(jupytext.reads(source, fmt="py:percent"), **parameters)
     names: dict[str, Any] = {}
     for cell in injected.cells:
         if cell.cell_type == "code":

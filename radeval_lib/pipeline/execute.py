@@ -30,10 +30,10 @@ from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path, sources
 from radeval_lib.pipeline import forkserver, limited, processes, steps
-from radeval_lib.pipeline.papermill_io import read_source
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
+from radeval_lib.study.sources import read_source
 
 COMMON = ("profile", "seed", "output_dir", "data_root")
 """Parameters that every notebook has; what a notebook has beyond them makes it a cell."""

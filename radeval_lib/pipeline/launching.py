@@ -12,11 +12,10 @@ from pathlib import Path
 
 import nbformat
 import yaml
-from papermill.parameterize import parameterize_notebook
 
 from radeval_lib import atomic
 from radeval_lib.paths import NOTEBOOKS, ROOT, display_path, sources
-from radeval_lib.pipeline.papermill_io import read_source
+from radeval_lib.study.sources import read_source, with_parameters
 
 BRANCH, FOLDER = "launch", "build/launch"
 PROFILE = "embedded"
@@ -59,11 +58,7 @@ def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Pat
     """
     written = []
     for source in sources():
-        read = read_source(source)
-        read.metadata.setdefault("papermill", {})  # as papermill's own reader has it
-        for cell in read.cells:
-            cell.metadata.setdefault("tags", [])
-        notebook = parameterize_notebook(read, {"profile": PROFILE}, kernel_name="python3", language="python")
+        notebook = with_parameters(read_source(source), profile=PROFILE)
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
         path = target / source.relative_to(NOTEBOOKS).with_suffix(".ipynb")

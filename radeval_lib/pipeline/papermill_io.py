@@ -8,17 +8,10 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 
 import click
-import jupytext
 import nbformat
 from papermill.iorw import LocalHandler
 
-
-def read_source(path: Path) -> nbformat.NotebookNode:
-    """A jupytext source as a notebook whose cell ids depend on their place alone, so that builds repeat."""
-    notebook = jupytext.read(path)
-    for place, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{place:03d}"
-    return notebook
+from radeval_lib.study.sources import read_source
 
 
 class JupytextHandler(LocalHandler):

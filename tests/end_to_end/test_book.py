@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from fnmatch import fnmatchcase
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -16,6 +15,7 @@ from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, audit, ledger, read_all
 from radeval_lib.study.verdicts import FAILS
+from workflow.check_site import dead_links, faults
 
 PAGES = pages_of(BOOK / "_toc.yml")
 
@@ -60,41 +60,28 @@ def test_no_role_is_left_as_text(html: Path) -> None:
     assert not [name for name in PAGES if left.search((html / f"{name}.html").read_bytes())]
 
 
-class _References(HTMLParser):
-    """Where a page's links lead, and what can be linked to on it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: set[str] = set()
-        self.anchors: set[str] = set()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        told = dict(attributes)
-        if tag == "a" and told.get("href"):
-            self.links.add(str(told["href"]))
-        if told.get("id"):
-            self.anchors.add(str(told["id"]))
-
-
 def test_every_internal_link_leads_somewhere(html: Path) -> None:
-    links: dict[Path, set[str]] = {}
-    anchors: dict[Path, set[str]] = {}
-    for path in (html.resolve() / f"{name}.html" for name in PAGES):
-        told = _References()
-        told.feed(path.read_text(encoding="utf-8"))
-        anchors[path] = told.anchors
-        links[path] = {urljoin(path.as_uri(), link) for link in told.links}
-    dead = []
-    for path, addresses in links.items():
-        for whole in addresses:
-            address, anchor = urldefrag(whole)
-            if urlparse(address).scheme != "file":
-                continue
-            target = Path(unquote(urlparse(address).path))
-            known = anchors.get(target, {unquote(anchor)})
-            if not target.exists() or (anchor and unquote(anchor) not in known):
-                dead.append(f"{path.stem} -> {whole.removeprefix(html.resolve().as_uri())}")
-    assert not dead
+    assert not dead_links(html, PAGES)
+
+
+def test_the_book_may_be_published_and_a_spoiled_one_may_not(smoke: Path, tmp_path: Path) -> None:
+    assert faults(smoke) == []
+    spoiled = tmp_path / "smoke"
+    shutil.copytree(smoke / "results", spoiled / "results")
+    shutil.copytree(smoke / "_build" / "html", spoiled / "_build" / "html")
+    page = spoiled / "_build" / "html" / "glossary.html"
+    text = page.read_text(encoding="utf-8")
+    bad = '<a href="nowhere.html">x</a><div class="output traceback">x</div></article>'
+    page.write_text(text.replace("</article>", bad, 1), encoding="utf-8")
+    place = spoiled / "_build" / "html" / "notebooks" / "rales" / "calibration.html"
+    text = place.read_text(encoding="utf-8")
+    place.write_text(text.replace('id="rales-eq-ape"', 'id="elsewhere"'), encoding="utf-8")
+    told = faults(spoiled)
+    for fault in ("dead link: glossary -> /nowhere.html", "glossary: an error on the page"):
+        assert fault in told
+    assert "notebooks/rales/calibration: no anchor rales-eq-ape" in told
+    page.unlink()
+    assert faults(spoiled) == ["glossary: not there"]
 
 
 def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, page: Page) -> None:
