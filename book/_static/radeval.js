@@ -69,14 +69,15 @@
       const heads = [...box.querySelectorAll("th")].map((head) => head.textContent);
       const cell = (content, place) => `<td data-label="${heads[place]}">${content}</td>`;
       const [input, body, status] = ["input", "tbody", "[role=status]"].map((one) => box.querySelector(one));
+      const most = 100;
       const show = () => {
         const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
         const found = rows.filter((_, place) => words.every((word) => texts[place].includes(word)));
-        body.innerHTML = found.slice(0, 50).map((cells) => `<tr>${cells.map(cell).join("")}</tr>`).join("");
-        status.textContent = `${found.length} of ${rows.length}${found.length > 50 ? ", the first 50 shown" : ""}`;
+        body.innerHTML = found.slice(0, most).map((cells) => `<tr>${cells.map(cell).join("")}</tr>`).join("");
+        status.textContent = `${found.length} of ${rows.length}${found.length > most ? `, the first ${most} shown` : ""}`;
       };
       input.addEventListener("input", show);
-      input.value = input.placeholder;
+      input.value = new URLSearchParams(window.location.search).get("q") || input.placeholder;
       show();
     });
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 
 import pandas as pd
 from IPython.core.getipython import get_ipython
@@ -14,7 +13,6 @@ from IPython.display import HTML, display
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
-from radeval_lib.paths import DEFAULT_PROFILE
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result
@@ -31,7 +29,12 @@ from radeval_lib.study.verdicts import (
     RESTS_ON,
 )
 from radeval_lib.tables import table_html
+from radeval_lib.wording import in_words
 
+MOST_CHECKS = 8
+"""The most that a page shows of an exhibit, folded; the audit has all."""
+MOST_LISTED = 2
+"""The most failing checks with one cause that a page names."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
 _WITHOUT_DATA = (
@@ -85,22 +88,19 @@ def verdict_badge(verdict: str, outcome: str) -> str:
     return f'<span class="verdict {css_class(outcome)}">{MARKS[outcome]} {verdict}</span>'
 
 
-def _told(check: Check) -> str:
-    return f"{check.name}: printed {check.printed}; follows {check.computed}"
-
-
 def _listed(checks: Sequence[Check], reason: str) -> str:
-    """Checks with the same reason as an item of a list, all but the first three folded."""
-    lines = [escape(_told(check)) for check in checks]
-    folded = ""
-    if len(lines) > 3:
-        more = "<br>".join(lines[3:])
-        folded = f"<details><summary>and {len(lines) - 3} more</summary>{more}</details>"
-    return f"<li>{'<br>'.join(lines[:3])}{folded}{'<br>' if reason else ''}{reason}</li>"
+    """The first checks with the same reason as an item of a list, and how many more there are."""
+    lines = [
+        f"{escape(check.name)}: printed {escape(check.printed)}; follows {escape(check.computed)}"
+        for check in checks[:MOST_LISTED]
+    ]
+    if len(checks) > MOST_LISTED:
+        lines[-1] += f", and {in_words(len(checks) - MOST_LISTED)} more"
+    return f"<li>{'<br>'.join([*lines, reason] if reason else lines)}</li>"
 
 
 def _differences(result: Result) -> str:
-    """The checks that do not hold as a list: failing ones by cause, then those that cannot tell."""
+    """The checks that fail as a list, by cause."""
     groups: dict[tuple[str, str], list[Check]] = {}
     for check in result.with_outcome(FAILS):
         groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
@@ -109,8 +109,6 @@ def _differences(result: Result) -> str:
         _listed(checks, f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown)
         for (cause, why), checks in groups.items()
     ]
-    if untold := result.with_outcome(CANNOT_TELL):
-        items.append(_listed(untold, "<em>Cannot tell.</em>"))
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
@@ -121,31 +119,28 @@ def exhibit_html(result: Result) -> str:
     told = verdict_badge(result.verdict, result.outcome)
     told += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
     told += f"{escape(verdict_sentence(result))}{_differences(result)}"
-    table = table_html(checks_frame(result.checks), index=False) if result.checks else ""
+    table = _side_by_side(result) if result.checks else ""
     rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
     if result.kind == EXPERIMENT:
         rest = f"<p>Made with {escape(result.stand_in)}.</p>"
-    label = "Printed beside what follows, data, command" if table else "Data and command"
-    folded = f"<details><summary>{label}</summary>{table}{rest}{strip(result)}</details>"
+    label = "Printed beside what follows" if table else "Data"
+    folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
     return f'<div class="verdict-box {css_class(result.outcome)}">{told}{folded}</div>'
 
 
-def strip(result: Result) -> str:
-    """What a reader needs to check or rebuild a result: its command, files, data and checksums."""
-    name, up = f"{result.exhibit}.{result.evidence}", "../../"  # pages stand in notebooks/<folder>/
-    profile = Path(next(iter(result.provenance.get("profile", {DEFAULT_PROFILE: ""})))).stem
-    parts = [
-        f"<span>Evidence: {result.evidence}</span>",
-        f"<span>Rebuild: <code>{escape(command(result.notebook, profile))}</code></span>",
-        f'<a href="{up}results/{name}.csv">table (CSV)</a>' if result.table else "",
-        f'<a href="{up}results/{name}.json">results (JSON)</a>',
-        f'<a href="{up}sources/{result.notebook}.md">notebook</a>',
-    ]
-    data = result.provenance.get("data", {})
-    listed = "<br>".join(f"{escape(where)}: <code>sha256 {digest}</code>" for where, digest in data.items())
-    if listed:
-        parts.append(f"<details><summary>data and checksums</summary>{listed}</details>")
-    return f'<div class="strip">{"".join(parts)}</div>'
+def _side_by_side(result: Result) -> str:
+    """A result's checks as a table, or where it would be long, a link to them in the audit."""
+    if len(result.checks) <= MOST_CHECKS:
+        return table_html(checks_frame(result.checks), index=False)
+    address = f"../across/audit.html?q=[{result.exhibit}]"
+    return f'<p><a href="{address}">All {len(result.checks)} checks</a> stand in the audit.</p>'
+
+
+def _files(result: Result) -> str:
+    """Links to a result's files."""
+    address = f"../../results/{result.exhibit}.{result.evidence}"  # pages stand in notebooks/<folder>/
+    table = f'<a href="{address}.csv">table (CSV)</a> ' if result.table else ""
+    return f'<p>{table}<a href="{address}.json">result with its provenance (JSON)</a></p>'
 
 
 def _as_printed(words: str) -> str:
@@ -227,15 +222,16 @@ def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
     facts = origin.environment()
     rows = {
-        "notebook": f"notebooks/{run.notebook}.md",
+        "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
+        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
         "profile": run.profile.name,
         "seed": str(run.seed),
         "device": origin.device(),
-        "Python": f"{facts['python']}, {facts['platform']}",
+        "Python": escape(f"{facts['python']}, {facts['platform']}"),
         "packages": ", ".join(f"{name} {number}" for name, number in sorted(facts["packages"].items())),
     }
     rows |= {f"data: {name}": f"sha256 {digest}" for name, digest in origin.used_data().items()}
-    rows |= {f"model: {role}": told for role, told in origin.used_models().items()}
+    rows |= {f"model: {role}": escape(told) for role, told in origin.used_models().items()}
     frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
-    body = table_html(frame, "Provenance of this page", index=False)
+    body = table_html(frame, "Provenance of this page", index=False, raw=("value",))
     return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')

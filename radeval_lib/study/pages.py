@@ -6,9 +6,7 @@ with it in the paper's ``paper.yml``; that is a judgement, and the only one here
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -18,7 +16,7 @@ from IPython.display import HTML
 
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.study.display import css_class, marked, verdict_badge
+from radeval_lib.study.display import CAUSE_WORDS, css_class, marked, verdict_badge
 from radeval_lib.study.verdicts import (
     EVIDENCE,
     FAILS,
@@ -29,7 +27,7 @@ from radeval_lib.study.verdicts import (
     VERDICTS,
     outcome_of,
 )
-from radeval_lib.tables import table_html
+from radeval_lib.tables import search_table, table_html
 from radeval_lib.wording import joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
@@ -214,7 +212,7 @@ def index_table(card: pd.DataFrame) -> HTML:
         [escape(r.paper), _place(r, _UP) + _muted(r.kind), _what_cell(r), _verdict_cell(r)]
         for r in card.itertuples()
     ]
-    return _search_table(["paper", "exhibit", "what it shows", "verdict"], rows, "RaTEScore inconsistent")
+    return search_table(["paper", "exhibit", "what it shows", "verdict"], rows, "RaTEScore inconsistent")
 
 
 def audit_table(checks: pd.DataFrame) -> HTML:
@@ -222,7 +220,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     rows = [
         [
             escape(r.paper),
-            link(r.notebook, r.anchor, r.label),
+            link(r.notebook, r.anchor, r.label) + _muted(f"[{r.exhibit}]"),
             escape(r.check if r.evidence == "print" else f"{r.check} ({r.evidence})"),
             escape(r.printed),
             escape(r.follows),
@@ -231,58 +229,49 @@ def audit_table(checks: pd.DataFrame) -> HTML:
         for r in checks.itertuples()
     ]
     heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
-    return _search_table(heads, rows, "RaLEs fails")
+    return search_table(heads, rows, "RaLEs fails")
 
 
-def _search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed."""
-    data = json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    return HTML(
-        '<div class="search-table"><label>Rows with the words '
-        f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
-        f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
-        "<tbody></tbody></table></div>"
-        f'<script type="application/json">{data}</script>'
-        "<noscript>Each page shows its own exhibits and comparisons.</noscript></div>"
-    )
+def _where(finding: Finding) -> str:
+    places = {
+        r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, "))
+        for r in finding.checks.itertuples()
+    }
+    return joined(list(places.values()))
 
 
-def _finding(finding: Finding) -> str:
-    """One explanation with its exhibits and the checks that it explains, all but the first folded."""
-    rows = list(finding.checks.itertuples())
-    told = [f"{escape(r.check)}: printed {escape(r.printed)}, follows {escape(r.follows)}" for r in rows]
-    places = {r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, ")) for r in rows}
-    rest = "<br>".join(told[1:])
-    more = f"<details><summary>{len(told) - 1} more like it</summary>{rest}</details>" if rest else ""
-    why = escape(finding.explanation) or "Cause not known."
-    weight = f"Changes {CHANGES_WORDS[finding.changes]}. " if finding.explanation else ""
-    return (
-        f"<li><strong>{joined(list(places.values()))}.</strong> {why}"
-        f'<div class="muted">{weight}{told[0]}{more}</div></li>'
-    )
+def _instance(finding: Finding) -> str:
+    """The first check that a finding explains, and how many more there are."""
+    first = next(finding.checks.itertuples())
+    more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
+    return f"{escape(first.check)}: printed {escape(first.printed)}, follows {escape(first.follows)}{more}"
 
 
-def findings(checks: pd.DataFrame, cause: str, *, folded: bool = False) -> HTML:
-    """The findings with one cause, by paper, those that change most first: the explanation, then the numbers.
+def findings(checks: pd.DataFrame, changes: str) -> HTML:
+    """The findings that change one of :data:`CHANGES`: the explanation, then the numbers.
 
     Parameters
     ----------
     checks : see :func:`radeval_lib.study.audit`.
-    cause : one of the causes, or empty for those without a known one.
-    folded : whether each paper's list opens on a click.
     """
-    chosen = [finding for finding in ranked_findings(checks) if finding.cause == cause]
-    blocks = []
-    for paper in PAPERS.values():
-        items = [_finding(finding) for finding in chosen if finding.paper == paper]
-        if not items:
-            continue
-        listed = f'<ul class="findings">{"".join(items)}</ul>'
-        title = f"{escape(paper)}: {len(items)} {'finding' if len(items) == 1 else 'findings'}"
-        blocks.append(
-            f"<details><summary><strong>{title}</strong></summary>{listed}</details>"
-            if folded
-            else f"<p><strong>{title}</strong></p>{listed}"
-        )
-    return HTML("".join(blocks) or "<p>None in this build.</p>")
+    items = [
+        f"<li><strong>{escape(one.paper)}, {_where(one)}.</strong> {escape(one.explanation)} "
+        f'<div class="muted">{_instance(one)}</div></li>'
+        for one in ranked_findings(checks)
+        if one.changes == changes
+    ]
+    return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
+
+
+def findings_table(checks: pd.DataFrame) -> HTML:
+    """Every finding, to search: where it is, its cause, what it changes, and the first of its numbers."""
+    rows = [
+        [
+            f"{escape(one.paper)}, {_where(one)}",
+            escape(one.explanation) + _muted(_instance(one)),
+            CAUSE_WORDS.get(one.cause, "not known"),
+            CHANGES_WORDS[one.changes] if one.explanation else "",
+        ]
+        for one in ranked_findings(checks)
+    ]
+    return search_table(["where", "what fails, and why", "cause", "changes"], rows, "a result")

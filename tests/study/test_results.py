@@ -149,14 +149,22 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
     assert told(YES, stand_in="RadPref, not ReXVal").endswith(" Used here: RadPref, not ReXVal.")
 
 
-def test_the_box_lists_what_does_not_hold(run: Run) -> None:
+def test_the_box_lists_what_fails(run: Run) -> None:
     html = exhibit_html(
         record(run, _exhibit(), evidence="print", checks=[YES, NO, UNTOLD], remaining="People.")
     )
     assert "<p>Not checked: People.</p>" in html
     assert 'class="verdict-box fails"' in html
     assert "fails: printed 2; follows 3<br><em>Cause not known.</em>" in html
-    assert "cannot tell: printed more; follows no interval<br><em>Cannot tell.</em>" in html
+    assert html.count("<tr>") == 3  # one a check, folded
+
+
+def test_a_box_with_many_checks_leads_to_the_audit(run: Run) -> None:
+    many = [check_value(f"value {place}", "1", 2) for place in range(9)]
+    html = exhibit_html(record(run, _exhibit(), evidence="print", checks=many))
+    assert "value 1: printed 1; follows 2, and seven more<br>" in html
+    assert f'<a href="../across/audit.html?q=[{_exhibit()}]">All 9 checks</a>' in html
+    assert "<tr>" not in html
 
 
 def test_an_exhibit_belongs_to_one_notebook(run: Run) -> None:

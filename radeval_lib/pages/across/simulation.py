@@ -23,6 +23,7 @@ from radeval_lib.data.records import ErrorCount, FactRating, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
+from radeval_lib.pages.across.closeness import Closeness
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
@@ -200,3 +201,17 @@ def side_by_side(both: Both) -> pd.DataFrame:
             told = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
             columns[f"{what}, {world}"] = pd.Series(told, index=frame["metric"])
     return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
+
+
+def draw_lengths(close: Closeness) -> None:
+    """Percentiles of lengths, Open-i across and the generator up."""
+    _, axes = plots.panels(1, 3)
+    titles = {
+        "words a sentence": "sentence_words",
+        "words a report": "report_words",
+        "sentences a report": "report_sentences",
+    }
+    for axis, (title, measured) in zip(axes, titles.items(), strict=True):
+        axis.set(title=title, xlabel="Open-i", ylabel="generator" if axis is axes[0] else "")
+        axis.plot(getattr(close.real, measured), getattr(close.generated, measured), marker="o")
+        axis.axline((0, 0), slope=1, color="grey", linestyle=":")
