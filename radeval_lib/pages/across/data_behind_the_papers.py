@@ -30,7 +30,7 @@ def _manifests() -> list[Manifest]:
 
 def catalogue() -> HTML:
     """Every data set, to search: who may have it, what it can show, and how to get it."""
-    heads = ["data set", "who may have it", "what it can show", "how to get it"]
+    heads = ["data set", "who may have it", "what it can show, and how to get it"]
     return search_table(heads, [_row(one) for one in _manifests()], "open to anyone")
 
 
@@ -46,8 +46,7 @@ def _row(one: Manifest) -> list[str]:
     return [
         f"<a href='{escape(one.source)}'>{escape(one.title)}</a> (<code>{escape(one.name)}</code>)",
         f"{ACCESS_WORDS[one.access]}; {escape(one.licence)}. {escape(one.redistribution)}",
-        escape(one.shows),
-        f"<details><summary>Steps</summary><ol>{listed}</ol></details>"
+        f"{escape(one.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
         f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>",
     ]
 
