@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -97,22 +96,3 @@ def folded(table: HTML) -> HTML:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
     body = table.data.replace(found.group(0), "", 1)
     return HTML(f"<details><summary><strong>{found.group(1)}</strong></summary>{body}</details>")
-
-
-def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed.
-
-    Parameters
-    ----------
-    example : words that stand in the field at first.
-    """
-    data = json.dumps(rows, ensure_ascii=False).replace("</", "<\\/")
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    return HTML(
-        '<div class="search-table"><label>Rows with the words '
-        f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
-        f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
-        "<tbody></tbody></table></div>"
-        f'<script type="application/json">{data}</script>'
-        "<noscript>This table needs JavaScript.</noscript></div>"
-    )

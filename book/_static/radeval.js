@@ -82,6 +82,71 @@
     });
   }
 
+  function sliders() {
+    document.querySelectorAll(".ra-slider").forEach((box) => {
+      const [values, contents] = JSON.parse(box.querySelector("script").textContent);
+      const [input, output, frame] = ["input", "output", ".ra-frame"].map((one) => box.querySelector(one));
+      input.addEventListener("input", () => {
+        output.textContent = values[input.value];
+        input.setAttribute("aria-valuetext", values[input.value]);
+        frame.innerHTML = contents[input.value];
+      });
+    });
+  }
+
+  /* RaTEScore of two lists of entities, as radeval_lib/metrics/ratescore/scoring.py computes it. */
+  function editablePairs() {
+    document.querySelectorAll(".ra-pair").forEach((box) => {
+      const told = JSON.parse(box.querySelector("script").textContent);
+      const status = document.createElement("p");
+      status.setAttribute("role", "status");
+      const lists = ["reference", "candidate"].map((side) => {
+        const list = document.createElement("fieldset");
+        list.append(Object.assign(document.createElement("legend"), { textContent: side }));
+        const selects = told[side].map(([text, type]) => {
+          const select = document.createElement("select");
+          told.names.forEach((name, place) => select.add(new Option(name, place, false, told.types[place] === type)));
+          select.add(new Option("left out", -1));
+          const label = document.createElement("label");
+          label.append(`${text} `, select);
+          list.append(label);
+          return select;
+        });
+        box.append(list);
+        return selects;
+      });
+      box.append(status);
+      const direction = (queries, others, cosine) => {
+        let [terms, total] = [0, 0];
+        queries.forEach((type, query) => {
+          if (type < 0) return;
+          let best = -1;
+          others.forEach((other, place) => {
+            if (other >= 0 && (best < 0 || cosine(query, place) > cosine(query, best))) best = place;
+          });
+          const weight = told.weights[type][others[best]];
+          terms += weight * told.penalties[type][others[best]] * cosine(query, best);
+          total += weight;
+        });
+        return total ? terms / total : 0;
+      };
+      const tell = () => {
+        const [reference, candidate] = lists.map((list) => list.map((select) => Number(select.value)));
+        if ([reference, candidate].some((types) => types.every((type) => type < 0))) {
+          status.textContent = "Score 0.500: a side has no entity.";
+          return;
+        }
+        const precision = direction(candidate, reference, (query, place) => told.cosines[place][query]);
+        const recall = direction(reference, candidate, (query, place) => told.cosines[query][place]);
+        const sum = precision + recall;
+        const [p, r, score] = [precision, recall, sum ? (2 * precision * recall) / sum : 0].map((x) => x.toFixed(3));
+        status.textContent = `Precision ${p}, recall ${r}, score ${score}.`;
+      };
+      box.addEventListener("change", tell);
+      tell();
+    });
+  }
+
   /* Search says where a word was found: the pages' texts are a script, since a folder's pages cannot fetch. */
   function whereFound() {
     const list = document.getElementById("search-results");
@@ -113,5 +178,5 @@
     document.head.append(script);
   }
 
-  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); fitTables(); whereFound(); });
+  document.addEventListener("DOMContentLoaded", () => { codeSwitch(); searchTables(); sliders(); editablePairs(); fitTables(); whereFound(); });
 })();

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study.display import CAUSE_WORDS, css_class, marked, verdict_badge
@@ -27,7 +28,7 @@ from radeval_lib.study.verdicts import (
     VERDICTS,
     outcome_of,
 )
-from radeval_lib.tables import search_table, table_html
+from radeval_lib.tables import table_html
 from radeval_lib.wording import joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/

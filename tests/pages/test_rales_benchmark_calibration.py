@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 from scipy.special import softmax
 
-from radeval_lib.pages.rales.benchmark_calibration import Scaled, changes, scaled, told
+from radeval_lib.pages.rales.benchmark_calibration import (
+    Scaled,
+    by_temperature,
+    changes,
+    most_changed,
+    scaled,
+    told,
+)
 
 
 @pytest.fixture
@@ -58,3 +65,13 @@ def test_few_validation_documents_widen_the_interval() -> None:
     )
     width = [one.changes["NLL"].high - one.changes["NLL"].low for one in (wide, narrow)]
     assert width[0] > 2 * width[1]
+
+
+def test_a_slider_of_temperatures_starts_at_the_fitted_one(found: Scaled) -> None:
+    diagrams, start = by_temperature(found)
+    assert float(start) == pytest.approx(found.temperature, rel=0.1)
+    assert diagrams["1"].startswith(
+        f"<p>ECE {found.before['ECE']:.3f}, Brier score {found.before['Brier']:.3f}"
+    )
+    flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
+    assert most_changed({"flat": flat, "learned": found}) == "learned"

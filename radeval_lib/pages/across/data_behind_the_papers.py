@@ -11,8 +11,8 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
+from radeval_lib.interactive import search_table
 from radeval_lib.papers.data_counts import CountCheck, check_dataset, printed_counts
-from radeval_lib.tables import search_table
 
 ACCESS_WORDS = {
     "open": "open to anyone",

@@ -22,6 +22,7 @@ from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
+from radeval_lib.tables import table_html
 
 FloatArray = NDArray[np.float64]
 ENDS = ["estimate", "ci_low", "ci_high"]
@@ -55,6 +56,23 @@ class PrintedTaus:
         comparisons, and ``needed``."""
         tests = pd.DataFrame({name: self.test("GREEN", name) for name in self.earlier}).T
         return pd.DataFrame({"p_holm": holm(tests["p"]), "needed": tests["needed"].astype(float)})
+
+    def by_correlation(self) -> dict[str, str]:
+        """A table of GREEN's leads over the earlier scores, for each of several correlations of errors."""
+        errors = {name: from_print.standard_error(*row[1:]) for name, row in self.values[ENDS].T.items()}
+        taus, told = self.values["estimate"], {}
+        gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
+        theirs = [errors[name] for name in self.earlier]
+        for between in np.arange(10) / 10:
+            p = holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between))
+            rows = {
+                "lead": [f"{taus['GREEN'] - taus[name]:+.2f}" for name in self.earlier],
+                "p (Holm)": [f"{value:.2g}" for value in p],
+                "more than chance": ["yes" if value < LEVEL else "no" for value in p],
+            }
+            frame = pd.DataFrame(rows, self.earlier)
+            told[f"{between:.1f}"] = table_html(frame, "GREEN's score over earlier scores, by Table 6")
+        return told
 
     def draw(self, axis: Axes) -> None:
         """The table as a forest plot, by kind of row, with the interval of GREEN's score as a band."""

@@ -150,6 +150,45 @@ def told(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     return lists | {"constant": [name for name, one in found.items() if one.constant]}
 
 
+def most_changed(found: Mapping[str, Scaled]) -> str:
+    """The classifier whose ECE scaling moves most, of those that learned something."""
+    return max(found, key=lambda name: (not found[name].constant, abs(found[name].changes["ECE"].value)))
+
+
+def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
+    """A reliability diagram as HTML for each of several temperatures, and the one nearest to the fitted."""
+    temperatures = np.round(np.geomspace(0.25, 4, 17), 2)
+    told = {}
+    for value in temperatures:
+        probabilities = temperature.scale(one.logits, float(value))
+        bins = calibration.reliability(probabilities, one.labels)
+        measured = calibration.measures(probabilities, one.labels)
+        told[f"{value:g}"] = (
+            f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>{_svg(bins)}"
+        )
+    nearest = temperatures[np.abs(np.log(temperatures / one.temperature)).argmin()]
+    return told, f"{nearest:g}"
+
+
+def _svg(bins: pd.DataFrame) -> str:
+    """Accuracy by confidence in the page's own colours, each dot as large as its share of documents."""
+    shown = bins[bins["count"] > 0]
+    dots = "".join(
+        f'<circle cx="{100 * row.confidence:.1f}" cy="{100 - 100 * row.accuracy:.1f}" '
+        f'r="{1.5 + 6 * (row.count_ / shown["count"].sum()) ** 0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
+        for row in shown.rename(columns={"count": "count_"}).itertuples()
+    )
+    told = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in shown.itertuples())
+    return (
+        f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{told}">'
+        '<g fill="none" stroke="currentColor" stroke-width="0.6"><rect width="100" height="100"/>'
+        '<path d="M0 100L100 0" stroke-dasharray="2 2"/></g>'
+        f'{dots}<g fill="currentColor" font-size="6"><text x="0" y="108">0</text>'
+        '<text x="50" y="112" text-anchor="middle">confidence</text><text x="97" y="108">1</text>'
+        '<text x="-3" y="50" text-anchor="middle" transform="rotate(-90 -3 50)">accuracy</text></g></svg>'
+    )
+
+
 def _draw_bins(axes: Axes, bins: pd.DataFrame, label: str) -> None:
     shown = bins[bins["count"] > 0]
     axes.plot(shown["confidence"], shown["accuracy"], marker="o", label=label)

@@ -5,8 +5,16 @@ from __future__ import annotations
 
 import re
 from html import escape
+from typing import Any
 
-from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation
+import numpy as np
+from IPython.display import HTML
+from numpy.typing import NDArray
+
+from radeval_lib import interactive
+from radeval_lib.data.categories import RATE_TYPES, TYPES
+from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation, Options, penalty_matrix
+from radeval_lib.metrics.ratescore.weights import Weights
 
 # Short name, colour and border of each type, wherever entities are drawn.
 LOOK = {
@@ -48,10 +56,8 @@ def html(explanation: Explanation, reference: str, candidate: str, title: str = 
 
 def show(
     explanation: Explanation, reference: str, candidate: str, title: str = "RaTEScore of a pair"
-) -> object:
+) -> HTML:
     """:func:`html` as something that a notebook displays."""
-    from IPython.display import HTML
-
     return HTML(html(explanation, reference, candidate, title))
 
 
@@ -123,3 +129,18 @@ def _rows(
     name = "precision" if ours == "C" else "recall"
     total = f"{name}: {found.numerator:.4f} / {found.denominator:.4f} = {found.value:.4f}"
     return "".join(rows) + f'<tr><th scope="row" colspan="6">{total}</th></tr>'
+
+
+def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
+    """The pair's entities with types to choose, or to leave out, and the score that follows in the page.
+
+    Parameters
+    ----------
+    cosines : of each entity of the reference (rows) with each of the candidate (columns).
+    """
+    penalties = penalty_matrix(weights.penalty, Options())
+    sides = {"reference": explanation.reference, "candidate": explanation.candidate}
+    told: dict[str, Any] = {side: [list(one) for one in entities] for side, entities in sides.items()}
+    told |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
+    told |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
+    return interactive.pair_of_lists(told)

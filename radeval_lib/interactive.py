@@ -1,0 +1,67 @@
+"""What a reader can move on a page: its contents are data, and book/_static/radeval.js shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from IPython.display import HTML
+
+
+def _data(content: Any) -> str:
+    told = json.dumps(content, ensure_ascii=False).replace("</", "<\\/")
+    return f'<script type="application/json">{told}</script>'
+
+
+def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
+    """A slider that shows one of several contents; without scripts the first one stands alone.
+
+    Parameters
+    ----------
+    label : what the slider's value is.
+    contents : HTML by value, in the slider's order.
+    start : value that is shown at first.
+
+    Raises
+    ------
+    ValueError
+        If ``start`` is none of the values.
+    """
+    values = list(contents)
+    if start not in contents:
+        raise ValueError(f"the slider cannot start at {start!r}; its values: {', '.join(values)}")
+    return HTML(
+        f'<div class="ra-slider"><label>{escape(label)} <input type="range" min="0" max="{len(values) - 1}" '
+        f'value="{values.index(start)}"> <output>{escape(start)}</output></label>'
+        f'<div class="ra-frame" aria-live="polite">{contents[start]}</div>'
+        f"{_data([values, list(contents.values())])}</div>"
+    )
+
+
+def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
+    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed.
+
+    Parameters
+    ----------
+    example : words that stand in the field at first.
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    return HTML(
+        '<div class="search-table"><label>Rows with the words '
+        f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
+        f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
+        f"<tbody></tbody></table></div>{_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"
+    )
+
+
+def pair_of_lists(told: Mapping[str, Any]) -> HTML:
+    """Two lists of entities whose types can be chosen, and the RaTEScore that the page works out from them.
+
+    Parameters
+    ----------
+    told : ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
+        reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
+    """
+    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(told)}</div>')

@@ -1,0 +1,68 @@
+"""What a reader can move on a page, in a real browser, against the library's own numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from radeval_lib.metrics import ratescore
+
+LEFT_OUT = "-1"
+
+
+def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
+    told = json.loads(page.eval_on_selector(".ra-pair script", "script => script.textContent"))
+    sides = ["reference", "candidate"]
+    places = [(side, place) for side in sides for place in range(len(told[side]))]
+    scorer = ratescore.Scorer("long", ratescore.options("released"))
+    rng = np.random.default_rng(0)
+    chosen = {where: told["types"].index(told[where[0]][where[1]][1]) for where in places}
+    for edit in range(6):
+        if edit:
+            where = places[rng.integers(len(places))]
+            chosen[where] = int(rng.integers(-1, 5))
+            page.locator(".ra-pair select").nth(places.index(where)).select_option(str(chosen[where]))
+        kept = {side: [n for s, n in places if s == side and chosen[s, n] >= 0] for side in sides}
+        entities = {
+            side: [(told[side][n][0], told["types"][chosen[side, n]]) for n in kept[side]] for side in sides
+        }
+        cosines = np.array(told["cosines"])[np.ix_(kept["reference"], kept["candidate"])]
+        wanted = scorer.score(entities["reference"], entities["candidate"], cosines)
+        assert f"core {wanted.score:.3f}" in page.inner_text(".ra-pair [role=status]")
+
+
+def test_a_side_without_entities_scores_one_half(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
+    for select in page.locator(".ra-pair fieldset").first.locator("select").all():
+        select.select_option(LEFT_OUT)
+    assert page.inner_text(".ra-pair [role=status]") == "Score 0.500: a side has no entity."
+
+
+@pytest.mark.parametrize("name", ["green/correlations", "rales/benchmark_calibration"])
+def test_a_slider_shows_what_belongs_to_its_value_by_keyboard(name: str, html: Path, page: Page) -> None:
+    page.goto((html / "notebooks" / f"{name}.html").as_uri())
+    slider = page.locator(".ra-slider")
+    values, contents = json.loads(slider.locator("script").text_content() or "")
+    assert len(set(contents)) == len(values) > 5
+    slider.locator("input").focus()
+    for key, place in (("Home", 0), ("ArrowRight", 1), ("End", len(values) - 1)):
+        page.keyboard.press(key)
+        assert slider.locator("output").inner_text() == values[place]
+        shown = slider.locator(".ra-frame").inner_text()
+        words = unescape(re.sub(r"<[^>]*>", " ", contents[place])).split()
+        assert shown.split() == words
+
+
+def test_stronger_correlation_makes_every_lead_of_green_clearer(html: Path, page: Page) -> None:
+    page.goto((html / "notebooks" / "green" / "correlations.html").as_uri())
+    _, tables = json.loads(page.locator(".ra-slider script").text_content() or "")
+    counted = [table.count("<td>yes</td>") for table in tables]
+    assert counted == sorted(counted)
+    assert counted[0] < counted[-1]
