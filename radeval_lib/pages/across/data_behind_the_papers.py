@@ -13,6 +13,8 @@ from IPython.display import HTML
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.data_counts import CountCheck, check_dataset, printed_counts
+from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.study.pages import link
 
 ACCESS_WORDS = {
     "open": "open to anyone",
@@ -35,6 +37,9 @@ def catalogue() -> HTML:
 
 
 def _row(one: Manifest) -> list[str]:
+    needed = [ledger()[name] for name in sorted(exhibits_that_need(one))]
+    links = "; ".join(link(e.notebook, e.anchor, f"{PAPERS[e.paper]}, {e.heading}") for e in needed)
+    opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
     listed = "".join(f"<li>{escape(step)}</li>" for step in one.steps)
     files = "".join(
         f"<li><code>{escape(file.path)}</code>, SHA-256 {(file.sha256 or UNVERIFIED)[:16]}</li>"
@@ -47,7 +52,7 @@ def _row(one: Manifest) -> list[str]:
         f"<a href='{escape(one.source)}'>{escape(one.title)}</a> (<code>{escape(one.name)}</code>)",
         f"{ACCESS_WORDS[one.access]}; {escape(one.licence)}. {escape(one.redistribution)}",
         f"{escape(one.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
-        f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>",
+        f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>{opened if needed else ''}",
     ]
 
 
@@ -58,8 +63,6 @@ def withheld() -> tuple[int, int]:
 
 def exhibits_that_need(one: Manifest) -> set[str]:
     """Ids of the exhibits that need a data set, by the ledger."""
-    from radeval_lib.papers.exhibits import ledger
-
     return {
         exhibit.id
         for exhibit in ledger().values()
