@@ -52,7 +52,8 @@ def _row(one: Manifest) -> list[str]:
         f"<a href='{escape(one.source)}'>{escape(one.title)}</a> (<code>{escape(one.name)}</code>)",
         f"{ACCESS_WORDS[one.access]}; {escape(one.licence)}. {escape(one.redistribution)}",
         f"{escape(one.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
-        f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>{opened if needed else ''}",
+        f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>"
+        f"{opened if needed else ''}",
     ]
 
 
