@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import stats
 
 from radeval_lib.data.records import RatedPair
@@ -111,3 +112,22 @@ def test_the_composite_is_the_mean_rank_of_its_parts() -> None:
 def test_words_of_the_source() -> None:
     assert which_judge._found("The patient has asthma.", "Asthma, patient; diabetes.") == pytest.approx(2 / 3)
     assert which_judge._found("anything", "") == 1
+
+
+def test_operations_are_counted_for_networks_only() -> None:
+    class Network:
+        name, higher_is_better = "observations", True
+
+        def score(self, references: list[str], candidates: list[str]) -> None:
+            for _ in candidates:
+                torch.ones(2, 3) @ torch.ones(3, 5)  # 2 x 2 x 3 x 5 operations
+
+    class Words:
+        name, higher_is_better = "rouge_l", True
+
+        def score(self, references: list[str], candidates: list[str]) -> None:
+            pass
+
+    pairs = pd.DataFrame({"reference": ["a"] * 4, "candidate": ["b"] * 4})
+    found = which_judge.operations({"Network": Network(), "Words": Words()}, pairs)  # type: ignore[dict-item]
+    assert found.to_dict() == pytest.approx({"Network": 60e-9, "Words": 0.0, which_judge.COMPOSITE: 60e-9})

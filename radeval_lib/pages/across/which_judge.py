@@ -29,6 +29,8 @@ PERSON = "one grader"
 COMPOSITE = "composite"
 PARTS = ("observations", "green_rules_errors", "rouge_l")
 """Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
+COUNTED = 20
+"""Pairs on which operations are counted."""
 RANDOM = "random numbers"
 SOURCE = "words found in the source"
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
@@ -64,6 +66,23 @@ def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame(found, index=pairs.index)
     parts = [title for title, metric in metrics.items() if metric.name in PARTS]
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
+
+
+def operations(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Series:
+    """Billions of operations that the networks of each metric need for a pair; none for words and rules.
+
+    Counted, not timed, so that every machine finds the same.
+    """
+    from torch.utils.flop_counter import FlopCounterMode
+
+    few = pairs.iloc[:COUNTED]
+    found = {}
+    for title, metric in metrics.items():
+        with FlopCounterMode(display=False) as counter:
+            metric.score(few["reference"].tolist(), few["candidate"].tolist())
+        found[title] = counter.get_total_flops() / len(few) / 1e9
+    found[COMPOSITE] = sum(found[title] for title, metric in metrics.items() if metric.name in PARTS)
+    return pd.Series(found)
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -294,6 +313,14 @@ def forest(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("agreement with the mean grade of the other raters (τ_b)")
+    for place, told in enumerate(["network operations", *map(_millions, rows["operations"])], start=-1):
+        axes.text(
+            1.16, place, told, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
+        )
+
+
+def _millions(billions: float) -> str:
+    return f"{1000 * billions:,.0f} million" if billions else "none"
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
