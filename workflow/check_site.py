@@ -20,8 +20,8 @@ from radeval_lib.paths import BOOK, BUILD
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study.results import read_all
 
-MOST_WORDS = 80_000
-"""Of prose and tables that stand open; labs and code apart."""
+MOST_WORDS = 85_000
+"""Of prose and tables, folded ones too; labs and code apart."""
 
 
 class _References(HTMLParser):
@@ -83,15 +83,15 @@ def faults(output: Path) -> list[str]:
         content = article(html / f"{page}.html")
         if content.select(".output.traceback, .output.stderr"):
             told.append(f"{page}: an error on the page")
-        if "/labs/" in page:
+        if "labs" in page:
             continue
         every += len(content.get_text(" ").split())
         for folded in content.select("details"):
             folded.decompose()
         standing_open += len(content.get_text(" ").split())
     print(f"{len(pages)} pages; without labs and code {every:,} words, of which {standing_open:,} stand open")
-    if standing_open > MOST_WORDS:
-        told.append(f"{standing_open:,} words stand open, where {MOST_WORDS:,} are the most")
+    if every > MOST_WORDS:
+        told.append(f"{every:,} words, where {MOST_WORDS:,} are the most")
     return told
 
 

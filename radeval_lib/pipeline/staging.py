@@ -22,7 +22,7 @@ from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.pages import claims_table, page_exhibits
+from radeval_lib.study.pages import claims_table, not_attempted
 from radeval_lib.study.scorecards import scorecard
 
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
@@ -61,7 +61,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        if listed := page_exhibits(card, page):
+        if listed := not_attempted(card, page):
             notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):

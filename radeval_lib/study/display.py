@@ -31,7 +31,7 @@ from radeval_lib.study.verdicts import (
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
-MOST_CHECKS = 8
+MOST_CHECKS = 5
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""

@@ -87,29 +87,11 @@ def _place(row: Any, up: str) -> str:
     return f'<a href="{up}{_address(row)}">{escape(label)}</a>'
 
 
-def page_exhibits(card: pd.DataFrame, notebook: str) -> str:
-    """The exhibits of a page by verdict, each with a link to its place there, folded; as HTML."""
-    rows = card[card["notebook"] == notebook]
-    items = []
-    for verdict in VERDICTS:
-        chosen = rows[rows["verdict"] == verdict]
-        if len(chosen):
-            named = "; ".join(_named(row) for row in chosen.itertuples())
-            items.append(f"<li>{verdict_badge(verdict, chosen['outcome'].iloc[0])} {named}</li>")
-    if not items:
-        return ""
-    return (
-        '<details class="page-verdicts"><summary>Exhibits of the papers on this page</summary>'
-        f"<ul>{''.join(items)}</ul></details>"
-    )
-
-
-def _named(row: Any) -> str:
-    """An exhibit as a list names it: linked, or with what rebuilding it would need."""
-    name = _short(row.label, row.title)
-    if row.verdict == NOT_ATTEMPTED:
-        return f"{name} (would need: {escape(row.needs)})"
-    return f'<a href="#{row.anchor}" title="{escape(row.title)}">{name}</a>'
+def not_attempted(card: pd.DataFrame, notebook: str) -> str:
+    """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
+    rows = card[(card["notebook"] == notebook) & (card["verdict"] == NOT_ATTEMPTED)]
+    told = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
+    return f'<p class="muted">Not attempted: {"; ".join(told)}.</p>' if told else ""
 
 
 def _short(label: str, title: str) -> str:

@@ -187,9 +187,13 @@ def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> No
     axes.axline((0, 0), slope=1, color=plots.PALETTE[6], linestyle=":", linewidth=1)
     x, y = (np.abs(side[["low", "high"]].to_numpy().T - side["value"].to_numpy()) for side in (guess, true))
     axes.errorbar(guess["value"], true["value"], xerr=x, yerr=y, fmt="o", color=plots.PALETTE[0], linewidth=1)
-    for metric in true.index:
-        place = guess.loc[metric, "value"], true.loc[metric, "value"]
-        axes.annotate(metric, place, xytext=(5, 4), textcoords="offset points", fontsize=9)
+    line = {"arrowstyle": "-", "color": plots.PALETTE[6], "linewidth": 0.5, "shrinkB": 4}
+    heights = np.linspace(0.97, 0.03, len(true))  # names stand at the right, in the order of the points
+    for metric, height in zip(true["value"].sort_values(ascending=False).index, heights, strict=True):
+        axes.annotate(
+            metric, (guess.loc[metric, "value"], true.loc[metric, "value"]), (1.04, height),
+            textcoords="axes fraction", va="center", fontsize=9, arrowprops=line,
+        )  # fmt: skip
     axes.set(xlabel="on generated ratings", ylabel="on real ratings")
 
 

@@ -26,7 +26,7 @@ from radeval_lib.study.runs import Run
 FloatArray = NDArray[np.float64]
 
 PERSON = "one grader"
-COMPOSITE = "composite"
+COMPOSITE = "the composite"
 PARTS = ("observations", "green_rules_errors", "rouge_l")
 """Of the composite: an equal-weighted mean of ranks, declared before it met a rating of RadPref."""
 COUNTED = 20
