@@ -168,7 +168,14 @@ def check_lists(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
     smallest = counts.loc[[pair for pair in lists.trained if pair in counts.index], "suitable"]
     largest = counts.loc[lists.unseen, "suitable"]
     sinus = [pair for pair in lists.all if "sinus" in body_parts(pair)]
+    sources = {name for _, words in quotations("rrs.def_splits") for name in re.findall(r"MIMIC-I+\b", words)}
     return [
+        check_statement(
+            "one name for the source of the reports",
+            "the MIMIC of the pairs",
+            " and ".join(sorted(sources)),
+            len(sources) == 1,
+        ),
         check_statement(
             "the five first picks are the most frequent",
             "five of the most frequently-occurring",
