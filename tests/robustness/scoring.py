@@ -201,7 +201,7 @@ def two_runs(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]
         yield "two runs on one output", "; ".join(filter(None, faults))
 
 
-def _stopped(done: int) -> None:
+def _stopped(done: int, rows: int) -> None:
     raise KeyboardInterrupt
 
 
