@@ -7,15 +7,16 @@ import multiprocessing
 import os
 import signal
 import threading
+import traceback
 import zlib
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import cycle
 from multiprocessing.connection import Connection
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
@@ -141,64 +142,76 @@ def in_order(
         for beside, block in blocks:
             yield beside, block, scorer(block)
         return
-    waiting: deque[tuple[T, Block, Future[ScoredBlock]]] = deque()
+    with _workers(workers, scorer) as connections:
+        waiting: deque[tuple[T, Block, Connection]] = deque()
+        for (beside, block), worker in zip(blocks, cycle(connections), strict=False):
+            with _ended_from_outside():
+                worker.send(block)
+            waiting.append((beside, block, worker))
+            if len(waiting) == 2 * workers:
+                yield _done(*waiting.popleft())
+        for task in waiting:
+            yield _done(*task)
+
+
+def _done(beside: T, block: Block, worker: Connection) -> tuple[T, Block, ScoredBlock]:
+    with _ended_from_outside():
+        found = worker.recv()
+    if isinstance(found, Exception):
+        raise found
+    return beside, block, found
+
+
+@contextmanager
+def _ended_from_outside() -> Iterator[None]:
     try:
-        with _workers(workers, scorer) as pool:
-            for beside, block in blocks:
-                waiting.append((beside, block, pool.submit(_score, block)))
-                if len(waiting) == 2 * workers:
-                    yield _done(waiting.popleft())
-            yield from map(_done, waiting)
-    except BrokenProcessPool:
+        yield
+    except (EOFError, ConnectionError):
         remedy = "Where memory was short, give a smaller number."
         raise MetricError("a process that scores was ended from outside", "workers", remedy) from None
 
 
-def _done(task: tuple[T, Block, Future[ScoredBlock]]) -> tuple[T, Block, ScoredBlock]:
-    beside, block, found = task
-    return beside, block, found.result()
-
-
 @contextmanager
-def _workers(number: int, scorer: BlockScorer) -> Iterator[ProcessPoolExecutor]:
-    """Processes that score, with the cores shared out among them; they end with the block, and with us."""
+def _workers(number: int, scorer: BlockScorer) -> Iterator[list[Connection]]:
+    """Processes that score what they are sent, with the cores shared out among them."""
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    ours, theirs = context.Pipe()
     before = os.environ.get(_THREADS)
     os.environ.setdefault(_THREADS, str(max(1, cores() // number)))
-    try:
-        with ours, ProcessPoolExecutor(number, context, _begin, (scorer, theirs)) as pool:
-            try:
-                yield pool
-            except BaseException:
-                ours.close()
-                pool.shutdown(cancel_futures=True)
-                raise
-    finally:
+    with ExitStack() as stack:
+        connections = []
+        for _ in range(number):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(scorer, theirs), daemon=True)
+            process.start()
+            theirs.close()
+            stack.callback(process.join)
+            connections.append(stack.enter_context(ours))
         if before is None:
             del os.environ[_THREADS]
+        yield connections
+
+
+def _work(scorer: BlockScorer, parent: Connection) -> None:
+    """Score what comes, in its order, until the parent hangs up or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and says so
+    blocks: SimpleQueue[Block] = SimpleQueue()
+
+    def receive() -> None:  # also while a block is scored, so that the parent never waits for that to send
+        with suppress(EOFError, ConnectionError):
+            while True:
+                blocks.put(parent.recv())
+        os._exit(1)
+
+    threading.Thread(target=receive, daemon=True).start()
+    while True:
+        try:
+            found: ScoredBlock | Exception = scorer(blocks.get())
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            found = error
+        parent.send(found)
 
 
 def cores() -> int:
     """Processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-_scorer: BlockScorer  # of a worker
-
-
-def _begin(scorer: BlockScorer, parent: Connection) -> None:
-    """Make this process a worker, which ends as soon as its parent lets go of it or dies."""
-    global _scorer
-    _scorer = scorer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and says so
-
-    def watch() -> None:
-        parent.poll(None)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _score(block: Block) -> ScoredBlock:
-    return _scorer(block)

@@ -83,7 +83,8 @@ digits of what networks score, which depend on what is computed together."""
 
 
 def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], rows: int) -> int:
-    """How many processes score: as many as there are cores, each with two blocks at least.
+    """How many processes score: as many as there are cores, each with ten blocks at least, because one takes
+    seconds to begin, or with two where models make them long.
 
     One where a model is on an accelerator, behind an address or a judge of its own size: more would be in
     each other's way.
@@ -92,7 +93,7 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
     judges = {metric.models()["judge"] for metric in metrics.values() if "judge" in metric.needs} - {RULES}
     if judges or set(devices.values()) != {"cpu"} or any(name.startswith(ADDRESSES) for name in names):
         return 1
-    return max(1, min(cores(), rows // (2 * CHUNK)))
+    return max(1, min(cores(), rows // (CHUNK * (2 if names - {RULES} else 10))))
 
 
 @dataclass
