@@ -5,14 +5,16 @@
 Pairs: the findings of an Open-i report and those of the next, then of the one after that, and so on. Each
 sentence of either text also gets a number of its own, `(image 48213)`: no two texts and no two sentences of
 a file are the same, so nothing that is kept of one pair spares work for another. Real reports repeat their
-sentences, and take less. Each file is scored by a run of its own. Told are its time from start to end, and
-the largest peak of memory of one of its processes, which is looked up twice a second. Needs pyarrow.
+sentences, and take less. Each file is scored by a run of its own. Told are its time from start to end, the
+processor time of all its processes, and the largest peak of memory of one, which is looked up twice a second.
+Needs pyarrow.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -83,14 +85,17 @@ def main() -> None:
         files = ["--input", str(source), "--output", str(target), "--workers", str(given.workers)]
         for number in given.pairs:
             write_pairs(texts, number, source)
-            started = time.perf_counter()
+            before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
             process = subprocess.Popen([sys.executable, "-m", "radeval_lib.cli", "score", *options, *files])
             found = peaks(process)
             spent = time.perf_counter() - started
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             if process.returncode or parquet.read_metadata(target).num_rows != number:
                 sys.exit(f"status {process.returncode}")
             row = {"pairs": number, "workers": given.workers, "seconds": round(spent, 1)}
-            row |= {"pairs_per_s": round(number / spent), "peak_mib": round(max(found))}
+            row |= {"processor_s": round(processor, 1), "pairs_per_s": round(number / spent)}
+            row |= {"pairs_per_processor_s": round(number / processor), "peak_mib": round(max(found))}
             print(json.dumps(row), flush=True)
 
 

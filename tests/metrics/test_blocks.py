@@ -167,3 +167,28 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on(
     assert second.communicate(timeout=120)[0].split()[-1] == "200"
     assert not second.returncode
     assert _outputs(tmp_path) == whole
+
+
+PEAK = """
+import resource, sys
+from radeval_lib.metrics import score_file
+name, *settings = sys.argv[1].split()
+score_file({name: dict(one.split("=") for one in settings}, "in.csv", "out.csv", explain=True, report="page.html")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("metric", "rows"),
+    [("green_rules_errors", 2_000), ("bertscore encoder=packaged-minilm-1 layer=none", 1_000)],
+)
+def test_memory_does_not_grow_with_the_file(tmp_path, metric, rows) -> None:
+    peaks = []
+    for number in (rows, 4 * rows):
+        _write(tmp_path, number)
+        done = subprocess.run(
+            [sys.executable, "-c", PEAK, metric], cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=True
+        )
+        peaks.append(float(done.stdout))
+    assert peaks[1] < 1.1 * peaks[0] + 10, peaks
