@@ -4,8 +4,9 @@
 
 Pairs: the findings of each Open-i report, and those of the next one; where more are asked for than there are
 reports, of the one after that, and so on. Each number of pairs is scored by a process of its own, whose
-processor time and peak memory the operating system tells. Encoders are `packaged-minilm`. On a busy machine
-set OMP_NUM_THREADS=1 and read the processor time, which is then about what one free core takes.
+processor time and peak memory the operating system tells, the latter of the largest of those that it begins.
+Encoders are `packaged-minilm`. On a busy machine set OMP_NUM_THREADS=1 and read the processor time, which is
+then about what one free core takes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from radeval_lib.cli import main
 try:
     main(sys.argv[1:])
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    processes = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    print(max(resource.getrusage(who).ru_maxrss for who in processes))
 """
 
 

@@ -2,4 +2,5 @@
 
 from radeval_lib.cli import main
 
-main(prog_name="radbook")
+if __name__ == "__main__":  # and not where a process that helps with scores begins
+    main(prog_name="radbook")

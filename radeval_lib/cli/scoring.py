@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections import deque
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -40,6 +43,11 @@ from radeval_lib.paths import display_path
 @click.option(
     "--no-texts", is_flag=True, help="Repeat no words of the texts in explanations and on the page."
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="Processes that score. Default: as many as cores may be used; one for a short file or a GPU.",
+)
 @one_line_errors
 def score(
     metrics: tuple[str, ...],
@@ -49,6 +57,7 @@ def score(
     explain: bool,
     report_path: Path | None,
     no_texts: bool,
+    workers: int | None,
 ) -> None:
     """Score the candidates of a file against its references.
 
@@ -61,8 +70,14 @@ def score(
     from radeval_lib.metrics import files
     from radeval_lib.metrics.pair_scores import RELIABLE
 
-    def progress(done: int) -> None:
-        click.echo(f"{done:,} rows scored\r", nl=False, err=True)  # whatever comes next stands in its place
+    lately = deque([(time.monotonic(), 0)], maxlen=20)  # rows of an interrupted run pass at another speed
+
+    def progress(done: int, rows: int) -> None:
+        begun, before = lately[0]
+        lately.append((time.monotonic(), done))
+        left = timedelta(seconds=round((lately[-1][0] - begun) * (rows - done) / (done - before)))
+        # Whatever comes next stands in its place.
+        click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
 
     try:
         scored = files.score_file(
@@ -72,6 +87,7 @@ def score(
             explain=explain,
             report=report_path,
             texts=not no_texts,
+            workers=workers,
             progress=progress,
         )
     except KeyboardInterrupt:

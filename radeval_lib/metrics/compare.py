@@ -228,7 +228,7 @@ def compare(
     if wanted := {name: of for name, of in settings.items() if name not in ready}:
         pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
         chosen = choose(wanted)
-        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names), tolerant=True)
+        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names))
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
     _check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})

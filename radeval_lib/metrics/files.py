@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import struct
-import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import count, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +15,18 @@ from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
 from radeval_lib.metrics import pair_files
 from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
-from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
-from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import Report
-from radeval_lib.models.cache import BlobCache, mend, text_key
 from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
-
-_HEAD = struct.Struct("<8sd")  # of a score that is kept: the run that made it, and the value
 
 
 @contextmanager
-def kept_beside(
-    target: Path, metrics: Mapping[str, Metric], devices: Mapping[str, str], explained: bool
-) -> Iterator[dict[str, Kept]]:
-    """What is kept of an output's scores, for this run alone, in a folder that goes when the output is
-    complete. If that fails, the folder stays where it lets the next run go on, and the error says so."""
+def kept_beside(target: Path) -> Iterator[Path]:
+    """A folder for what is scored, for this run alone, which goes when the output is complete.
+
+    If that fails, the folder stays where it lets the next run go on, and the error says so."""
     folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
     with ExitStack() as lock:
         try:
@@ -41,14 +34,10 @@ def kept_beside(
         except BlockingIOError:
             remedy = "Wait until it has ended, or give another name to the output."
             raise MetricError("another run is writing this output", target.name, remedy) from None
-        stays = any(folder.iterdir())
-        kept: dict[str, Kept] = {}
         try:
-            for name, metric in metrics.items():
-                kept[name] = Kept(folder / name, metric, devices[name], explained)
-            yield kept
+            yield folder
         except BaseException as error:
-            stays = stays or any(one.holds for one in kept.values())
+            stays = any(path.is_file() for path in folder.glob("*/*"))
             if not stays:
                 shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError | RadevalError) and not isinstance(error, BrokenPipeError):
@@ -60,50 +49,10 @@ def kept_beside(
         shutil.rmtree(folder, ignore_errors=True)
 
 
-class Kept:
-    """A metric's scores of distinct pairs, on disk in ``folder``."""
-
-    def __init__(self, folder: Path, metric: Metric, device: str, explained: bool) -> None:
-        self._metric, self._explained = metric, explained
-        # What the values depend on beside the texts, and on nothing that this process has done so far.
-        versions = [origin.own_files(), origin.environment()]
-        table = json.dumps([metric.signature(), described_models(metric), device, explained, *versions])
-        self.damaged = mend(folder, table)
-        """Whether scores of an interrupted run were lost."""
-        self._cache = BlobCache(folder, table)
-        self._run = os.urandom(8)
-        self.holds = False
-        """Whether this run has kept a score."""
-        self.before = 0
-        """Rows whose score was there from an interrupted run."""
-
-    def score(self, pairs: list[tuple[str, str]]) -> list[PairScore]:
-        """The score of each pair; those not scored before are scored together and kept."""
-        keys = [text_key(json.dumps(pair)) for pair in pairs]
-        found, earlier = dict[bytes, PairScore](), set[bytes]()
-        for key, content in self._cache.get(set(keys)).items():
-            if zlib.crc32(content[4:]) != int.from_bytes(content[:4], "little"):
-                self.damaged = True
-                continue
-            run, value = _HEAD.unpack_from(content, 4)
-            remark, reasons = json.loads(content[4 + _HEAD.size :])
-            found[key] = PairScore(value, remark, [Reason.of(one) for one in reasons])
-            if run != self._run:
-                earlier.add(key)
-        self.before += sum(key in earlier for key in keys)
-        new = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found}
-        if new:
-            scored = pair_scores(self._metric, list(new.values()), explained=self._explained)
-            found.update(zip(new, scored, strict=True))
-            self._cache.put({key: self._packed(found[key]) for key in new})
-            self.holds = True
-        return [found[key] for key in keys]
-
-    def _packed(self, score: PairScore) -> bytes:
-        """A score with the run that made it, behind a checksum, because SQLite has none."""
-        told = [score.remark, [list(reason.fields().values()) for reason in score.reasons]]
-        content = _HEAD.pack(self._run, score.value) + json.dumps(told).encode()
-        return zlib.crc32(content).to_bytes(4, "little") + content
+def _depends_on(metric: Metric, device: str, explained: bool) -> str:
+    """What a metric's values depend on beside the texts, and on nothing that this process has done so far."""
+    versions = [origin.own_files(), origin.environment()]
+    return json.dumps([metric.signature(), described_models(metric), device, explained, *versions])
 
 
 def described_models(metric: Metric) -> dict[str, str]:
@@ -129,24 +78,22 @@ def device_name(metric: Metric) -> str:
 
 
 CHUNK = 500
-"""Rows scored, kept and written at a time: memory does not grow with the file, and little is lost."""
+"""Rows of a block: memory does not grow with the file, and little is lost. Other blocks would change the last
+digits of what networks score, which depend on what is computed together."""
 
 
-@dataclass
-class Remark:
-    """Something about pairs that a reader of their scores should know, with how many and the first rows."""
+def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], rows: int) -> int:
+    """How many processes score: as many as there are cores, each with ten blocks at least, because one takes
+    seconds to begin, or with two where models make them long.
 
-    pairs: int = 0
-    rows: list[int] = field(default_factory=list)
-
-    def add(self, row: int) -> None:
-        self.pairs += 1
-        if len(self.rows) < 5:
-            self.rows.append(row)
-
-    def __str__(self) -> str:
-        more = ", ..." if self.pairs > len(self.rows) else ""
-        return f"{self.pairs:,} pair(s), in row(s) {', '.join(map(str, self.rows))}{more}"
+    One where a model is on an accelerator, behind an address or a judge of its own size: more would be in
+    each other's way.
+    """
+    names = {name for metric in metrics.values() for name in metric.models().values()}
+    judges = {metric.models()["judge"] for metric in metrics.values() if "judge" in metric.needs} - {RULES}
+    if judges or set(devices.values()) != {"cpu"} or any(name.startswith(ADDRESSES) for name in names):
+        return 1
+    return max(1, min(cores(), rows // (CHUNK * (2 if names - {RULES} else 10))))
 
 
 @dataclass
@@ -168,24 +115,25 @@ class Scored:
     rows: int = 0
     kept: int = 0
     damaged: bool = False
-    remarks: dict[str, Remark] = field(default_factory=dict)
+    remarks: dict[str, pair_files.Remark] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _covered: int = 0
 
-    def add(self, pairs: list[ScoredPair], group: str | None, columns: Mapping[str, float]) -> None:
-        """Take in a row: its pairs, its group if there are groups, its scores by column."""
+    def add(self, group: str | None, columns: Mapping[str, float]) -> None:
+        """Take in a row: its group if there are groups, its scores by column."""
         self.rows += 1
-        for pair in pairs:
-            for name, one in pair.scores.items():
-                if one.remark:
-                    self.remarks.setdefault(f"{name}: {one.remark}", Remark()).add(pair.row)
         for part in ("",) if group is None else ("", f"group {group}"):
             count = self._counts[part] = self._counts.get(part, 0) + 1
             means = self.means.setdefault(part or "all", {})
             for column, value in columns.items():
                 means[column] = (old := means.get(column, 0.0)) + (value - old) / count
+
+    def add_remark(self, name: str, remark: str, row: int) -> None:
+        """Take in what a metric remarks of a pair of a row, if anything."""
+        if remark:
+            self.remarks.setdefault(f"{name}: {remark}", pair_files.Remark()).add(row)
 
     def add_coverage(self, share: float | None) -> None:
         """Take in the share of a pair's sentences that the rules could read."""
@@ -202,7 +150,8 @@ def score_file(
     explain: bool = False,
     report: str | Path | None = None,
     texts: bool = True,
-    progress: Callable[[int], object] | None = None,
+    workers: int | None = 1,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Scored:
     """Score the candidates of a file against its references and write its rows with a column a metric.
 
@@ -222,14 +171,18 @@ def score_file(
         of its candidate, its scores, and what :func:`~radeval_lib.metrics.pair_scores.told` tells.
     report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
     texts : whether explanations and the page may repeat words of the texts.
-    progress : called with the number of rows done so far.
+    workers : how many processes score; None for :func:`default_workers`. The scores are the same with any
+        number. More than one begin anew with the main module, so a script needs
+        ``if __name__ == "__main__":`` around what it does.
+    progress : called with the number of rows done so far, and of all.
 
     Raises
     ------
     MetricError
         If the file is missing, not of its format, lacks a column, or already has one of a metric's name; if
         a metric or a setting is unknown; if no metric can score; if the output cannot be written there, or
-        another run is writing it. The message names the file and the row.
+        another run is writing it; if a process that scores is ended from outside. The message names the file
+        and the row.
     FileError
         If the disk is full, or the system refuses otherwise.
     """
@@ -241,41 +194,47 @@ def score_file(
     version = pair_files.version(source)
     found = pair_files.survey(source, list(chosen.metrics))
     scored = Scored(chosen)
-    for number in found.empty:
-        scored.remarks.setdefault("an empty reference or candidate", Remark()).add(number)
+    if found.empty.pairs:
+        scored.remarks["an empty reference or candidate"] = found.empty
+    if workers is None:
+        workers = default_workers(chosen.metrics, devices, found.rows)
+    explained = explain or page is not None
     with (
-        kept_beside(target, chosen.metrics, devices, explain or page is not None) as kept,
-        atomic.new_files(*beside, target) as (about, *explained, part),
+        kept_beside(target) as folder,
+        atomic.new_files(*beside, target) as (about, *explanations, part),
         ExitStack() as stack,
     ):
-        lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explained]
-        pairs_of_page = part.with_name("pairs of the report")
-        pages = [Report(stack.enter_context(pairs_of_page.open("w+b")), texts)] if page is not None else []
-        rows = pair_files.rows(source, found, list(chosen.metrics))
+        lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explanations]
+        pages = [Report(texts)] if page is not None else []
+        tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
+        scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
+        blocks = in_order(_blocks(source, found, chosen), scorer, workers)
         write: Callable[[pair_files.Row], object] | None = None
-        while (chunk := list(islice(rows, CHUNK))) or write is None:
-            pairs = _scored_pairs(chunk, scored.rows, found.candidates, kept, chosen)
+        for rows, block, result in stack.enter_context(closing(blocks)):
+            leave_out(chosen, result.failed, tolerant=write is None)
             if write is None:
                 added = [pair_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
                 write = stack.enter_context(pair_files.writing(part, found, added))
-            for row, of_row in zip(chunk, pairs, strict=True):
-                columns = {
-                    pair_files.score_column(name, pair.column): pair.scores[name].value
-                    for name, pair in product(chosen.metrics, of_row)
-                }
+            for at, row in enumerate(rows):
+                columns: dict[str, float] = {}
+                for place, column in enumerate(found.candidates, start=at * len(found.candidates)):
+                    scores = {name: result.scores[name][place] for name in chosen.metrics}
+                    columns |= {pair_files.score_column(name, column): one for name, one in scores.items()}
+                    for name in chosen.metrics:
+                        scored.add_remark(name, result.remarks[name][place], block.first + at)
+                    if explained:
+                        told, share = result.told[place]
+                        scored.add_coverage(share)
+                        for stream in lines:
+                            stream.write(f"{told}\n")
+                        for one in pages:
+                            one.add(block.pairs[place], column, scores, told, chosen.metrics)
                 write({**row, **columns})
-                for pair in of_row if lines or pages else ():
-                    told = pair.explained(texts)
-                    scored.add_coverage(told["coverage"])
-                    for stream in lines:
-                        stream.write(json.dumps(told, ensure_ascii=False) + "\n")
-                    for one in pages:
-                        one.add(pair, told, chosen.metrics)
-                scored.add(of_row, _group(row, found), columns)
-            if chunk and progress is not None:
-                progress(scored.rows)
-        scored.kept = min((one.before for one in kept.values()), default=0) // len(found.candidates)
-        scored.damaged = any(one.damaged for one in kept.values())
+                scored.add(_group(row, found), columns)
+            scored.kept += len(rows) if result.kept >= chosen.metrics.keys() else 0
+            scored.damaged |= result.damaged
+            if rows and progress is not None:
+                progress(scored.rows, found.rows)
         text = json.dumps(_about(source, scored, devices), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
         if pair_files.version(source) != version:
@@ -286,28 +245,17 @@ def score_file(
     return scored
 
 
-def _scored_pairs(
-    rows: list[pair_files.Row],
-    before: int,
-    candidates: tuple[str, ...],
-    kept: dict[str, Kept],
-    chosen: Chosen,
-) -> list[list[ScoredPair]]:
-    """The pairs of each row. A metric that fails on the first rows is put among those left out."""
-    texts = [(row[pair_files.REFERENCE], row[name]) for row, name in product(rows, candidates)]
-    columns = by_metric(chosen, lambda name: kept[name].score(texts), tolerant=not before)
-    for name in kept.keys() - columns.keys():
-        del kept[name]
-    every = (
-        ScoredPair(
-            before + at // len(candidates) + 1,
-            candidates[at % len(candidates)],
-            *pair,
-            {name: column[at] for name, column in columns.items()},
-        )
-        for at, pair in enumerate(texts)
-    )
-    return [list(islice(every, len(candidates))) for _ in rows]
+def _blocks(
+    source: Path, found: pair_files.Found, chosen: Chosen
+) -> Iterator[tuple[list[pair_files.Row], Block]]:
+    """The rows of each block, and its pairs; of a file without rows one block without any."""
+    rows = pair_files.rows(source, found, list(chosen.metrics))
+    for first in count(1, CHUNK):
+        chunk = list(islice(rows, CHUNK))
+        if not chunk and first > 1:
+            return
+        pairs = [(row[pair_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
+        yield chunk, Block(first, pairs, tuple(chosen.metrics))
 
 
 def _group(row: pair_files.Row, found: pair_files.Found) -> str | None:

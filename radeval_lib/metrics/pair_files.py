@@ -22,8 +22,26 @@ from radeval_lib.metrics.base import MetricError
 REFERENCE, CANDIDATE, GROUP = "reference", "candidate", "group"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
-_BATCH = 500  # rows of a Parquet file in memory at a time
+_BATCH = 500  # rows of a Parquet file that are read at a time
+_GROUP_ROWS = 10_000  # rows of a row group that is written; they are in memory together
 Row = dict[str, Any]
+
+
+@dataclass
+class Remark:
+    """Something about pairs that a reader of their scores should know, with how many and the first rows."""
+
+    pairs: int = 0
+    rows: list[int] = field(default_factory=list)
+
+    def add(self, row: int) -> None:
+        self.pairs += 1
+        if len(self.rows) < 5:
+            self.rows.append(row)
+
+    def __str__(self) -> str:
+        more = ", ..." if self.pairs > len(self.rows) else ""
+        return f"{self.pairs:,} pair(s), in row(s) {', '.join(map(str, self.rows))}{more}"
 
 
 @dataclass
@@ -34,12 +52,14 @@ class Found:
     ----------
     columns : in order of first appearance, each with the types of its values.
     candidates : those of them that hold texts to score: ``candidate``, and any ``candidate:<system>``.
-    empty : numbers, from 1, of the rows with an empty text.
+    rows : how many.
+    empty : the rows with an empty text.
     """
 
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
-    empty: list[int] = field(default_factory=list)
+    rows: int = 0
+    empty: Remark = field(default_factory=Remark)
 
 
 def score_column(metric: str, candidate: str) -> str:
@@ -142,10 +162,10 @@ def survey(source: Path, metrics: list[str]) -> Found:
     _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
     for types in found.columns.values():
         types.clear()  # a header tells none
-    for number, (where, row) in enumerate(_rows(source), start=1):
+    for found.rows, (where, row) in enumerate(_rows(source), start=1):
         _take(found, row, where, metrics)
         if not all(row[name].strip() for name in (REFERENCE, *found.candidates)):
-            found.empty.append(number)
+            found.empty.add(found.rows)
     if not found.columns:
         found.columns, found.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
     return found
@@ -372,7 +392,7 @@ def _parquet_writer(path: Path, found: Found, added: list[str]) -> Iterator[Call
                     for name, kind in kinds.items()
                 }
             )
-            if len(waiting) == _BATCH:
+            if len(waiting) == _GROUP_ROWS:
                 flush()
 
         yield write

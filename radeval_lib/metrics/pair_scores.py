@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
@@ -48,11 +48,8 @@ def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool
     ]
 
 
-def by_metric(chosen: Chosen, score: Callable[[str], T], *, tolerant: bool) -> dict[str, T]:
-    """What ``score`` gives for the name of each metric.
-
-    Where it is ``tolerant``, a metric that fails is put among those left out, as long as another scores.
-    """
+def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
+    """What ``score`` gives for the name of each metric; one that fails is left out if another scores."""
     columns = dict[str, T]()
     failed = dict[str, RadevalError]()
     for name in chosen.metrics:
@@ -60,13 +57,25 @@ def by_metric(chosen: Chosen, score: Callable[[str], T], *, tolerant: bool) -> d
             columns[name] = score(name)
         except RadevalError as error:
             failed[name] = error
-            if not tolerant or len(failed) == len(chosen.metrics):
-                raise
-    for name, why in failed.items():
+    leave_out(chosen, failed)
+    return columns
+
+
+def leave_out(chosen: Chosen, failed: Mapping[str, RadevalError], *, tolerant: bool = True) -> None:
+    """Put metrics that failed among those left out.
+
+    Raises
+    ------
+    RadevalError
+        What one of them says, where none would be left, or failure is not tolerated.
+    """
+    new = {name: why for name, why in failed.items() if name in chosen.metrics}
+    if new and (not tolerant or len(new) == len(chosen.metrics)):
+        raise next(reversed(new.values()))
+    for name, why in new.items():
         del chosen.metrics[name]
         chosen.stand_ins.pop(name, None)
         chosen.left_out[name] = str(why)
-    return columns
 
 
 @dataclass(frozen=True)

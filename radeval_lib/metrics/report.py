@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import heapq
 import json
 import math
 from array import array
@@ -15,13 +16,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.pair_files import score_column
-from radeval_lib.metrics.pair_scores import RELIABLE, ScoredPair
+from radeval_lib.metrics.pair_scores import RELIABLE
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -37,28 +38,35 @@ class Report:
 
     Parameters
     ----------
-    kept : a file open for reading and writing, which holds the pairs meanwhile.
     texts : whether the page may show texts.
     """
 
-    def __init__(self, kept: IO[bytes], texts: bool) -> None:
-        self._kept, self._texts = kept, texts
+    def __init__(self, texts: bool) -> None:
+        self._texts = texts
         self._scores: dict[str, array[float]] = {}
-        self._places: list[tuple[float, int]] = []
+        self._total = 0
+        self._worst: list[tuple[float, int, str, tuple[str, str]]] = []  # a heap, the least bad on top
 
-    def add(self, pair: ScoredPair, told: Mapping[str, Any], metrics: Mapping[str, Metric]) -> None:
-        """Take a pair and what is told of it."""
-        for name, one in pair.scores.items():
-            self._scores.setdefault(score_column(name, pair.column), array("d")).append(one.value)
+    def add(
+        self,
+        texts: tuple[str, str],
+        column: str,
+        scores: Mapping[str, float],
+        told: str,
+        metrics: Mapping[str, Metric],
+    ) -> None:
+        """Take a pair: its texts, the column of its candidate, its scores by metric, what is told of it."""
+        for name, value in scores.items():
+            self._scores.setdefault(score_column(name, column), array("d")).append(value)
         name, metric = next(iter(metrics.items()))
-        value = pair.scores[name].value
-        self._places.append((value if metric.higher_is_better else -value, self._kept.tell()))
-        texts = [pair.reference, pair.candidate] if self._texts else None
-        self._kept.write(json.dumps({**told, "texts": texts}).encode() + b"\n")
+        badness = -scores[name] if metric.higher_is_better else scores[name]
+        self._total += 1
+        keep = heapq.heappush if len(self._worst) < MOST_PAIRS else heapq.heappushpop
+        keep(self._worst, (badness, -self._total, told, texts))
 
     def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
         """Write the page; ``about`` is what the template shows beside scores and pairs."""
-        shown = sorted(self._places)[:MOST_PAIRS]
+        shown = sorted(self._worst, reverse=True)
         style, script = (_beside(f"report.{kind}") for kind in ("css", "js"))
         stream = _template().stream(
             **about,
@@ -66,9 +74,9 @@ class Report:
             charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
             quantiles=[f"{share:.0%}" for share in QUANTILES],
             references=_references(),
-            pairs=(self._pair(place, metrics) for _, place in shown),
+            pairs=(self._pair(json.loads(told), texts, metrics) for *_, told, texts in shown),
             shown=len(shown),
-            total=len(self._places),
+            total=self._total,
             texts=self._texts,
             reliable=RELIABLE,
             style=style,
@@ -80,9 +88,10 @@ class Report:
         with path.open("w", encoding="utf-8") as page:
             stream.dump(page)
 
-    def _pair(self, place: int, metrics: Mapping[str, Metric]) -> dict[str, Any]:
-        self._kept.seek(place)
-        pair: dict[str, Any] = json.loads(self._kept.readline())
+    def _pair(
+        self, pair: dict[str, Any], texts: tuple[str, str], metrics: Mapping[str, Metric]
+    ) -> dict[str, Any]:
+        pair["texts"] = texts if self._texts else None
         of_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in metrics}
         for reason in pair["reasons"]:
             of_metric[reason.pop("metric")].append(reason)

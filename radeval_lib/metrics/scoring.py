@@ -159,7 +159,6 @@ def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -
     scores = by_metric(
         chosen,
         lambda name: pair_scores(chosen.metrics[name], pairs, explained=explained),
-        tolerant=True,
     )
     for name, what in chosen.stand_ins.items():
         warnings.warn(f"{name}: {what}", stacklevel=3)

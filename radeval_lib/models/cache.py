@@ -17,7 +17,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib import atomic
 from radeval_lib.errors import FileError
 
 _FILE = "cache.sqlite"
@@ -62,28 +61,6 @@ class BlobCache:
             connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", values.items())
 
 
-def mend(folder: Path, table: str) -> bool:
-    """Where a cache is damaged, put one in its place that has what can still be read of this table.
-
-    Nobody else may use it meanwhile.
-    """
-    path, found = folder / _FILE, dict[bytes, bytes]()
-    if not path.is_file():
-        return False
-    with _open(path) as connection:
-        with _despite_damage():
-            if connection.execute("PRAGMA quick_check").fetchone() == ("ok",):
-                return False
-        connection.execute("PRAGMA writable_schema = ON")  # or SQLite reads nothing of a file that was cut
-        for order in ("ASC", "DESC"):  # from either end as far as it goes
-            with _despite_damage():
-                wish = f"SELECT key, value FROM {_table(table)} WHERE {_OF_BYTES} ORDER BY key {order}"
-                found.update(connection.execute(wish))
-    with atomic.new_folder(folder) as new:
-        BlobCache(new, table).put(found)
-    return True
-
-
 def _table(table: str) -> str:
     return "t" + hashlib.sha256(table.encode()).hexdigest()[:32]
 
@@ -102,16 +79,6 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
         if code in _DAMAGED:
             remedy = f"Delete {path}, or give another folder; what it holds will be made anew."
         raise FileError(f"unusable cache ({error})", path.name, remedy) from error
-
-
-@contextmanager
-def _despite_damage() -> Iterator[None]:
-    """Go on where a part of a file is not readable or gone."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if _code(error) not in (*_DAMAGED, sqlite3.SQLITE_ERROR):  # the last: there is no such table
-            raise
 
 
 def _code(error: sqlite3.Error) -> int:

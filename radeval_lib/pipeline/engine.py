@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
+from radeval_lib.metrics.blocks import cores
 from radeval_lib.paths import ROOT, display_path
 from radeval_lib.pipeline import forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
@@ -24,9 +25,8 @@ _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 
 def default_cores() -> int:
     """Notebooks to run at once: as many as the machine has cores, as far as its memory allows."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min(cores, int(memory // _GIB_A_KERNEL)))
+    return max(1, min(cores(), int(memory // _GIB_A_KERNEL)))
 
 
 def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:

@@ -78,7 +78,7 @@ def test_explanations_go_on_where_they_stopped_and_can_be_had_without_texts(
     assert not [word for word in own_words if word.lower().encode() in whole.lower()]
     assert b"pleural effusion in right" in whole
 
-    def stop(done: int) -> None:
+    def stop(done: int, rows: int) -> None:
         if done == 2:
             raise KeyboardInterrupt
 

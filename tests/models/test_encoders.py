@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from radeval_lib.errors import FileError
-from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import pack
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
@@ -74,24 +73,6 @@ def test_broken_cache_is_named(tmp_path) -> None:
     (tmp_path / "cache.sqlite").write_bytes(b"no database, though long enough to be taken for one" * 100)
     with pytest.raises(FileError, match=r"cache.sqlite: unusable cache .*\. Delete .*/cache.sqlite, or"):
         BlobCache(tmp_path, "t")
-
-
-def test_what_can_be_read_of_a_damaged_cache_is_kept(tmp_path) -> None:
-    values = {text_key(str(i)): str(i).encode() for i in range(3_000)}
-    BlobCache(tmp_path, "t").put(values)
-    assert not caching.mend(tmp_path, "t")
-    path = tmp_path / "cache.sqlite"
-    whole = path.read_bytes()
-    for spoiled in (whole[: len(whole) * 2 // 3], whole[:40_000] + bytes(8_192) + whole[48_192:]):
-        path.write_bytes(spoiled)
-        assert caching.mend(tmp_path, "t")
-        found = BlobCache(tmp_path, "t").get(values)
-        assert 0 < len(found) < len(values)
-        assert found.items() <= values.items()
-    for nothing in (b"x" * 5_000, b""):
-        path.write_bytes(nothing)
-        assert caching.mend(tmp_path, "t") == bool(nothing)
-        assert BlobCache(tmp_path, "t").get(values) == {}
 
 
 def test_a_full_disk_is_told_as_such(tmp_path, monkeypatch) -> None:

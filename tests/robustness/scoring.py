@@ -72,7 +72,7 @@ def _told(process: subprocess.Popen[bytes]) -> str:
     return process.communicate(timeout=LIMIT)[1].decode()
 
 
-def _wait(process: subprocess.Popen[bytes], words: bytes = b"500 pairs scored") -> None:
+def _wait(process: subprocess.Popen[bytes], words: bytes = b"500 rows scored") -> None:
     """Until it says so; by default, that the first chunk is kept."""
     assert process.stderr is not None
     said = b""
@@ -201,7 +201,7 @@ def two_runs(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]
         yield "two runs on one output", "; ".join(filter(None, faults))
 
 
-def _stopped(done: int) -> None:
+def _stopped(done: int, rows: int) -> None:
     raise KeyboardInterrupt
 
 
@@ -234,7 +234,7 @@ def damaged_caches(folder: Path, number: int, rng: Random) -> Iterator[tuple[str
         try:
             score_file(metrics, source, target, progress=_stopped)
         except KeyboardInterrupt:
-            damage(rng.choice(list(folder.glob(".scoring-*/**/cache.sqlite"))), rng)
+            damage(rng.choice(list(folder.glob(".scoring-*/*/*"))), rng)
         try:
             score_file(metrics, source, target)
         except Exception as error:

@@ -1,0 +1,103 @@
+"""Time and memory of `radbook score` by the number of pairs, Parquet in and out.
+
+    python benchmarks/score_curve.py --input indiana_reports.csv --pairs 1000 10000 --metric bleu
+
+Pairs: the findings of an Open-i report and those of the next, then of the one after that, and so on. Each
+sentence of either text also gets a number of its own, `(image 48213)`: no two texts and no two sentences of
+a file are the same, so nothing that is kept of one pair spares work for another. Real reports repeat their
+sentences, and take less. Each file is scored by a run of its own. Told are its time from start to end, the
+processor time of all its processes, and the largest peak of memory of one, which is looked up twice a second.
+Needs pyarrow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count, islice
+from pathlib import Path
+
+import psutil
+import pyarrow
+from pyarrow import parquet
+
+from radeval_lib import data
+from radeval_lib.data import openi
+from radeval_lib.findings.words import sentences
+from radeval_lib.metrics.blocks import cores
+
+
+def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:
+    """Pairs without end."""
+    numbers = count()
+
+    def own(text: list[str]) -> str:
+        return " ".join(f"{sentence.rstrip(' .')} (image {next(numbers)})." for sentence in text)
+
+    for step in count(1):
+        for place, text in enumerate(texts):
+            yield {"reference": own(text), "candidate": own(texts[(place + step) % len(texts)])}
+
+
+def write_pairs(texts: list[list[str]], number: int, path: Path) -> None:
+    """A file of so many pairs."""
+    schema = pyarrow.schema([("reference", pyarrow.string()), ("candidate", pyarrow.string())])
+    with parquet.ParquetWriter(path, schema) as writer:
+        rows = islice(pairs_of(texts), number)
+        while group := list(islice(rows, 10_000)):
+            writer.write_table(pyarrow.Table.from_pylist(group, schema))
+
+
+def peaks(process: subprocess.Popen[bytes]) -> list[float]:
+    """The most memory that it and each process which it began had resident, in MiB, once it has ended."""
+    found: dict[int, float] = {}
+    while process.poll() is None:
+        with suppress(psutil.NoSuchProcess):
+            parent = psutil.Process(process.pid)
+            for one in (parent, *parent.children(recursive=True)):
+                found[one.pid] = max(found.get(one.pid, 0), one.memory_info().rss / 2**20)
+        time.sleep(0.5)
+    return list(found.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--input", type=Path, required=True)
+    parser.add_argument("--pairs", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
+    parser.add_argument("--workers", type=int, default=cores())
+    given, options = parser.parse_known_args()  # the options are those of `radbook score`
+    texts = [
+        [sentence for _, sentence in sentences(text)]
+        for one in openi.load(given.input)
+        if (text := data.reveal(one.findings)).strip()
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "pairs.parquet", Path(folder) / "scores.parquet"
+        files = ["--input", str(source), "--output", str(target), "--workers", str(given.workers)]
+        for number in given.pairs:
+            write_pairs(texts, number, source)
+            before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+            process = subprocess.Popen([sys.executable, "-m", "radeval_lib.cli", "score", *options, *files])
+            found = peaks(process)
+            spent = time.perf_counter() - started
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            if process.returncode or parquet.read_metadata(target).num_rows != number:
+                sys.exit(f"status {process.returncode}")
+            row = {"pairs": number, "workers": given.workers, "seconds": round(spent, 1)}
+            row |= {"processor_s": round(processor, 1), "pairs_per_s": round(number / spent)}
+            row |= {"pairs_per_processor_s": round(number / processor), "peak_mib": round(max(found))}
+            print(json.dumps(row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Blocks of pairs: each scored, explained and kept on disk as a whole, in this process or by several."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import multiprocessing
+import os
+import signal
+import threading
+import traceback
+import zlib
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from itertools import cycle
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple, TypeVar
+
+from radeval_lib import atomic, checksums
+from radeval_lib.errors import RadevalError
+from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, pair_scores
+from radeval_lib.metrics.reasons import Reason
+
+_CHECK, _RUN = 4, 8  # of a block that is kept: bytes of the checksum of what follows, and of the run's name
+
+
+_THREADS = "OMP_NUM_THREADS"
+T = TypeVar("T")
+
+
+class Block(NamedTuple):
+    """Pairs to score: the number of their first row from 1, all candidates of one row after another, and the
+    metrics that are wanted."""
+
+    first: int
+    pairs: list[tuple[str, str]]
+    metrics: tuple[str, ...]
+
+
+@dataclass
+class ScoredBlock:
+    """What was found of a block.
+
+    Attributes
+    ----------
+    scores, remarks : by metric, one a pair.
+    failed : metrics that could not score, and why.
+    told : of explained pairs, a line of JSON each, and the share of sentences that the rules could read.
+    kept : metrics whose scores were there from an interrupted run.
+    damaged : whether others were to be, but were damaged.
+    """
+
+    scores: dict[str, list[float]] = field(default_factory=dict)
+    remarks: dict[str, list[str]] = field(default_factory=dict)
+    failed: dict[str, RadevalError] = field(default_factory=dict)
+    told: list[tuple[str, float | None]] = field(default_factory=list)
+    kept: set[str] = field(default_factory=set)
+    damaged: bool = False
+
+
+@dataclass(frozen=True)
+class BlockScorer:
+    """Scores blocks. A block is scored by itself, so that neither what was scored before it nor who scores it
+    decides the scores.
+
+    Attributes
+    ----------
+    metrics : by name.
+    candidates : the columns of candidates.
+    folder : where scores are kept.
+    tables : by metric, what its values depend on beside the texts.
+    explained, texts : whether pairs are explained, and with words of the texts.
+    run : what tells this run's scores from an earlier one's.
+    """
+
+    metrics: dict[str, Metric]
+    candidates: tuple[str, ...]
+    folder: Path
+    tables: Mapping[str, str]
+    explained: bool
+    texts: bool
+    run: bytes = field(default_factory=lambda: os.urandom(_RUN))
+
+    def __call__(self, block: Block) -> ScoredBlock:
+        found = ScoredBlock()
+        columns: dict[str, list[PairScore]] = {}
+        for name in block.metrics:
+            try:
+                columns[name] = self._scores(name, block.pairs, found)
+            except RadevalError as error:
+                found.failed[name] = error
+        found.scores = {name: [one.value for one in column] for name, column in columns.items()}
+        found.remarks = {name: [one.remark for one in column] for name, column in columns.items()}
+        for at, pair in enumerate(block.pairs if self.explained else ()):
+            row, place = divmod(at, len(self.candidates))
+            scores = {name: column[at] for name, column in columns.items()}
+            told = ScoredPair(block.first + row, self.candidates[place], *pair, scores).explained(self.texts)
+            found.told.append((json.dumps(told, ensure_ascii=False), told["coverage"]))
+        return found
+
+    def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[PairScore]:
+        path = self.folder / name / checksums.of_text(json.dumps([self.tables[name], pairs]))
+        with suppress(FileNotFoundError):
+            content = path.read_bytes()
+            if len(content) > _CHECK and _check(content[_CHECK:]) == content[:_CHECK]:
+                if content[_CHECK : _CHECK + _RUN] != self.run:
+                    found.kept.add(name)
+                told = json.loads(content[_CHECK + _RUN :])
+                return [PairScore(value, remark, list(map(Reason.of, why))) for value, remark, why in told]
+            found.damaged = True
+        scores = pair_scores(self.metrics[name], pairs, explained=self.explained)
+        if self.metrics[name].needs:
+            _give_back()
+        rows = [
+            (one.value, one.remark, [list(why.fields().values()) for why in one.reasons]) for one in scores
+        ]
+        content = self.run + json.dumps(rows).encode()
+        path.parent.mkdir(exist_ok=True)
+        with atomic.new_file(path) as part:
+            part.write_bytes(_check(content) + content)
+        return scores
+
+
+def _give_back() -> None:
+    """Return to the system what a network's arrays took; glibc keeps it, in pieces that fit nothing else."""
+    with suppress(AttributeError, OSError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _check(content: bytes) -> bytes:
+    return zlib.crc32(content).to_bytes(_CHECK, "little")
+
+
+def in_order(
+    blocks: Iterable[tuple[T, Block]], scorer: BlockScorer, workers: int
+) -> Generator[tuple[T, Block, ScoredBlock], None, None]:
+    """Each block, with what comes with it and what was found of it, in their order; at most two a worker are
+    under way.
+
+    Raises
+    ------
+    MetricError
+        If a worker is ended from outside.
+    """
+    if workers == 1:
+        for beside, block in blocks:
+            yield beside, block, scorer(block)
+        return
+    with _workers(workers, scorer) as connections:
+        waiting: deque[tuple[T, Block, Connection]] = deque()
+        for (beside, block), worker in zip(blocks, cycle(connections), strict=False):
+            with _ended_from_outside():
+                worker.send(block)
+            waiting.append((beside, block, worker))
+            if len(waiting) == 2 * workers:
+                yield _done(*waiting.popleft())
+        for task in waiting:
+            yield _done(*task)
+
+
+def _done(beside: T, block: Block, worker: Connection) -> tuple[T, Block, ScoredBlock]:
+    with _ended_from_outside():
+        found = worker.recv()
+    if isinstance(found, Exception):
+        raise found
+    return beside, block, found
+
+
+@contextmanager
+def _ended_from_outside() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, ConnectionError):
+        remedy = "Where memory was short, give a smaller number."
+        raise MetricError("a process that scores was ended from outside", "workers", remedy) from None
+
+
+@contextmanager
+def _workers(number: int, scorer: BlockScorer) -> Iterator[list[Connection]]:
+    """Processes that score what they are sent, with the cores shared out among them."""
+    context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
+    before = os.environ.get(_THREADS)
+    os.environ.setdefault(_THREADS, str(max(1, cores() // number)))
+    with ExitStack() as stack:
+        connections = []
+        for _ in range(number):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_work, args=(scorer, theirs), daemon=True)
+            process.start()
+            theirs.close()
+            stack.callback(process.join)
+            connections.append(stack.enter_context(ours))
+        if before is None:
+            del os.environ[_THREADS]
+        yield connections
+
+
+def _work(scorer: BlockScorer, parent: Connection) -> None:
+    """Score what comes, in its order, until the parent hangs up or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and says so
+    blocks: SimpleQueue[Block] = SimpleQueue()
+
+    def receive() -> None:  # also while a block is scored, so that the parent never waits for that to send
+        with suppress(EOFError, ConnectionError):
+            while True:
+                blocks.put(parent.recv())
+        os._exit(1)
+
+    threading.Thread(target=receive, daemon=True).start()
+    while True:
+        try:
+            found: ScoredBlock | Exception = scorer(blocks.get())
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            found = error
+        parent.send(found)
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
