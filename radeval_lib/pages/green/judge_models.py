@@ -110,8 +110,8 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
         )
     checks.append(unknown_lead("lowest and highest"))
     held = [number for number, cells in ((2, twos), (3, threes)) if "BERTScore" in set(cells["quantity"])]
-    where = f"measures of language stand in Table {' and '.join(map(str, held))}"
-    checks.append(check_statement("table of the natural language agreement", "Table 2", where, held == [2]))
+    told_in = f"measures of language stand in Table {' and '.join(map(str, held))}"
+    checks.append(check_statement("table of the natural language agreement", "Table 2", told_in, held == [2]))
     for model in reversed(best):
         for key, frame, quantity in (("mae", twos, "significant errors"), ("bertscore", threes, "BERTScore")):
             where = {"model": model, "quantity": quantity}
