@@ -66,9 +66,8 @@ def check_superiority(
     ----------
     name : what the two checks' names begin with.
     claim : what the paper says, in its words or close to them.
-    values : printed cells, or computed numbers, by name. Printed numbers in the wrong order contradict a
-        claim about them; computed ones do only where the lead the other way is established, else they cannot
-        tell.
+    values : printed cells, or computed numbers, by name. The order of printed numbers stands there; computed
+        ones tell an order only where a lead is established.
     first : what is claimed to be better; where several are, each must be better than every rival.
     others : the rivals; default: all other names.
     leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` tells it
@@ -114,9 +113,10 @@ def unknown_lead(claim: str) -> Check:
 
 
 def _order(gap: float, printed: bool, lead: Lead) -> str:
-    if gap > 0:
-        return HOLDS
-    return FAILS if gap < 0 and (printed or lead.sign < 0) else CANNOT_TELL
+    """Printed numbers stand in an order; computed ones do where their interval says so."""
+    if not printed:
+        return {1: HOLDS, -1: FAILS, 0: CANNOT_TELL}[lead.sign]
+    return HOLDS if gap > 0 else FAILS if gap < 0 else CANNOT_TELL
 
 
 def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:

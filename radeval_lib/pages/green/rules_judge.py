@@ -208,9 +208,9 @@ OURS, SCORE, OBSERVATIONS = "weighted errors by rules", "GREEN by rules", "fourt
 _PANEL = {OURS: "green_rules_errors", SCORE: "green_rules", **LEXICAL, OBSERVATIONS: "observations"}
 
 
-def example(run: Run) -> tuple[str, str, Judgement]:
+def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
     """A generated reference, a candidate with planted errors of three categories or more, said in another
-    style so that shared wording does not give them away, and what the judge says."""
+    style so that shared wording does not give them away, what the judge says, and the planted categories."""
     seed = seed_of(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
         if len({error.category for error in pair.errors if error.significant}) < 3:
@@ -220,7 +220,7 @@ def example(run: Run) -> tuple[str, str, Judgement]:
         except SyntheticError:  # it has no other wording
             continue
         both = pair.reference.findings.text, said.findings.text
-        return *both, judge_pair(*both)
+        return *both, judge_pair(*both), [error.category for error in pair.errors]
     raise RadevalError("no pair of 60 has errors of three categories", "example", "Give another seed.")
 
 

@@ -9,8 +9,24 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
+from radeval_lib.pages.summarization import plan
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
+from radeval_lib.study.runs import Run
+from radeval_lib.wording import joined
+
+SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2"})
+"""What the paper fine-tunes, as the profile ``full`` has it."""
+
+
+def basis_of(run: Run) -> tuple[str, str]:
+    """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it."""
+    evidence, stand_in = run.basis({"summaries": "mediqa2021_mimic_cxr"})
+    systems = plan.settings(run.profile).rales_systems
+    if set(systems) >= SYSTEMS:
+        return evidence, stand_in
+    ours = joined([name.lower() for name, system in systems.items() if system.learns])
+    return "synthetic", "; ".join(filter(None, [stand_in, f"{ours}, trained in this build"]))
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:
