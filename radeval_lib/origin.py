@@ -79,6 +79,17 @@ def device() -> str:
     return "cpu"
 
 
+def conditions() -> dict[str, Any]:
+    """All that decides a result beside its own settings: code, packages, device, and what was read so far."""
+    return {
+        "code": own_files(),
+        "data": used_data(),
+        "models": used_models(),
+        "device": device(),
+        **environment(),
+    }
+
+
 def environment() -> dict[str, Any]:
     """Interpreter, platform and package versions."""
     return {

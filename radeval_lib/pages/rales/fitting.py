@@ -52,6 +52,7 @@ class Plan:
     device: str
     rng: Callable[[str], np.random.Generator]
     start: Callable[[int], str]
+    folder: Path
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -106,9 +107,9 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
             TrainingSettings(**own), seed=plan.seed + draw, device=plan.device, measure=plan.task.measure
         )
         whole = replace(chosen, epochs=int(chosen.epochs), batch_size=int(chosen.batch_size))
-        value = train(fitted, plan.task.training_records(parts.train), parts.dev, whole).best[
-            plan.task.measure
-        ]
+        learned = plan.task.training_records(parts.train)
+        trained = train(fitted, learned, parts.dev, whole, folder=plan.folder / f"draw {draw}")
+        value = trained.best[plan.task.measure]
         counts, logits = partial(plan.task.counts, fitted), getattr(fitted, "logits", None)
     tables = {}
     if isinstance(plan.task, ProcedureBenchmark) and logits is not None:
@@ -159,7 +160,7 @@ def outputs(
     return pd.concat(frames, ignore_index=True)
 
 
-def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
+def fit_regime(plan: Plan, what: Mapping[str, Any]) -> Tables:
     """Search on the first draw, then fit the others with the settings that were best on validation."""
     number = plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0)
     found: list[Tables] = []
@@ -170,7 +171,7 @@ def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
             lambda settings: fit(plan, 0, settings),
             plan.space,
             trials=number,
-            folder=folder,
+            folder=plan.folder / "search",
             what={**what, "task": plan.task.name, "regime": plan.regime},
             seed=plan.seed,
             startup=plan.settings.startup,
@@ -203,7 +204,7 @@ def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
 def fit_work(
     run: Run, settings: Settings, encoder: str, work: Sequence[tuple[str, str]]
 ) -> tuple[Tables, list[str]]:
-    """Fit an encoder to tasks in regimes; a search that was killed goes on where it stopped.
+    """Fit an encoder to tasks in regimes; searches and trainings that were killed go on where they stopped.
 
     Parameters
     ----------
@@ -230,11 +231,11 @@ def fit_work(
         found: dict[str, list[pd.DataFrame]] = {}
         for name, regime in work:
             task, parts = records(name)
-            plan = Plan(
-                task, parts, settings, regime, run.seed, run.profile.device, run.rng, partial(start, name)
-            )
+            where = run.unfinished(name, regime)
+            begin, device = partial(start, name), run.profile.device
+            plan = Plan(task, parts, settings, regime, run.seed, device, run.rng, begin, where)
             what = {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed}
-            for kind, table in fit_regime(plan, run.study_folder() / name / regime, what).items():
+            for kind, table in fit_regime(plan, what).items():
                 found.setdefault(kind, []).append(table)
     fitted = [records(name) for name in dict.fromkeys(name for name, _ in work)]
     classes = [task.labels(parts) for task, parts in fitted if isinstance(task, ProcedureBenchmark)]
