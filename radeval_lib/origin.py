@@ -80,14 +80,8 @@ def device() -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """All that decides a result beside its own settings: code, packages, device, and what was read so far."""
-    return {
-        "code": own_files(),
-        "data": used_data(),
-        "models": used_models(),
-        "device": device(),
-        **environment(),
-    }
+    """What decides a result beside settings, data and models: code, packages and device."""
+    return {"code": own_files(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:

@@ -126,10 +126,10 @@ def chance() -> dict[str, Any]:
     """Where the random numbers of Python, numpy and torch stand."""
     import torch
 
-    name, keys, *rest = np.random.get_state()
+    numpy: Any = np.random.get_state()
     return {
         "python": random.getstate(),
-        "numpy": [name, keys.tolist(), *rest],
+        "numpy": [numpy[0], numpy[1].tolist(), *numpy[2:]],
         "torch": torch.get_rng_state().tolist(),
         "cuda": [one.tolist() for one in torch.cuda.get_rng_state_all()] if torch.cuda.is_available() else [],
     }

@@ -205,8 +205,8 @@ class Run:
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
     def unfinished(self, *names: str | int) -> Path:
-        """Where a piece of work of this run keeps how far it is: it outlives a kill, and goes when the run has
-        ended.
+        """Where a piece of work of this run keeps how far it is: it outlives a kill, and is removed when the
+        run has ended.
 
         Parameters
         ----------
@@ -352,12 +352,8 @@ def begin(
         parameters=tuple(parameters.items()),
     )
     if stage := os.environ.get(STAGE):
-        own = (
-            "annotation_task",
-            "cache",
-            "models",
-            cells.UNFINISHED,
-        )  # what outlives a run, below its outputs
+        # What outlives a run, below its outputs.
+        own = ("annotation_task", "cache", "models", cells.UNFINISHED)
         write_guard.refuse_writes_outside(
             notebook, [Path(stage), BUILD / "models", *(run.output_dir / name for name in own)]
         )

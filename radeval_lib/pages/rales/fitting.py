@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib import origin
 from radeval_lib.models.derived import frozen
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales import search as searching
@@ -234,13 +235,19 @@ def fit_work(
             where = run.unfinished(name, regime)
             begin, device = partial(start, name), run.profile.device
             plan = Plan(task, parts, settings, regime, run.seed, device, run.rng, begin, where)
-            what = {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed}
-            for kind, table in fit_regime(plan, what).items():
+            begin(0)  # so that the models it reads are known
+            for kind, table in fit_regime(plan, what_of(run, encoder)).items():
                 found.setdefault(kind, []).append(table)
     fitted = [records(name) for name in dict.fromkeys(name for name, _ in work)]
     classes = [task.labels(parts) for task, parts in fitted if isinstance(task, ProcedureBenchmark)]
     tables = {kind: pd.concat(frames, ignore_index=True) for kind, frames in found.items()}
     return tables, classes[0] if classes else []
+
+
+def what_of(run: Run, encoder: str) -> dict[str, Any]:
+    """Names what a search depends on, once its records are loaded and its encoder is made."""
+    read = {"data": origin.used_data(), "models": origin.used_models()}
+    return {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed, **read}
 
 
 def ready_encoder(run: Run, settings: Settings, encoder: str, parts: Parts, seed: int, folder: Path) -> str:

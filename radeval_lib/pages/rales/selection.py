@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from radeval_lib.pages.rales import search
-from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder
+from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder, what_of
 from radeval_lib.pages.rales.settings import Settings
 from radeval_lib.pages.rales.tasks import BenchmarkTask
 from radeval_lib.study.runs import Run
@@ -37,7 +37,7 @@ def repeated_search(run: Run, settings: Settings, encoder: str, task: BenchmarkT
                 plan.space,
                 trials=chosen.trials,
                 folder=where / f"search {number}",
-                what={"encoder": encoder, "profile": run.profile.digest, "seed": run.seed},
+                what=what_of(run, encoder),
                 seed=run.seed + number,
                 startup=settings.startup,
             )
