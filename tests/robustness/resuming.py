@@ -30,7 +30,11 @@ from radeval_lib.study import cells
 MODEL = "packaged-minilm-2"
 KEPT, LEFT, WENT_ON = "kept", "left", "went_on"
 LIMIT = 600  # seconds that one piece of work may take
-_LIBRARIES = ["torch", "transformers", "peft", "optuna", "sklearn.linear_model", __name__]
+# Loaded once, by the process that the workers are forked from.
+_LIBRARIES = [
+    *("transformers.trainer", "transformers.models.bert.modeling_bert", "transformers.generation", "peft"),
+    *("optuna", "torch.optim", "radeval_lib.pages.rales.fitting", __name__),
+]
 
 Work = Callable[[Path], None]
 """Leaves files in ``left`` of the folder that it is given, and what it needs to go on in ``kept``."""
@@ -157,11 +161,11 @@ def judging(folder: Path) -> None:
 
 def cell(folder: Path) -> None:
     """A whole cell by the command, whose kernel ends with it."""
-    name, given = "rales/pretraining", {"profile": "smoke", "init_model": MODEL}
+    name, own = "summarization/graph_training", {"init_model": MODEL, "reports": "32"}
     output_dir = RUNS / f"resuming-{folder.name}"
-    parameters = execute.parse_parameters(name, {**given, "output_dir": str(output_dir)})
+    parameters = execute.parse_parameters(name, {"profile": "smoke", "output_dir": str(output_dir), **own})
     place = execute.place_of(name, parameters)
-    begun = cells.unfinished(output_dir, cells.Cell.of(name, init_model=MODEL))
+    begun = cells.unfinished(output_dir, cells.Cell.of(name, **own))
     if list(begun.glob("*/about.json")):
         (folder / WENT_ON).touch()
     execute.run_notebook(name, parameters, place, progress=False)
