@@ -79,6 +79,11 @@ def device() -> str:
     return "cpu"
 
 
+def conditions() -> dict[str, Any]:
+    """What decides a result beside settings, data and models: code, packages and device."""
+    return {"code": own_files(), "device": device(), **environment()}
+
+
 def environment() -> dict[str, Any]:
     """Interpreter, platform and package versions."""
     return {

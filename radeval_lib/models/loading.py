@@ -179,8 +179,7 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
         if any(key.startswith(f"{module}.") for key in new):  # so that no random number of theirs is saved
             above, _, own = module.rpartition(".")
             setattr(model.get_submodule(above), own, None)
-    # What is saved has the names that it has here. Else a checkpoint of a training would have those of old
-    # models (LayerNorm.gamma), which transformers reads in from_pretrained, but not where a training goes on.
+    # What is saved has the names that it has here, not those of old models (LayerNorm.gamma).
     model._weight_conversions = None
     return model.eval()
 

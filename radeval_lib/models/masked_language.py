@@ -59,7 +59,7 @@ class MaskedLanguageModel:
             )
         self.module: Any = _module(encoder)
         self.max_tokens = max_tokens
-        self._masks = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed)
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class MaskedLanguageModel:
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """A padded batch with fresh masks."""
-        return self._masked(examples, self._masks)
+        return self._masked(examples, self.generator)
 
     def _masked(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator

@@ -7,33 +7,41 @@ import hashlib
 import json
 import logging
 import math
-import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from radeval_lib import atomic
-from radeval_lib.models import soundness
+from radeval_lib import checksums, origin
 from radeval_lib.models.batching import unpadded
-from radeval_lib.models.loading import ModelError, device_of, fill, quiet
+from radeval_lib.models.checkpoints import (
+    Checkpoint,
+    chance,
+    learned,
+    packed,
+    put_back,
+    set_chance,
+    unpack,
+)
+from radeval_lib.models.loading import ModelError, device_of, quiet
 
 if TYPE_CHECKING:
     import torch
 
 _LOG = logging.getLogger(__name__)
-_WEIGHTS = "model.safetensors"
-_DONE = "finished.json"
-_WHAT = "training.json"
 
 Record = TypeVar("Record", contravariant=True)
 T = TypeVar("T", bound="Task[Any]")
 
 
 class Task(Protocol[Record]):
-    """What the trainer must know of a model and of its data."""
+    """What the trainer must know of a model and of its data.
+
+    A task whose ``collate`` draws random numbers draws them from torch's, numpy's or Python's, or from a
+    ``torch.Generator`` of its own that it calls ``generator``.
+    """
 
     module: torch.nn.Module
 
@@ -115,53 +123,41 @@ def train(
     ----------
     task : what to train.
     records, dev : what it learns from, and what chooses the epoch.
-    folder : where the training writes a checkpoint after every epoch. Called again with the same task, data
-        and settings, it goes on from the last one, and a training that was finished is read back. Without a
-        folder nothing is kept.
+    folder : where a training that takes long keeps its last checkpoint. Called again with the same task,
+        data and settings, it goes on from there, to the same weights and history, and one that was finished
+        is read back. Without a folder nothing is kept.
 
     Raises
     ------
     ModelError
-        If there is nothing to train or to choose the epoch on, the task has no measure of the name that the
-        settings give, or ``folder`` holds another training.
+        If there is nothing to train or to choose the epoch on, or the task has no measure of the name that
+        the settings give.
     """
     for name, rows in (("training", records), ("dev", dev)):
         if not rows:
             raise ModelError(f"no {name} examples", "training", "Give at least one record of each part.")
     chosen = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    if folder is None:
-        with tempfile.TemporaryDirectory() as temporary:
-            history = _run(task, examples, dev, chosen, Path(temporary), resumable=False)
-    else:
-        history = _resumable(task, examples, dev, chosen, Path(folder))
+    checkpoint = None if folder is None else Checkpoint(Path(folder), _what(task, examples, dev, chosen))
+    history = _run(task, examples, dev, chosen, checkpoint)
     return Trained(task, _best(history, chosen.measure), history)
 
 
-def _resumable(
-    task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings, where: Path
-) -> list[dict[str, float]]:
-    from safetensors.torch import save_model
+def _what(
+    task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
+) -> dict[str, Any]:
+    """Names a training and all that its result depends on."""
+    import torch
 
-    what = {"settings": asdict(replace(s, device="auto")), "examples": _digest(examples), "dev": len(dev)}
-    noted = where / _WHAT
-    if noted.is_file() and json.loads(noted.read_text(encoding="utf-8")) != what:
-        raise ModelError(
-            "this folder holds a training with other data or settings", where.name, "Give an empty folder."
-        )
-    where.mkdir(parents=True, exist_ok=True)
-    atomic.write_text(noted, json.dumps(what, indent=1, sort_keys=True) + "\n")
-    done = where / _DONE
-    if done.is_file():
-        fill(task.module, where / _WEIGHTS)
-        rows: list[dict[str, float]] = json.loads(done.read_text(encoding="utf-8"))
-        return rows
-    history = _run(task, examples, dev, s, where, resumable=True)
-    save_model(task.module, str(where / _WEIGHTS))
-    atomic.write_text(done, json.dumps(history, indent=1) + "\n")
-    for checkpoint in where.glob("checkpoint-*"):
-        shutil.rmtree(checkpoint)
-    return history
+    weights = [torch.hash_tensor(one.detach()).item() for one in task.module.state_dict().values()]
+    return {
+        "settings": asdict(s),
+        "examples": _digest([*examples, *map(task.example, dev)]),
+        "start": checksums.of_text(json.dumps(weights)),
+        "threads": torch.get_num_threads(),
+        "device": str(device_of(s.device)),
+        **origin.conditions(),
+    }
 
 
 def _digest(examples: Iterable[dict[str, Any]]) -> str:
@@ -177,18 +173,26 @@ def _run(
     examples: list[dict[str, Any]],
     dev: Sequence[Any],
     s: TrainingSettings,
-    where: Path,
-    *,
-    resumable: bool,
+    checkpoint: Checkpoint | None,
 ) -> list[dict[str, float]]:
-    from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainingArguments
-    from transformers.trainer_utils import get_last_checkpoint
+    from transformers import PrinterCallback, Trainer, TrainingArguments
+    from transformers.trainer import TRAINER_STATE_NAME
+
+    device = device_of(s.device)
+    kept = None if checkpoint is None else checkpoint.read()
+    if kept is not None and "history" in kept[0]:
+        put_back(task.module.to(device), kept[1]["best"])
+        set_chance(kept[0]["chance"])
+        history: list[dict[str, float]] = kept[0]["history"]
+        return history
 
     class TaskTrainer(Trainer):
-        """Chooses the epoch by the task's own measure, which may need decoding rather than logits."""
+        """Chooses the epoch by the task's own measure, which may need decoding rather than logits, and keeps
+        its state in a checkpoint of ours, where its own has pickles."""
 
         control: Any
         optimizer: Any
+        lr_scheduler: Any
 
         def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
             found = {f"eval_{name}": float(value) for name, value in task.measure(dev).items()}
@@ -204,74 +208,81 @@ def _run(
                 self.optimizer = _optimizer(task, s)
             return self.optimizer
 
-    device = device_of(s.device)
-    steps = -(-len(examples) // (s.batch_size * s.accumulate)) * s.epochs
-    arguments = TrainingArguments(
-        output_dir=str(where),
-        num_train_epochs=s.epochs,
-        per_device_train_batch_size=s.batch_size,
-        gradient_accumulation_steps=s.accumulate,
-        train_sampling_strategy="group_by_length" if s.by_length else "random",
-        learning_rate=s.learning_rate,
-        warmup_steps=int(s.warmup * steps),
-        lr_scheduler_type="linear",
-        eval_strategy="epoch",
-        save_strategy="epoch" if resumable else "no",
-        logging_strategy="epoch",
-        save_total_limit=1,
-        restore_callback_states_from_checkpoint=resumable,
-        load_best_model_at_end=resumable,
-        metric_for_best_model=f"eval_{s.measure}",
-        greater_is_better=True,
-        seed=s.seed,
-        bf16=device.type == "cuda",
-        use_cpu=device.type == "cpu",
-        disable_tqdm=True,
-        report_to=[],
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
-    )
-    trainer = TaskTrainer(
-        model=task.module,
-        args=arguments,
-        train_dataset=examples,
-        eval_dataset=examples[:1],  # Trainer wants one; evaluate() reads dev itself
-        data_collator=task.collate,
-        callbacks=[EarlyStoppingCallback(early_stopping_patience=s.patience), _progress()],
-    )
-    trainer.remove_callback(PrinterCallback)
-    if not resumable:
-        trainer.add_callback(_keep_best(s.measure))
-    last = get_last_checkpoint(str(where)) if resumable else None
-    if last is not None:
-        _check_checkpoint(task.module, Path(last))
-    with quiet(), unpadded(task.module):
-        trainer.train(resume_from_checkpoint=last)
-    return _history(trainer.state.log_history, s.measure)
+        def _save_checkpoint(self, *_: Any) -> None:
+            if checkpoint is None or self.control.should_training_stop:
+                return
+            moments, rest = packed(self.optimizer)
+            checkpoint.write(
+                {
+                    "trainer": asdict(self.state),
+                    "optimizer": rest,
+                    "scheduler": self.lr_scheduler.state_dict(),
+                    "loss": [self._tr_loss.item(), self._globalstep_last_logged],
+                    "chance": chance(),
+                    "order": order.standing(self.state.global_step % steps),
+                },
+                weights=learned(task.module),
+                best=best.weights,
+                moments=moments,
+            )
 
+        def _load_from_checkpoint(self, *_: Any) -> None:
+            assert kept is not None
+            put_back(task.module, kept[1].pop("weights"))
 
-def _check_checkpoint(module: torch.nn.Module, folder: Path) -> None:
-    """Check that a checkpoint has all weights that are trained and no others: transformers' Trainer takes
-    what it finds.
-    """
-    from peft import PeftModel, get_peft_model_state_dict
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+        def _load_optimizer_and_scheduler(self, folder: str | None) -> None:
+            if folder is not None:
+                assert kept is not None
+                unpack(self.optimizer, kept[1].pop("moments"), kept[0]["optimizer"])
+                self.lr_scheduler.load_state_dict(kept[0]["scheduler"])
 
-    adapted = isinstance(module, PeftModel)
-    wanted = get_peft_model_state_dict(module) if adapted else module.state_dict()
-    try:
-        held = load_file(folder / ("adapter_model.safetensors" if adapted else _WEIGHTS))
-        shared = {value.data_ptr() for key, value in wanted.items() if key in held}
-        missing = [key for key, one in wanted.items() if key not in held and one.data_ptr() not in shared]
-        soundness.check_names(missing, held.keys() - wanted.keys(), folder.name)
-        soundness.check_values(held, folder.name)
-    except (OSError, SafetensorError, ModelError) as error:
-        raise ModelError(
-            f"damaged checkpoint: {error.what if isinstance(error, ModelError) else error}",
-            folder.name,
-            "Delete the folder: the training goes on from an earlier checkpoint, or starts over.",
-        ) from None
+        def _load_rng_state(self, *_: Any) -> None:
+            assert kept is not None
+            set_chance(kept[0]["chance"])
+            loss, self._globalstep_last_logged = kept[0]["loss"]
+            self._tr_loss.fill_(loss)
+
+    steps = -(-len(examples) // (s.batch_size * s.accumulate))
+    best = _keep_best(s.measure, s.patience, kept[1].pop("best") if kept else {})
+    order = _order(task, checkpoint, steps, kept and kept[0]["order"])
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            output_dir=folder,
+            num_train_epochs=s.epochs,
+            per_device_train_batch_size=s.batch_size,
+            gradient_accumulation_steps=s.accumulate,
+            train_sampling_strategy="group_by_length" if s.by_length else "random",
+            learning_rate=s.learning_rate,
+            warmup_steps=int(s.warmup * steps * s.epochs),
+            lr_scheduler_type="linear",
+            eval_strategy="epoch",
+            save_strategy="no",  # `_order` says when
+            logging_strategy="epoch",
+            seed=s.seed,
+            bf16=device.type == "cuda",
+            use_cpu=device.type == "cpu",
+            disable_tqdm=True,
+            report_to=[],
+            remove_unused_columns=False,
+            dataloader_pin_memory=False,
+        )
+        trainer = TaskTrainer(
+            model=task.module,
+            args=arguments,
+            train_dataset=examples,
+            eval_dataset=examples[:1],  # Trainer wants one; evaluate() reads dev itself
+            data_collator=order.collate,
+            callbacks=[_progress(), best, order],
+        )
+        trainer.remove_callback(PrinterCallback)
+        if kept is not None:
+            (Path(folder) / TRAINER_STATE_NAME).write_text(json.dumps(kept[0]["trainer"]), encoding="utf-8")
+        with quiet(), unpadded(task.module):
+            trainer.train(resume_from_checkpoint=None if kept is None else folder)
+    found = _history(trainer.state.log_history, s.measure)
+    if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
+        checkpoint.write({"history": found, "chance": chance()}, best=learned(task.module))
+    return found
 
 
 def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
@@ -305,30 +316,71 @@ def _progress() -> Any:
     return Progress()
 
 
-def _keep_best(measure: str) -> Any:
-    """Holds the weights of the best epoch in memory and puts them back at the end.
-
-    A training that nobody can resume would otherwise write its whole model to disk after every epoch.
-    """
+def _keep_best(measure: str, patience: int, held: dict[str, torch.Tensor]) -> Any:
+    """Holds the weights of the best epoch in memory, puts them back at the end, and ends a training after so
+    many epochs without a better one."""
     from transformers import TrainerCallback
 
     class KeepBest(TrainerCallback):
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            self.value = -math.inf
-            self.weights: dict[str, torch.Tensor] = {}
+        weights = held
 
         def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            value = given["metrics"][f"eval_{measure}"]
-            if value > self.value:
-                held = given["model"].state_dict().items()
-                self.value = value
-                self.weights = {name: one.to("cpu", copy=True) for name, one in held}
+            name = f"eval_{measure}"
+            values = [row[name] for row in state.log_history if name in row]
+            values = [-math.inf if math.isnan(value) else value for value in values]
+            first = values.index(max(values))
+            if first == len(values) - 1:
+                self.weights = {key: one.to("cpu", copy=True) for key, one in learned(given["model"]).items()}
+            control.should_training_stop |= len(values) - 1 - first >= patience
 
         def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            if self.weights:
-                given["model"].load_state_dict(self.weights)
+            put_back(given["model"], self.weights)
 
     return KeepBest()
+
+
+def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any) -> Any:
+    """Says when a checkpoint is due, and lets an epoch that was left halfway go on with the same batches.
+
+    The loader draws an epoch's order from torch's numbers as they stand when it begins, collates one batch
+    ahead, and does not collate what it skips.
+    """
+    import torch
+    from transformers import TrainerCallback
+
+    own: torch.Generator | None = getattr(task, "generator", None)
+
+    class Order(TrainerCallback):
+        before: Any = None  # where the task's own numbers stood before the last batch
+
+        def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            nonlocal kept
+            if kept is not None:
+                set_chance(kept["began"])
+                if own is not None:
+                    own.set_state(torch.tensor(kept["own"], dtype=torch.uint8))
+                kept = None
+            self.began = chance() if checkpoint is not None else {}
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            # The last step of an epoch is kept with what is measured after it.
+            control.should_save = bool(state.global_step % steps) and self.due()
+
+        def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            control.should_save = self.due()
+
+        def due(self) -> bool:
+            return checkpoint is not None and checkpoint.due()
+
+        def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+            self.before = None if own is None else own.get_state()
+            return task.collate(examples)
+
+        def standing(self, inside: int) -> dict[str, Any]:
+            now = None if own is None else (self.before if inside else own.get_state())
+            return {"began": self.began if inside else chance(), "own": None if now is None else now.tolist()}
+
+    return Order()
 
 
 def _history(log: list[dict[str, float]], measure: str) -> list[dict[str, float]]:

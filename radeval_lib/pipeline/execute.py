@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import shutil
 import tempfile
 import time
 import warnings
@@ -273,6 +274,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progres
             if not place.is_cell:
                 steps.write_record(stage, _lasting(parameters), executed)
         os.replace(executed, place.executed)
+    shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
     steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
 
 

@@ -26,6 +26,8 @@ from radeval_lib.study.profiles import Profile, command
 
 Value = str | int | float | bool
 FACTS = "cell.json"
+UNFINISHED = "unfinished"
+"""Beside ``cells``: what runs that were killed need to go on."""
 CELL_MODEL = "cell:"
 """Before a notebook's name, in a profile's ``models``: the model that the first planned cell of it keeps."""
 _PAGES = "radeval_lib.pages"
@@ -97,6 +99,11 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
 def folder(output_dir: Path, cell: Cell) -> Path:
     """Where a cell's results stand."""
     return output_dir / "cells" / cell.notebook / cell.slug
+
+
+def unfinished(output_dir: Path, cell: Cell) -> Path:
+    """Where a run keeps work that it has begun; a page's is that of a cell without parameters."""
+    return output_dir / UNFINISHED / cell.notebook / cell.slug
 
 
 def write(

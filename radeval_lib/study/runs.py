@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Mapping
@@ -200,11 +202,18 @@ class Run:
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
             cells.write(new, cell, tables, content, model)
+        shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
-    def study_folder(self) -> Path:
-        """Where a search of this cell keeps its trials until the cell has ended: it outlives a killed run."""
-        cell = Cell(self.notebook, self.parameters)
-        return self.output_dir / "studies" / cell.notebook / cell.slug
+    def unfinished(self, *names: str | int) -> Path:
+        """Where a piece of work of this run keeps how far it is: it outlives a kill, and is removed when the
+        run has ended.
+
+        Parameters
+        ----------
+        names : tell the piece from the others of this run.
+        """
+        folder = cells.unfinished(self.output_dir, Cell(self.notebook, self.parameters))
+        return folder / "-".join(re.sub(r"[^\w.-]", "_", str(name)) for name in names)
 
     def is_first_cell(self) -> bool:
         """Whether this is the first planned cell of its notebook, whose model a profile may name."""
@@ -343,7 +352,8 @@ def begin(
         parameters=tuple(parameters.items()),
     )
     if stage := os.environ.get(STAGE):
-        own = ("annotation_task", "cache", "models", "studies")  # what outlives a run, below its outputs
+        # What outlives a run, below its outputs.
+        own = ("annotation_task", "cache", "models", cells.UNFINISHED)
         write_guard.refuse_writes_outside(
             notebook, [Path(stage), BUILD / "models", *(run.output_dir / name for name in own)]
         )

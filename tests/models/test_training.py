@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import torch
 from safetensors.torch import save_model
 from torch import nn
 
+from radeval_lib import origin
+from radeval_lib.models import checkpoints
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.training import Trained, TrainingSettings, train
 
@@ -111,38 +115,134 @@ def test_accumulated_passes_make_the_step_of_a_large_batch() -> None:
     assert found[0] == pytest.approx(found[1], abs=1e-5)
 
 
-def test_a_killed_training_goes_on_from_its_last_checkpoint(tmp_path: Path) -> None:
-    whole = train(Fit(), POINTS, POINTS, _settings())
-    with pytest.raises(KeyboardInterrupt):
-        train(Fit(dies_at=4), POINTS, POINTS, _settings(), folder=tmp_path)
-    task = Fit()
-    resumed = train(task, POINTS, POINTS, _settings(), folder=tmp_path)
-    assert task.measured == 3  # epochs four to six
-    assert resumed.history == whole.history
-    assert _weights(resumed) == _weights(whole)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "finished.json",
-        "model.safetensors",
-        "training.json",
-    ]
-    kept = Fit()
-    read = train(kept, POINTS, POINTS, _settings(), folder=tmp_path)
-    assert (kept.measured, read.history, _weights(read)) == (0, whole.history, _weights(whole))
+@pytest.fixture
+def at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(checkpoints.SECONDS, "0")
+    monkeypatch.setattr(checkpoints, "_SHARE", math.inf)
 
 
+class Noisy(Fit):
+    """Draws from a generator of its own, as masks of words are drawn."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.generator = torch.Generator().manual_seed(3)
+
+    def example(self, record: Point) -> dict[str, Any]:
+        return {**super().example(record), "input_ids": [0] * (1 + int(10 * abs(record[0])))}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        if len(self.seen) + 1 == self.dies_at:
+            raise KeyboardInterrupt
+        batch = super().collate(examples)
+        return {**batch, "x": batch["x"] + 0.1 * torch.randn(batch["x"].shape, generator=self.generator)}
+
+    def measure(self, records: Sequence[Point]) -> dict[str, float]:
+        return {"fit": -sum(float(weight.detach().sum()) for weight in self.module.parameters())}
+
+
+KINDS = [{}, {"by_length": True}, {"batch_size": 2, "accumulate": 3}]
+
+
+@pytest.mark.usefixtures("at_every_step")
+@pytest.mark.parametrize("changed", KINDS, ids=str)
+def test_a_training_killed_at_any_batch_goes_on_to_the_same_numbers(
+    changed: dict[str, Any], tmp_path: Path
+) -> None:
+    settings = _settings(**{"epochs": 4, **changed})
+    whole = train(Noisy(), POINTS, POINTS, settings)
+    after = torch.rand(3).tolist()
+    for moment in range(8, len(whole.task.seen), 5):
+        folder = tmp_path / str(moment)
+        with pytest.raises(KeyboardInterrupt):
+            train(Noisy(dies_at=moment), POINTS, POINTS, settings, folder=folder)
+        with pytest.raises(KeyboardInterrupt):  # twice in a row
+            train(Noisy(dies_at=2), POINTS, POINTS, settings, folder=folder)
+        resumed = train(Noisy(), POINTS, POINTS, settings, folder=folder)
+        assert torch.rand(3).tolist() == after
+        assert len(resumed.task.seen) < len(whole.task.seen)
+        assert resumed.history == whole.history
+        assert _weights(resumed) == _weights(whole)
+        read = train(Noisy(dies_at=1), POINTS, POINTS, settings, folder=folder)
+        assert torch.rand(3).tolist() == after
+        assert (read.history, _weights(read), read.task.seen) == (whole.history, _weights(whole), [])
+
+
+@pytest.mark.usefixtures("at_every_step")
 def test_patience_outlives_a_kill(tmp_path: Path) -> None:
     script = [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
     with pytest.raises(KeyboardInterrupt):
-        train(Fit(script, dies_at=3), POINTS, POINTS, _settings(patience=2), folder=tmp_path)
-    resumed = train(Fit(script[2:]), POINTS, POINTS, _settings(patience=2), folder=tmp_path)
+        train(Fit(script, dies_at=3), POINTS, POINTS, _settings(patience=2), folder=tmp_path / "one")
+    resumed = train(Fit(script[2:]), POINTS, POINTS, _settings(patience=2), folder=tmp_path / "one")
     assert [row["fit"] for row in resumed.history] == script[:3]
 
 
-def test_a_folder_holds_one_training(tmp_path: Path) -> None:
-    train(Fit(), POINTS, POINTS, _settings(epochs=1), folder=tmp_path)
-    for data, settings in ((POINTS[1:], _settings(epochs=1)), (POINTS, _settings(epochs=2))):
-        with pytest.raises(ModelError, match="a training with other data or settings"):
-            train(Fit(), data, POINTS, settings, folder=tmp_path)
+@pytest.mark.usefixtures("at_every_step")
+def test_another_training_starts_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = _settings(epochs=1)
+    train(Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
+    other = Fit()
+    with torch.no_grad():
+        other.module.head.bias += 1  # type: ignore[union-attr, operator]
+    for task, data, dev, changed in (
+        (Fit(), POINTS[1:], POINTS, settings),
+        (Fit(), POINTS, POINTS[1:], settings),
+        (Fit(), POINTS, POINTS, _settings(epochs=2)),
+        (other, POINTS, POINTS, settings),
+    ):
+        train(task, data, dev, changed, folder=tmp_path / "one")
+        assert task.measured == changed.epochs
+    monkeypatch.setattr(origin, "own_files", lambda: "other code")
+    train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
+    assert task.measured == 1
+    train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
+    assert task.measured == 0
+
+
+@pytest.mark.usefixtures("at_every_step")
+@pytest.mark.parametrize("name", ["about.json", "weights.safetensors", "best.safetensors"])
+def test_a_damaged_checkpoint_is_thrown_away_and_told(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        train(Fit(dies_at=3), POINTS, POINTS, _settings(), folder=tmp_path / "one")
+    content = (tmp_path / "one" / name).read_bytes()
+    (tmp_path / "one" / name).write_bytes(content[: len(content) // 2])
+    resumed = train(Fit(), POINTS, POINTS, _settings(), folder=tmp_path / "one")
+    assert resumed.task.measured == 6
+    assert "one starts over: its checkpoint is damaged" in caplog.text
+
+
+def test_short_trainings_keep_nothing_and_long_ones_little(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train(Fit(), POINTS, POINTS, _settings(epochs=1), folder=tmp_path / "one")
+    assert not list(tmp_path.iterdir())
+    now, writing = [0.0], 10.0
+    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now[0])
+    save = checkpoints.atomic.new_folder
+
+    @contextmanager
+    def slow(target: Path) -> Iterator[Path]:
+        with save(target) as new:
+            yield new
+        now[0] += writing
+
+    monkeypatch.setattr(checkpoints.atomic, "new_folder", slow)
+    kept = checkpoints.Checkpoint(tmp_path / "two", {})
+    spent = 0.0
+    while now[0] < 100_000:
+        now[0] += 7
+        if kept.due():
+            kept.write({})
+            spent += writing
+    assert 0.03 < spent / now[0] < 0.05
+    writing = 0.1
+    kept.write({})
+    now[0] += 299
+    assert not kept.due()
+    now[0] += 1
+    assert kept.due()
 
 
 def test_training_says_how_far_it_is(caplog: pytest.LogCaptureFixture) -> None:

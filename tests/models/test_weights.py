@@ -25,7 +25,6 @@ from radeval_lib.models.summarizers.extractive import SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
 from tests.models.test_layouts import bare_bert, bert
-from tests.models.test_training import POINTS, Fit
 from tests.robustness import spoiled_models
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -181,25 +180,6 @@ def test_a_spoiled_selector_is_refused(tmp_path: Path, change: Weights, message:
     changed(tmp_path, lambda held: {**held, **change}, extractive._WEIGHTS)
     with pytest.raises(ModelError, match=message):
         SentenceSelector.load(tmp_path, spoiled_models._vectors, encoder_name="three").summarize(["No. Yes."])
-
-
-FIT = TrainingSettings(learning_rate=0.05, batch_size=5, epochs=4, measure="fit", device="cpu")
-
-
-def test_a_training_does_not_go_on_from_part_of_a_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        train(Fit(dies_at=3), POINTS, POINTS, FIT, folder=tmp_path)
-    last = max(tmp_path.glob("checkpoint-*"), key=lambda path: int(path.name.removeprefix("checkpoint-")))
-    changed(last, lambda held: dict(list(held.items())[1:]))
-    with pytest.raises(ModelError, match=r"damaged checkpoint: weights are missing.* Delete the folder"):
-        train(Fit(), POINTS, POINTS, FIT, folder=tmp_path)
-
-
-def test_a_finished_training_is_read_back_whole(tmp_path: Path) -> None:
-    train(Fit(), POINTS, POINTS, FIT, folder=tmp_path)
-    changed(tmp_path, lambda held: dict(list(held.items())[1:]))
-    with pytest.raises(ModelError, match="weights are missing"):
-        train(Fit(), POINTS, POINTS, FIT, folder=tmp_path)
 
 
 def test_a_training_from_old_names_of_norms_goes_on_with_all_that_it_learned(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from tests.robustness import (
     kills,
     leaks,
     names,
+    resuming,
     runaway,
     scoring,
     spoiled_models,
@@ -43,6 +44,10 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "scoring": (
         "scoring killed, crowded out or sent elsewhere: it resumes with the same bytes, or says why not",
         scoring.tries,
+    ),
+    "resuming": (
+        "work killed twice: it goes on from its checkpoint to the bytes of undisturbed work",
+        resuming.tries,
     ),
     "leaks": (
         "planted leaks: the build fails, and no file that held the text stays; clean builds pass",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from radeval_lib.data.categories import GREEN_NAMES, LETTERS
@@ -10,8 +10,9 @@ from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.errors import RadevalError
 
 Pair = tuple[str, str]
-Keep = Callable[[int, str], None]
-"""Called with a pair's position and its analysis as soon as that is there."""
+Keep = Callable[[Mapping[int, str]], None]
+"""Called with analyses by their pairs' positions as soon as they are there, those that were made together at
+once: what is kept of them decides which pairs a run that goes on reads together."""
 
 LONGEST = 300
 """Words of a report that a prompt holds, as the released package cuts them."""
@@ -36,10 +37,9 @@ class Judge(Protocol):
 
 
 def handed(answers: list[str], keep: Keep | None) -> list[str]:
-    """The answers, after each was handed to ``keep``."""
+    """The answers, after they were handed to ``keep``."""
     if keep is not None:
-        for place, answer in enumerate(answers):
-            keep(place, answer)
+        keep(dict(enumerate(answers)))
     return answers
 
 

@@ -103,7 +103,7 @@ class EndpointJudge:
             with lock:
                 answers[place] = answer
                 if keep is not None:
-                    keep(place, answer)
+                    keep({place: answer})
 
         with ThreadPoolExecutor(self.concurrency) as pool:
             jobs = [pool.submit(one, place) for place in range(len(pairs))]

@@ -79,7 +79,7 @@ class CausalJudge:
 
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
         order = sorted(range(len(pairs)), key=lambda place: len(prompts[place]))
-        answers = [""] * len(pairs)
+        answers: dict[int, str] = {}
         for start in range(0, len(order), self._batch):
             places = order[start : start + self._batch]
             batch = self.tokenizer.pad(
@@ -94,13 +94,12 @@ class CausalJudge:
                     pad_token_id=self.tokenizer.pad_token_id,
                 )
             new = output[:, batch["input_ids"].shape[1] :]
-            for place, text in zip(
-                places, self.tokenizer.batch_decode(new, skip_special_tokens=True), strict=True
-            ):
-                answers[place] = text.strip()
-                if keep is not None:
-                    keep(place, answers[place])
-        return answers
+            texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
+            made = {place: text.strip() for place, text in zip(places, texts, strict=True)}
+            answers.update(made)
+            if keep is not None:
+                keep(made)
+        return [answers[place] for place in range(len(pairs))]
 
     def fitting(self, reference: str, candidate: str) -> list[int]:
         """Token ids of the prompt, its reports shortened until the answer has room behind it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from radeval_lib.models.cache import BlobCache, text_key
@@ -12,7 +12,7 @@ from radeval_lib.models.loading import ADDRESSES, RULES
 
 
 class CachedJudge:
-    """A judge whose answers are kept in a folder, each as soon as it is there.
+    """A judge whose answers are kept in a folder as soon as they are there.
 
     An answer is found by the hash of both reports and of the judge's signature, and is stored such that only
     who has the two reports can read it.
@@ -34,11 +34,10 @@ class CachedJudge:
         wanted = {key: place for place, key in enumerate(keys) if key not in found}
         places = sorted(wanted.values())
 
-        def store(position: int, analysis: str) -> None:
-            place = places[position]
-            value = analysis.encode("utf-8", "surrogatepass")
-            self._cache.put({keys[place]: value})
-            found[keys[place]] = value
+        def store(analyses: Mapping[int, str]) -> None:
+            new = {keys[places[at]]: one.encode("utf-8", "surrogatepass") for at, one in analyses.items()}
+            self._cache.put(new)
+            found.update(new)
 
         if places:
             self._judge.judge([pairs[place] for place in places], store)

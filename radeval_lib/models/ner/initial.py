@@ -20,6 +20,7 @@ def prepare(
     texts: Iterable[str] = (),
     epochs: int = 2,
     device: str = "auto",
+    unfinished: Path | None = None,
 ) -> str:
     """What a tagging scheme can be initialized from; made in ``folder`` where it does not exist yet.
 
@@ -31,6 +32,7 @@ def prepare(
     graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
     texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
     epochs, device : of that training.
+    unfinished : where that training keeps its last checkpoint.
 
     Raises
     ------
@@ -43,12 +45,18 @@ def prepare(
     if name.startswith(UNTRAINED):
         return untrained(start, where, seed)
     if name.startswith(AFTER_GRAPHS):
-        return _after_graphs(start, where, seed, graphs, epochs, device)
+        return _after_graphs(start, where, seed, graphs, epochs, device, unfinished)
     return start
 
 
 def _after_graphs(
-    name: str, folder: Path, seed: int, graphs: Sequence[AnnotatedSentence], epochs: int, device: str
+    name: str,
+    folder: Path,
+    seed: int,
+    graphs: Sequence[AnnotatedSentence],
+    epochs: int,
+    device: str,
+    unfinished: Path | None,
 ) -> str:
     import torch
 
@@ -63,6 +71,7 @@ def _after_graphs(
     dev = [row for row in graphs if row.split == "dev"]
     rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
     settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
-    train(TaggingTask(scheme), [row for row in graphs if row.split == "train"], dev, settings)
+    train_set = [row for row in graphs if row.split == "train"]
+    train(TaggingTask(scheme), train_set, dev, settings, folder=unfinished)
     scheme.save(folder)
     return str(folder)

@@ -102,7 +102,8 @@ def fine_tune(
     task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
     weights = sum(one.numel() for one in task.module.parameters() if one.requires_grad)
     before = _likelihoods(task, held)
-    trained = train(task, teach, choosing, chosen.tuning(seed, run.profile.device)).task
+    tuning = chosen.tuning(seed, run.profile.device)
+    trained = train(task, teach, choosing, tuning, folder=run.unfinished("rank", rank)).task
     after = _likelihoods(trained, held)
     gain = mean_difference(after, before, resamples=run.profile.resamples, rng=run.rng(f"gain {rank}"))
     with tempfile.TemporaryDirectory() as folder:

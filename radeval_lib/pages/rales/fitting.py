@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib import origin
 from radeval_lib.models.derived import frozen
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales import search as searching
@@ -52,6 +53,7 @@ class Plan:
     device: str
     rng: Callable[[str], np.random.Generator]
     start: Callable[[int], str]
+    folder: Path
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -106,9 +108,9 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
             TrainingSettings(**own), seed=plan.seed + draw, device=plan.device, measure=plan.task.measure
         )
         whole = replace(chosen, epochs=int(chosen.epochs), batch_size=int(chosen.batch_size))
-        value = train(fitted, plan.task.training_records(parts.train), parts.dev, whole).best[
-            plan.task.measure
-        ]
+        learned = plan.task.training_records(parts.train)
+        trained = train(fitted, learned, parts.dev, whole, folder=plan.folder / f"draw {draw}")
+        value = trained.best[plan.task.measure]
         counts, logits = partial(plan.task.counts, fitted), getattr(fitted, "logits", None)
     tables = {}
     if isinstance(plan.task, ProcedureBenchmark) and logits is not None:
@@ -159,7 +161,7 @@ def outputs(
     return pd.concat(frames, ignore_index=True)
 
 
-def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
+def fit_regime(plan: Plan, what: Mapping[str, Any]) -> Tables:
     """Search on the first draw, then fit the others with the settings that were best on validation."""
     number = plan.settings.trials.get(f"{plan.task.name}/{plan.regime}", 0)
     found: list[Tables] = []
@@ -170,7 +172,7 @@ def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
             lambda settings: fit(plan, 0, settings),
             plan.space,
             trials=number,
-            folder=folder,
+            folder=plan.folder / "search",
             what={**what, "task": plan.task.name, "regime": plan.regime},
             seed=plan.seed,
             startup=plan.settings.startup,
@@ -203,7 +205,7 @@ def fit_regime(plan: Plan, folder: Path, what: Mapping[str, Any]) -> Tables:
 def fit_work(
     run: Run, settings: Settings, encoder: str, work: Sequence[tuple[str, str]]
 ) -> tuple[Tables, list[str]]:
-    """Fit an encoder to tasks in regimes; a search that was killed goes on where it stopped.
+    """Fit an encoder to tasks in regimes; searches and trainings that were killed go on where they stopped.
 
     Parameters
     ----------
@@ -230,16 +232,22 @@ def fit_work(
         found: dict[str, list[pd.DataFrame]] = {}
         for name, regime in work:
             task, parts = records(name)
-            plan = Plan(
-                task, parts, settings, regime, run.seed, run.profile.device, run.rng, partial(start, name)
-            )
-            what = {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed}
-            for kind, table in fit_regime(plan, run.study_folder() / name / regime, what).items():
+            where = run.unfinished(name, regime)
+            begin, device = partial(start, name), run.profile.device
+            plan = Plan(task, parts, settings, regime, run.seed, device, run.rng, begin, where)
+            begin(0)  # so that the models it reads are known
+            for kind, table in fit_regime(plan, what_of(run, encoder)).items():
                 found.setdefault(kind, []).append(table)
     fitted = [records(name) for name in dict.fromkeys(name for name, _ in work)]
     classes = [task.labels(parts) for task, parts in fitted if isinstance(task, ProcedureBenchmark)]
     tables = {kind: pd.concat(frames, ignore_index=True) for kind, frames in found.items()}
     return tables, classes[0] if classes else []
+
+
+def what_of(run: Run, encoder: str) -> dict[str, Any]:
+    """Names what a search depends on, once its records are loaded and its encoder is made."""
+    read = {"data": origin.used_data(), "models": origin.used_models()}
+    return {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed, **read}
 
 
 def ready_encoder(run: Run, settings: Settings, encoder: str, parts: Parts, seed: int, folder: Path) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic
+from radeval_lib import atomic, origin
 from radeval_lib.errors import SearchError
 from radeval_lib.pages.rales.settings import Dimension
 from radeval_lib.paths import display_path
@@ -73,7 +73,8 @@ def search(
     _import_optuna()
     from optuna.trial import TrialState
 
-    study = _opened(folder, {**what, "space": {key: one.model_dump() for key, one in space.items()}})
+    ranges = {key: one.model_dump() for key, one in space.items()}
+    study = _opened(folder, {**what, "space": ranges, "conditions": origin.conditions()})
     for trial in study.get_trials(states=(TrialState.RUNNING,)):
         study.tell(trial.number, state=TrialState.FAIL)
     while (done := len(study.get_trials(states=(TrialState.COMPLETE,)))) < trials:

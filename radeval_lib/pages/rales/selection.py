@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from radeval_lib.pages.rales import search
-from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder
+from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder, what_of
 from radeval_lib.pages.rales.settings import Settings
 from radeval_lib.pages.rales.tasks import BenchmarkTask
 from radeval_lib.study.runs import Run
@@ -29,14 +29,15 @@ def repeated_search(run: Run, settings: Settings, encoder: str, task: BenchmarkT
     parts, rows = task.parts(run.load(task.role)), []
     with tempfile.TemporaryDirectory() as folder:
         start = ready_encoder(run, settings, encoder, parts, run.seed, Path(folder))
-        plan = Plan(task, parts, small, "all", run.seed, run.profile.device, run.rng, lambda draw: start)
+        device, where = run.profile.device, run.unfinished("searches")
+        plan = Plan(task, parts, small, "all", run.seed, device, run.rng, lambda draw: start, where)
         for number in range(chosen.searches):
             trials = search.search(
                 partial(fit, plan, number),
                 plan.space,
                 trials=chosen.trials,
-                folder=run.study_folder() / str(number),
-                what={"encoder": encoder, "profile": run.profile.digest, "seed": run.seed},
+                folder=where / f"search {number}",
+                what=what_of(run, encoder),
                 seed=run.seed + number,
                 startup=settings.startup,
             )

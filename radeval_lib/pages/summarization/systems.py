@@ -58,12 +58,14 @@ def make(
     seed: int,
     encoder: Encoder | None = None,
     device: str = "auto",
+    folder: Path | None = None,
 ) -> Made:
-    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L."""
+    """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a training that
+    takes long keeps its last checkpoint in ``folder``."""
     if system.needs_vectors and encoder is None:
         raise ParameterError(f"a system of kind {system.kind!r} needs an encoder", "systems")
     try:
-        return _made(system, train_set, dev, seed, encoder, device)
+        return _made(system, train_set, dev, seed, encoder, device, folder)
     except TypeError as error:
         raise ParameterError(
             f"a setting does not exist: {error}", f"systems, {system.kind}", "Correct it in the profile."
@@ -77,6 +79,7 @@ def _made(
     seed: int,
     encoder: Encoder | None,
     device: str,
+    folder: Path | None,
 ) -> Made:
     if system.kind == "lead":
         return Made(Lead(**system.settings), [], None)
@@ -92,7 +95,7 @@ def _made(
         return Made(chosen, [], chosen.save)
     task = _task(system, train_set, seed, device)
     settings = TrainingSettings(**{"measure": "rouge_l", **system.training, "seed": seed, "device": device})
-    trained = train(task, train_set, dev, settings)
+    trained = train(task, train_set, dev, settings, folder=folder)
     return Made(task, trained.history, task.save)
 
 

@@ -134,6 +134,7 @@ def _run(
                     seed=each,
                     encoder=encoder,
                     device=run.profile.device,
+                    folder=run.unfinished(train_set, name, each),
                 )
                 told(each, name, train_set if system.learns else "", made.summarizer.summarize(findings))
                 histories.append(
