@@ -22,7 +22,7 @@ from pathlib import Path
 
 import psutil
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 _CONF = """ClusterName=radbook
 SlurmctldHost={host}(127.0.0.1)
 SlurmUser=root
@@ -100,7 +100,12 @@ class Cluster:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
+        path = f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
+
+    @property
+    def node(self) -> str:
+        return socket.gethostname().partition(".")[0]
 
     def call(self, *command: str, check: bool = True) -> str:
         """What a client says, as ``scontrol``."""
@@ -155,18 +160,21 @@ class Cluster:
 @contextmanager
 def running(folder: Path, workers: int = 2, cpus: int = 16) -> Iterator[Cluster]:
     """A cluster while this lasts: ``cpus`` processors, and a GPU for each of ``workers`` cells at once."""
-    for name in ("munge", "controller", "node"):
+    for name in ("munge", "controller", "node", "bin"):
         (folder / name).mkdir(parents=True)
     folder.chmod(0o755)  # munged trusts no socket below a folder that others may not enter
     key = folder / "munge" / "key"
     key.write_bytes(os.urandom(1024))
     key.chmod(0o400)
-    host = socket.gethostname().partition(".")[0]
-    text = _CONF.format(host=host, folder=folder, ports=free_ports(2), workers=workers, cpus=cpus)
+    cluster = Cluster(folder, workers)
+    text = _CONF.format(host=cluster.node, folder=folder, ports=free_ports(2), workers=workers, cpus=cpus)
     (folder / "slurm.conf").write_text(text, encoding="ascii")
     # Files that are surely there stand for devices: SLURM counts them, and opens none.
     (folder / "gres.conf").write_text(f"Name=gpu File=/dev/tty[1-{workers}]\n", encoding="ascii")
-    cluster = Cluster(folder, workers)
+    # Snakemake's executor hides SLURM_CONF from srun, which then looks for the machine's own cluster.
+    srun = folder / "bin" / "srun"
+    srun.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {shutil.which("srun")} "$@"\n')
+    srun.chmod(0o755)
     try:
         for daemon in ("munged", "slurmctld", "slurmd"):
             cluster.start(daemon)
@@ -179,5 +187,5 @@ if __name__ == "__main__":
     if why := missing():
         sys.exit(why)
     with running(Path(sys.argv[1]).resolve()) as started, suppress(KeyboardInterrupt):
-        print(f"export SLURM_CONF={started.folder / 'slurm.conf'}", flush=True)
+        print(f"export SLURM_CONF={started.folder}/slurm.conf PATH={started.folder}/bin:$PATH", flush=True)
         started.daemons["slurmctld"].wait()
