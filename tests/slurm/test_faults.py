@@ -52,6 +52,7 @@ class Cells:
     def __init__(self, folder: Path, slurm: cluster.Cluster) -> None:
         self.gate = folder / "gate"
         self.gate.mkdir()
+        (folder / "repository").mkdir()
         tiny = tiny_repository(folder / "repository")
         package = tiny.path / "radeval_lib" / "pages" / "counting"
         package.mkdir()
@@ -62,13 +63,19 @@ class Cells:
         profile.write_text(profile.read_text() + f"  counting: {{numbers: {numbers}}}\n", encoding="utf-8")
         self.tiny, self.slurm, self.study = tiny, slurm, Study(tiny, slurm)
         self.write(BODY)
-        os.environ["GATE"] = str(self.gate)
 
     def write(self, body: str) -> None:
         self.tiny.write("facts/cell", body, parameters={"number": 0}, begin="number=number")
 
     def start(self, *numbers: int, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
-        return self.study.start(*(f"facts/cell/{number}" for number in numbers), options=options)
+        self.engine = self.study.start(*(f"facts/cell/{number}" for number in numbers), options=options)
+        return self.engine
+
+    def clear(self) -> None:
+        """End what a failed test left at work."""
+        self.engine.kill()
+        self.slurm.call("scancel", "--user=root")
+        cluster.wait(lambda: not self.slurm.call("squeue", "--noheader"), "jobs do not end")
 
     def noted(self, number: int, what: str) -> list[str]:
         path = self.gate / f"{number}.{what}"
@@ -78,7 +85,7 @@ class Cells:
         """Wait until each of them has begun so often."""
         for number in numbers:
             told = f"cell {number} does not begin; see {self.study.said}"
-            cluster.wait(lambda n=number: len(self.noted(n, "begun")) >= times, told, 60)
+            cluster.wait(lambda n=number: len(self.noted(n, "begun")) >= times, told, 300)
 
     def job(self, number: int) -> str:
         return self.noted(number, "begun")[-1].split()[0]
@@ -115,18 +122,23 @@ class Cells:
 
 
 @pytest.fixture
-def cells(tmp_path: Path, slurm: cluster.Cluster) -> Cells:
-    (tmp_path / "repository").mkdir()
-    return Cells(tmp_path, slurm)
+def cells(
+    tmp_path: Path, slurm: cluster.Cluster, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cells]:
+    made = Cells(tmp_path, slurm)
+    monkeypatch.setenv("GATE", str(made.gate))
+    yield made
+    made.clear()
 
 
 def test_cancelled_killed_and_late_jobs_leave_nothing_and_are_made_later(cells: Cells) -> None:
-    at_work = cells.start(0, 1, 2, 3, options=("--set-resources", "cell:runtime=1"))
+    at_work = cells.start(0, 1, 2, 3)
     cells.begun(0, 1, 2, 3)
     cells.slurm.call("scancel", cells.job(0))
     os.kill(int(cells.noted(1, "begun")[0].split()[1]), signal.SIGKILL)  # its kernel, as for want of memory
+    cells.slurm.call("scontrol", "update", f"JobId={cells.job(2)}", "TimeLimit=1")
     cells.go(3)
-    assert at_work.wait(240) != 0  # cell 2 goes on until its minute is over
+    assert at_work.wait(240) != 0
     states = cells.slurm.states()
     assert [states[cells.job(number)] for number in range(4)] == ["CANCELLED", "FAILED", "TIMEOUT", "COMPLETED"]
     assert cells.whole() == {3}
