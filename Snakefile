@@ -73,6 +73,7 @@ rule page:
         results=directory(OUT + "/results/{page}"),
     wildcard_constraints:
         page=one_of(GRAPH.pages),
+    threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.page),
         command=lambda wildcards: command(wildcards.page),
@@ -91,6 +92,7 @@ rule cell:
         results=directory(OUT + "/cells/{cell}"),
     wildcard_constraints:
         cell=one_of(GRAPH.cells),
+    threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(GRAPH.cells[wildcards.cell].notebook),
         command=lambda wildcards: command(
