@@ -214,7 +214,9 @@ def less(profile: profiles.Profile) -> dict[str, Any]:
     }
     for group in ("systems", "rales_systems"):
         own["experiments"]["summarization"][group] = {
-            name: {"training": ONE} for name, one in found["summarization"][group].items() if "training" in one
+            name: {"training": ONE}
+            for name, one in found["summarization"][group].items()
+            if "training" in one
         }
     return own
 
@@ -223,7 +225,9 @@ def kind(cell: Cell, profile: profiles.Profile) -> tuple[str, ...]:
     """What decides which code a cell runs: the notebook, and the task and regime or the sort of system."""
     given = {name: str(value) for name, value in cell.items}
     if "system" in given:
-        one = summarization.chosen_systems(profile, given["system"], rales="train_set" not in given)[given["system"]]
+        one = summarization.chosen_systems(profile, given["system"], rales="train_set" not in given)[
+            given["system"]
+        ]
         return cell.notebook, one.kind, FAMILIES.get(one.start, "")
     return cell.notebook, given.get("scheme", ""), given.get("task", ""), given.get("regime", "")
 

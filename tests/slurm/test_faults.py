@@ -122,9 +122,7 @@ class Cells:
 
 
 @pytest.fixture
-def cells(
-    tmp_path: Path, slurm: cluster.Cluster, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Cells]:
+def cells(tmp_path: Path, slurm: cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cells]:
     made = Cells(tmp_path, slurm)
     monkeypatch.setenv("GATE", str(made.gate))
     yield made
@@ -140,7 +138,12 @@ def test_cancelled_killed_and_late_jobs_leave_nothing_and_are_made_later(cells: 
     cells.go(3)
     assert at_work.wait(240) != 0
     states = cells.slurm.states()
-    assert [states[cells.job(number)] for number in range(4)] == ["CANCELLED", "FAILED", "TIMEOUT", "COMPLETED"]
+    assert [states[cells.job(number)] for number in range(4)] == [
+        "CANCELLED",
+        "FAILED",
+        "TIMEOUT",
+        "COMPLETED",
+    ]
     assert cells.whole() == {3}
     cells.finish(0, 1, 2, 3)
     assert [len(cells.noted(number, "ended")) for number in range(4)] == [1, 1, 1, 1]
