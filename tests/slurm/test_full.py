@@ -32,7 +32,7 @@ def test_each_kind_of_cell_runs_as_a_job(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     config = f"data_root={tmp_path / 'data'}"
-    with cluster.running(tmp_path / "cluster") as slurm:
+    with cluster.running(tmp_path / "cluster", workers=3) as slurm:
         at_work = study.Study(TinyRepository(tmp_path / "repository"), slurm, "full")
         started = time.monotonic()
         status = at_work.run(*names, config=config, seconds=3600)
