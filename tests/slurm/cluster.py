@@ -2,9 +2,9 @@
 
 python -m tests.slurm.cluster FOLDER    # starts it, says how to reach it, stops it when interrupted
 
-It needs munged, slurmctld and slurmd (Debian: munge, slurmctld, slurmd, slurm-client) and root, as slurmd does. The
-node claims more processors, memory and GPUs than there are, so that several jobs run at once; no job is held
-to its share, and no job that asks for a GPU gets one.
+It needs munged, slurmctld and slurmd (Debian: munge, slurmctld, slurmd, slurm-client), and root, as slurmd
+does. The node claims more processors, memory and GPUs than there are, so that several jobs run at once; no
+job is held to its share, and no job that asks for a GPU gets one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import psutil
 
+UP = ("idle", "mixed", "allocated")
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 _CONF = """ClusterName=radbook
 SlurmctldHost={host}(127.0.0.1)
@@ -122,15 +123,17 @@ class Cluster:
         """Start a daemon, and wait until it answers."""
         folder = self.folder / "munge"
         commands = {
-            "munged": ["munged", "--foreground", "--force", f"--socket={folder}/socket", f"--key-file={folder}/key"]
-            + [f"--{name}-file={folder}/{name}" for name in ("pid", "log", "seed")],
+            "munged": [
+                "munged", "--foreground", "--force", f"--socket={folder}/socket",
+                *(f"--{name}-file={folder}/{name}" for name in ("key", "pid", "log", "seed")),
+            ],
             "slurmctld": ["slurmctld", "-D"],
             "slurmd": ["slurmd", "-D"],
         }  # fmt: skip
         answers = {
             "munged": lambda: (folder / "socket").is_socket(),
             "slurmctld": lambda: "is UP" in self.call("scontrol", "ping", check=False),
-            "slurmd": lambda: self.call("sinfo", "-h", "-o", "%T", check=False).strip() in ("idle", "mixed", "allocated"),
+            "slurmd": lambda: self.call("sinfo", "-h", "-o", "%T", check=False).strip() in UP,
         }  # fmt: skip
         log = (self.folder / f"{daemon}.out").open("ab")
         self.daemons[daemon] = subprocess.Popen(

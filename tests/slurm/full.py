@@ -41,7 +41,10 @@ _SMALL |= {"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "dec
 BEYOND: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("BartForConditionalGeneration", _SMALL),
     "pegasus": ("PegasusForConditionalGeneration", _SMALL),
-    "t5": ("T5ForConditionalGeneration", {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2}),
+    "t5": (
+        "T5ForConditionalGeneration",
+        {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2},
+    ),
     "deberta-v2 tagger": ("DebertaV2ForTokenClassification", DEBERTA),
 }  # fmt: skip
 # An epoch and a draw of each; with nobody's package `radgraph`, the study's own graph model fills its role.
@@ -107,7 +110,8 @@ def files() -> dict[str, bytes]:
         for number, one in enumerate(rows):
             graph = radgraph_json(one.findings, part) | {"data_source": ("MIMIC-CXR", "CheXpert")[number % 2]}
             if part == "test":
-                graph |= dict.fromkeys(("labeler_1", "labeler_2"), {"entities": graph.pop("entities")})
+                twice = {"entities": graph.pop("entities")}
+                graph |= {"labeler_1": twice, "labeler_2": twice}
             graphs[f"{one.report_id}.txt"] = graph if part == "test" else graph | {"data_source": "MIMIC-CXR"}
         made[f"radgraph/{part}.json"] = json_bytes(graphs)
         tagged = [pair for one in rows for pair in iob(one.findings)]

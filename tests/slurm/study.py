@@ -44,8 +44,10 @@ class Study:
         environment = self.cluster.environment | {"PYTHONPATH": os.pathsep.join(paths)}
         with self.said.open("w") as said:
             return subprocess.Popen(
-                [sys.executable, "-m", "snakemake", *targets, *SETTINGS, *options]
-                + ["--config", f"profile={self.profile}", *config.split()],
+                [
+                    sys.executable, "-m", "snakemake", *targets, *SETTINGS, *options,
+                    "--config", f"profile={self.profile}", *config.split(),
+                ],
                 cwd=self.repository.path, env=environment, stdout=said, stderr=subprocess.STDOUT, text=True,
             )  # fmt: skip
 

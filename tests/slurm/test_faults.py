@@ -1,5 +1,5 @@
-"""What goes wrong on a cluster: cells are whole or absent, none is made twice at once, and the next call makes
-what is missing and no more."""
+"""What goes wrong on a cluster: cells are whole or absent, none is made twice at once, and the next call
+makes what is missing and no more."""
 
 from __future__ import annotations
 
