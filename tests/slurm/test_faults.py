@@ -204,13 +204,13 @@ def test_a_job_that_failed_after_its_cell_was_whole(cells: Cells, options: tuple
 def test_an_old_cell_does_not_pass_for_a_new_one_that_failed(cells: Cells) -> None:
     cells.finish(0)
     cells.write(BODY.replace("number**2", "number**3 + 5"))
-    cells.slurm.call("scontrol", "update", f"NodeName={cells.node}", "State=DRAIN", "Reason=test")
+    cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=DRAIN", "Reason=test")
     at_work = cells.start(0, options=("--keep-incomplete",))
     cluster.wait(lambda: "PENDING" in cells.slurm.states().values(), "no job waits", 120)
     waiting = [job for job, state in cells.slurm.states().items() if state == "PENDING"]
     cells.slurm.call("scancel", *waiting)
     assert at_work.wait(240) != 0
-    cells.slurm.call("scontrol", "update", f"NodeName={cells.node}", "State=RESUME")
+    cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=RESUME")
     assert cells.start(0).wait(240) == 0
     folder = cells.study.build / "cells" / "facts" / "cell" / "0"
     cell = Cell.of("facts/cell", number=0)
