@@ -23,6 +23,8 @@ pytestmark = [
     pytest.mark.skipif(bool(study.missing()), reason=study.missing() or "SLURM is here"),
 ]
 
+LONGEST = 600  # seconds that a call may take
+
 # It says when it begins and ends, and waits between for leave to go on.
 BODY = """import os, time
 from pathlib import Path
@@ -109,11 +111,11 @@ class Cells:
         """A further call makes what is missing, and the one after it nothing."""
         self.go(*numbers)
         before = {number: len(self.noted(number, "ended")) for number in self.whole()}
-        assert self.start(*numbers).wait(240) == 0, self.study.said.read_text()
+        assert self.start(*numbers).wait(LONGEST) == 0, self.study.said.read_text()
         assert self.whole() == set(numbers)
         for number in numbers:
             assert number not in before or len(self.noted(number, "ended")) == before[number], "made again"
-        assert self.start(*numbers).wait(60) == 0
+        assert self.start(*numbers).wait(LONGEST) == 0
         assert "Nothing to be done" in self.study.said.read_text()
         left = [path for path in self.study.build.rglob("*") if ".part-" in path.name]
         assert not left
@@ -134,7 +136,7 @@ def test_cancelled_killed_and_late_jobs_leave_nothing_and_are_made_later(cells: 
     os.kill(int(cells.noted(1, "begun")[0].split()[1]), signal.SIGKILL)  # its kernel, as for want of memory
     cells.slurm.call("scontrol", "update", f"JobId={cells.job(2)}", "TimeLimit=1")
     cells.go(3)
-    assert at_work.wait(240) != 0
+    assert at_work.wait(LONGEST) != 0
     states = cells.slurm.states()
     assert [states[cells.job(number)] for number in range(4)] == [
         "CANCELLED",
@@ -154,7 +156,7 @@ def test_a_requeued_job_is_waited_for_and_made_once(cells: Cells) -> None:
     cells.begun(0, times=2)
     assert not psutil.pid_exists(int(cells.noted(0, "begun")[0].split()[1]))
     cells.go(0, 1)
-    assert at_work.wait(240) == 0, cells.study.said.read_text()
+    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
     assert cells.whole() == {0, 1}
     assert [len(cells.noted(number, "ended")) for number in (0, 1)] == [1, 1]
     cells.finish(0, 1)
@@ -168,7 +170,7 @@ def test_a_killed_node_daemon_and_a_killed_controller_cost_nothing_when_they_com
         cells.go(0 if daemon == "slurmd" else 1)  # it ends while the daemon is away
         cluster.wait(lambda: len(cells.noted(0, "ended")) == 1, "cell 0 does not end")
         cells.slurm.start(daemon)
-    assert at_work.wait(240) == 0, cells.study.said.read_text()
+    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
     assert [len(cells.noted(number, "begun")) for number in (0, 1)] == [1, 1]
     cells.finish(0, 1)
 
@@ -182,7 +184,7 @@ def test_a_node_that_is_given_up_makes_nothing_twice_at_once(cells: Cells) -> No
     cluster.wait(given_up, "the node is not given up", 120)
     cells.slurm.start("slurmd")
     cells.go(0)
-    at_work.wait(240)
+    at_work.wait(LONGEST)
     assert cells.whole() <= {0}
     cells.finish(0)
     assert len(cells.noted(0, "ended")) <= 1
@@ -196,7 +198,7 @@ def test_a_job_that_failed_after_its_cell_was_whole(cells: Cells, options: tuple
     executed = cells.study.build / "executed_cells" / "facts" / "cell" / "0.ipynb"
     cluster.wait(executed.exists, "no cell")
     cells.slurm.call("scancel", cells.job(0))
-    assert at_work.wait(240) != 0
+    assert at_work.wait(LONGEST) != 0
     assert cells.whole() == ({0} if options else set())
     cells.finish(0)
 
@@ -209,9 +211,9 @@ def test_an_old_cell_does_not_pass_for_a_new_one_that_failed(cells: Cells) -> No
     cluster.wait(lambda: "PENDING" in cells.slurm.states().values(), "no job waits", 120)
     waiting = [job for job, state in cells.slurm.states().items() if state == "PENDING"]
     cells.slurm.call("scancel", *waiting)
-    assert at_work.wait(240) != 0
+    assert at_work.wait(LONGEST) != 0
     cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=RESUME")
-    assert cells.start(0).wait(240) == 0
+    assert cells.start(0).wait(LONGEST) == 0
     folder = cells.study.build / "cells" / "facts" / "cell" / "0"
     cell = Cell.of("facts/cell", number=0)
     assert read(folder, cell, "embedded").tables["squares"]["power"].tolist() == [5]
