@@ -44,6 +44,10 @@ onstart:
     # Snakemake tells how many steps of each rule wait, but not which.
     told = steps.told_waiting(job.message for job in workflow.dag.needrun_jobs())
     print(told, file=sys.stderr, flush=True)
+    # A step that runs here discards its old outputs when it begins. One that waits in a queue, and never begins,
+    # would leave them beside the record of what it was to make: they would pass for that (Snakemake's #3808).
+    if workflow.non_local_exec:
+        steps.discard(Path(made) for job in workflow.dag.needrun_jobs() for made in job.output)
 
 
 rule book:
@@ -73,6 +77,7 @@ rule page:
         results=directory(OUT + "/results/{page}"),
     wildcard_constraints:
         page=one_of(GRAPH.pages),
+    threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.page),
         command=lambda wildcards: command(wildcards.page),
@@ -91,6 +96,7 @@ rule cell:
         results=directory(OUT + "/cells/{cell}"),
     wildcard_constraints:
         cell=one_of(GRAPH.cells),
+    threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(GRAPH.cells[wildcards.cell].notebook),
         command=lambda wildcards: command(

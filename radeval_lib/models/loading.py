@@ -119,13 +119,13 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     revision = revision_of(where)
     if _local_only(where, revision):
         settings["local_files_only"] = True
+    if revision:
+        settings["revision"] = revision
     if "Tokenizer" in factory.__name__ and Path(where).is_dir():
         soundness.check_vocabulary(Path(where))
     try:
         with quiet():
-            loaded = factory.from_pretrained(
-                where, trust_remote_code=False, **({"revision": revision} if revision else {}), **settings
-            )
+            loaded = factory.from_pretrained(where, trust_remote_code=False, **settings)
             if "Tokenizer" in factory.__name__:
                 soundness.check_tokenizer(loaded, Path(where).name)
                 soundness.check_spelling(loaded, Path(where))
@@ -145,9 +145,8 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 def _config(where: str, settings: dict[str, Any]) -> Any:
     from transformers import AutoConfig
 
-    return AutoConfig.from_pretrained(
-        where, trust_remote_code=False, local_files_only=settings.get("local_files_only", False)
-    )
+    kept = {name: settings[name] for name in ("local_files_only", "revision") if name in settings}
+    return AutoConfig.from_pretrained(where, trust_remote_code=False, **kept)
 
 
 def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any) -> Any:

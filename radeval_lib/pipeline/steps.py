@@ -218,6 +218,15 @@ def waiting(line: str) -> list[str] | None:
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 
+def discard(outputs: Iterable[Path]) -> None:
+    """Remove what steps left, files and folders, as far as it is there."""
+    for path in outputs:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
     """Remember how long a step took."""
     atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")

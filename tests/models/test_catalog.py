@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
 import yaml
 from click.testing import CliRunner
 
@@ -48,6 +49,25 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
     assert Factory.given == {"trust_remote_code": False, "revision": "refs/pr/2"}
     loading.pretrained(Factory, "someone/else")
     assert "revision" not in Factory.given
+
+
+def test_so_are_the_settings_by_which_its_tokenizer_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def from_pretrained(name: str, **settings: Any) -> None:
+        given.update(settings)
+        raise OSError("enough")
+
+    class SomeTokenizer:
+        from_pretrained = staticmethod(lambda name, **settings: None)
+
+    monkeypatch.setattr(loading, "hub_answers", lambda: True)
+    for name in ("check_tokenizer", "check_spelling"):
+        monkeypatch.setattr(loading.soundness, name, lambda *_: None)
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", from_pretrained)
+    with pytest.raises(loading.ModelError, match="enough"):
+        loading.pretrained(SomeTokenizer, "StanfordAIMI/RadBERT")
+    assert given["revision"] == "refs/pr/2"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ SIZES: dict[str, Any] = {
 Weights = dict[str, torch.Tensor]
 
 
-def _model(name: str, **changed: Any) -> Any:
+def random_model(name: str, **changed: Any) -> Any:
     """A model of transformers with weights drawn at random, norms and biases included."""
     kind = getattr(transformers, name)
     torch.manual_seed(0)
@@ -48,7 +48,7 @@ def _model(name: str, **changed: Any) -> Any:
     return model.eval()
 
 
-def _saved(model: Any, folder: Path, change: Callable[[Weights], Weights] = dict) -> Any:
+def saved(model: Any, folder: Path, change: Callable[[Weights], Weights] = dict) -> Any:
     model.save_pretrained(folder)
     file = folder / "model.safetensors"
     save_file(change(load_file(file)), file, metadata={"format": "pt"})
@@ -66,24 +66,24 @@ def bert(folder: Path) -> Any:
             held = {name.replace(new, before): value for name, value in held.items()}
         return {**held, "bert.embeddings.position_ids": torch.arange(512)[None]}
 
-    return _saved(_model("BertForPreTraining"), folder, old)
+    return saved(random_model("BertForPreTraining"), folder, old)
 
 
 def megatron_bert(folder: Path) -> Any:
     """GatorTron."""
-    return _saved(_model("MegatronBertForPreTraining"), folder)
+    return saved(random_model("MegatronBertForPreTraining"), folder)
 
 
 def roberta(folder: Path) -> Any:
     """RoBERTa, RadBERT-RoBERTa: a head of masked words, no pooler, one type of segments, which is zero."""
-    model = _model("RobertaForMaskedLM", type_vocab_size=1, max_position_embeddings=514)
+    model = random_model("RobertaForMaskedLM", type_vocab_size=1, max_position_embeddings=514)
     torch.nn.init.zeros_(model.roberta.embeddings.token_type_embeddings.weight)
-    return _saved(model, folder)
+    return saved(model, folder)
 
 
 def electra(folder: Path) -> Any:
     """A discriminator, its embeddings narrower than its layers."""
-    return _saved(_model("ElectraForPreTraining", embedding_size=16), folder)
+    return saved(random_model("ElectraForPreTraining", embedding_size=16), folder)
 
 
 def deberta_v2(folder: Path) -> Any:
@@ -96,7 +96,7 @@ def deberta_v2(folder: Path) -> Any:
         made["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
         return {name: value.half() for name, value in made.items()}
 
-    return _saved(_model("DebertaV2Model", **DEBERTA), folder, microsoft)
+    return saved(random_model("DebertaV2Model", **DEBERTA), folder, microsoft)
 
 
 DEBERTA: dict[str, Any] = {
@@ -110,8 +110,8 @@ def mpnet(folder: Path) -> Any:
     (folder / "1_Pooling").mkdir()
     (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
     (folder / "modules.json").write_text("[]")
-    return _saved(
-        _model("MPNetModel"),
+    return saved(
+        random_model("MPNetModel"),
         folder,
         lambda held: {**held, "embeddings.position_ids": torch.arange(512)[None]},
     )
@@ -119,16 +119,16 @@ def mpnet(folder: Path) -> Any:
 
 def distilbert(folder: Path) -> Any:
     """BERTScore's default in RadEval."""
-    return _saved(_model("DistilBertForMaskedLM", dim=32, hidden_dim=48, n_layers=2, n_heads=2), folder)
+    return saved(random_model("DistilBertForMaskedLM", dim=32, hidden_dim=48, n_layers=2, n_heads=2), folder)
 
 
 def modernbert(folder: Path) -> Any:
-    return _saved(_model("ModernBertForMaskedLM", pad_token_id=0), folder)
+    return saved(random_model("ModernBertForMaskedLM", pad_token_id=0), folder)
 
 
 def bare_bert(folder: Path) -> Any:
     """MedCPT, SapBERT, BiomedBERT: a bare encoder with its pooler."""
-    return _saved(_model("BertModel"), folder)
+    return saved(random_model("BertModel"), folder)
 
 
 LAYOUTS = {
@@ -184,22 +184,22 @@ def test_the_released_tagger_loads(tmp_path: Path) -> None:
     """RaTE-NER-Deberta, and Medical-NER, from which a tagger for other labels starts."""
     labels = ["O", "B-ANATOMY", "I-ANATOMY"]
     names = {"id2label": dict(enumerate(labels)), "label2id": {label: i for i, label in enumerate(labels)}}
-    _saved(_model("DebertaV2ForTokenClassification", **DEBERTA, **names), tmp_path)
+    saved(random_model("DebertaV2ForTokenClassification", **DEBERTA, **names), tmp_path)
     assert IobTagger(tmp_path, device="cpu").labels == labels
     assert len(IobScheme(tmp_path).labels) == 11
 
 
 def test_bart_loads_without_a_prefix_and_t5_with_a_bias_that_it_never_had(tmp_path: Path) -> None:
     sizes = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "pad_token_id": 0}
-    bart = _model("BartModel", **sizes, encoder_attention_heads=2, decoder_attention_heads=2)
-    t5 = _model("T5ForConditionalGeneration", d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
+    bart = random_model("BartModel", **sizes, encoder_attention_heads=2, decoder_attention_heads=2)
+    t5 = random_model("T5ForConditionalGeneration", d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2)
     odd = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
     for name, model, change in (
         ("bart", bart, dict),
         ("t5", t5, lambda held: {**held, odd: torch.randn(32, 2)}),
     ):
         (tmp_path / name).mkdir()
-        _saved(model, tmp_path / name, change)
+        saved(model, tmp_path / name, change)
         loaded = Seq2SeqSummarizer.load(tmp_path / name, device="cpu").module
         embedding = loaded.get_input_embeddings().weight
         assert torch.equal(embedding, model.get_input_embeddings().weight)
@@ -215,8 +215,8 @@ def test_pegasus_computes_its_positions_and_bart_learns_them(tmp_path: Path) -> 
 
     for kind in ("Pegasus", "Bart"):
         (tmp_path / kind).mkdir()
-        model = _model(f"{kind}ForConditionalGeneration", **sizes)
-        _saved(model, tmp_path / kind, without)
+        model = random_model(f"{kind}ForConditionalGeneration", **sizes)
+        saved(model, tmp_path / kind, without)
         if kind == "Bart":
             with pytest.raises(
                 ModelError, match=r"weights are missing: model\.decoder\.embed_positions\.weight"
@@ -231,8 +231,8 @@ def test_pegasus_computes_its_positions_and_bart_learns_them(tmp_path: Path) -> 
 @pytest.mark.parametrize("kind", ["Llama", "Phi"])
 def test_a_judge_loads_from_shards_with_numbers_that_older_versions_kept(kind: str, tmp_path: Path) -> None:
     """GREEN's RadLLaMA-2 and Phi-2."""
-    model = _model(f"{kind}ForCausalLM", max_position_embeddings=1024)
-    _saved(model, tmp_path)
+    model = random_model(f"{kind}ForCausalLM", max_position_embeddings=1024)
+    saved(model, tmp_path)
     held = load_file(tmp_path / "model.safetensors")
     for layer in range(2):
         held[f"model.layers.{layer}.self_attn.rotary_emb.inv_freq"] = torch.rand(8)

@@ -1,0 +1,219 @@
+"""What goes wrong on a cluster: cells are whole or absent, none is made twice at once, and the next call
+makes what is missing and no more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from radeval_lib.study.cells import Cell, read
+from tests.pipeline.conftest import tiny_repository
+from tests.pipeline.test_build import PLAN
+from tests.slurm import cluster, study
+from tests.slurm.study import Study
+
+pytestmark = [
+    pytest.mark.nightly,
+    pytest.mark.skipif(bool(study.missing()), reason=study.missing() or "SLURM is here"),
+]
+
+LONGEST = 600  # seconds that a call may take
+
+# It says when it begins and ends, and waits between for leave to go on.
+BODY = """import os, time
+from pathlib import Path
+import pandas as pd
+
+gate = Path(os.environ["GATE"])
+with (gate / f"{number}.begun").open("a") as stream:
+    stream.write(f"{os.environ['SLURM_JOB_ID']} {os.getpid()}\\n")
+while not (gate / f"{number}.go").exists():
+    time.sleep(0.1)
+run.save({"squares": pd.DataFrame({"n": [number], "power": [number**2]})})
+with (gate / f"{number}.ended").open("a") as stream:
+    stream.write("ended\\n")"""
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[cluster.Cluster]:
+    with cluster.running(tmp_path_factory.mktemp("slurm") / "cluster", workers=8) as started:
+        yield started
+
+
+class Cells:
+    """A study of cells 0 to 9, of which each waits for leave to end."""
+
+    def __init__(self, folder: Path, slurm: cluster.Cluster) -> None:
+        self.gate = folder / "gate"
+        self.gate.mkdir()
+        (folder / "repository").mkdir()
+        tiny = tiny_repository(folder / "repository")
+        package = tiny.path / "radeval_lib" / "pages" / "counting"
+        package.mkdir()
+        (package / "__init__.py").write_text("")
+        (package / "plan.py").write_text(PLAN, encoding="utf-8")
+        profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
+        numbers = list(range(10))
+        profile.write_text(profile.read_text() + f"  counting: {{numbers: {numbers}}}\n", encoding="utf-8")
+        self.tiny, self.slurm, self.study = tiny, slurm, Study(tiny, slurm)
+        self.write(BODY)
+
+    def write(self, body: str) -> None:
+        self.tiny.write("facts/cell", body, parameters={"number": 0}, begin="number=number")
+
+    def start(self, *numbers: int, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
+        self.engine = self.study.start(*(f"facts/cell/{number}" for number in numbers), options=options)
+        return self.engine
+
+    def clear(self) -> None:
+        """End what a failed test left at work."""
+        self.engine.kill()
+        self.slurm.call("scancel", "--user=root")
+        cluster.wait(lambda: not self.slurm.call("squeue", "--noheader"), "jobs do not end")
+
+    def noted(self, number: int, what: str) -> list[str]:
+        path = self.gate / f"{number}.{what}"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def begun(self, *numbers: int, times: int = 1) -> None:
+        """Wait until each of them has begun so often."""
+        for number in numbers:
+            told = f"cell {number} does not begin; see {self.study.said}"
+            cluster.wait(lambda n=number: len(self.noted(n, "begun")) >= times, told, 300)
+
+    def job(self, number: int) -> str:
+        return self.noted(number, "begun")[-1].split()[0]
+
+    def go(self, *numbers: int) -> None:
+        for number in numbers:
+            (self.gate / f"{number}.go").touch()
+
+    def whole(self) -> set[int]:
+        """Cells that are there, with both of their outputs; another state of a cell is a failure."""
+        found = set()
+        for number in range(10):
+            cell = Cell.of("facts/cell", number=number)
+            folder = self.study.build / "cells" / "facts" / "cell" / str(number)
+            executed = (self.study.build / "executed_cells" / "facts" / "cell" / f"{number}.ipynb").exists()
+            assert executed == (folder / "cell.json").exists(), f"half of cell {number}"
+            if executed:
+                table = read(folder, cell, "embedded").tables["squares"]
+                found.add(int(table["n"].iloc[0]))
+        return found
+
+    def finish(self, *numbers: int) -> None:
+        """A further call makes what is missing, and the one after it nothing."""
+        self.go(*numbers)
+        before = {number: len(self.noted(number, "ended")) for number in self.whole()}
+        assert self.start(*numbers).wait(LONGEST) == 0, self.study.said.read_text()
+        assert self.whole() == set(numbers)
+        for number in numbers:
+            assert number not in before or len(self.noted(number, "ended")) == before[number], "made again"
+        assert self.start(*numbers).wait(LONGEST) == 0
+        assert "Nothing to be done" in self.study.said.read_text()
+        left = [path for path in self.study.build.rglob("*") if ".part-" in path.name]
+        assert not left
+
+
+@pytest.fixture
+def cells(tmp_path: Path, slurm: cluster.Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cells]:
+    made = Cells(tmp_path, slurm)
+    monkeypatch.setenv("GATE", str(made.gate))
+    yield made
+    made.clear()
+
+
+def test_cancelled_killed_and_late_jobs_leave_nothing_and_are_made_later(cells: Cells) -> None:
+    at_work = cells.start(0, 1, 2, 3)
+    cells.begun(0, 1, 2, 3)
+    cells.slurm.call("scancel", cells.job(0))
+    os.kill(int(cells.noted(1, "begun")[0].split()[1]), signal.SIGKILL)  # its kernel, as for want of memory
+    cells.slurm.call("scontrol", "update", f"JobId={cells.job(2)}", "TimeLimit=1")
+    cells.go(3)
+    assert at_work.wait(LONGEST) != 0
+    states = cells.slurm.states()
+    assert [states[cells.job(number)] for number in range(4)] == [
+        "CANCELLED",
+        "FAILED",
+        "TIMEOUT",
+        "COMPLETED",
+    ]
+    assert cells.whole() == {3}
+    cells.finish(0, 1, 2, 3)
+    assert [len(cells.noted(number, "ended")) for number in range(4)] == [1, 1, 1, 1]
+
+
+def test_a_requeued_job_is_waited_for_and_made_once(cells: Cells) -> None:
+    at_work = cells.start(0, 1)
+    cells.begun(0, 1)
+    cells.slurm.call("scontrol", "requeue", cells.job(0))
+    cells.begun(0, times=2)
+    assert not psutil.pid_exists(int(cells.noted(0, "begun")[0].split()[1]))
+    cells.go(0, 1)
+    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
+    assert cells.whole() == {0, 1}
+    assert [len(cells.noted(number, "ended")) for number in (0, 1)] == [1, 1]
+    cells.finish(0, 1)
+
+
+def test_a_killed_node_daemon_and_a_killed_controller_cost_nothing_when_they_come_back(cells: Cells) -> None:
+    at_work = cells.start(0, 1)
+    cells.begun(0, 1)
+    for daemon in ("slurmd", "slurmctld"):
+        cells.slurm.kill(daemon)
+        cells.go(0 if daemon == "slurmd" else 1)  # it ends while the daemon is away
+        cluster.wait(lambda: len(cells.noted(0, "ended")) == 1, "cell 0 does not end")
+        cells.slurm.start(daemon)
+    assert at_work.wait(LONGEST) == 0, cells.study.said.read_text()
+    assert [len(cells.noted(number, "begun")) for number in (0, 1)] == [1, 1]
+    cells.finish(0, 1)
+
+
+def test_a_node_that_is_given_up_makes_nothing_twice_at_once(cells: Cells) -> None:
+    at_work = cells.start(0)
+    cells.begun(0)
+    job = cells.job(0)
+    cells.slurm.kill("slurmd")
+    given_up: Callable[[], bool] = lambda: cells.slurm.states()[job] != "RUNNING"  # noqa: E731
+    cluster.wait(given_up, "the node is not given up", 120)
+    cells.slurm.start("slurmd")
+    cells.go(0)
+    at_work.wait(LONGEST)
+    assert cells.whole() <= {0}
+    cells.finish(0)
+    assert len(cells.noted(0, "ended")) <= 1
+
+
+@pytest.mark.parametrize("options", [(), ("--keep-incomplete",)])
+def test_a_job_that_failed_after_its_cell_was_whole(cells: Cells, options: tuple[str, ...]) -> None:
+    at_work = cells.start(0, options=options)
+    cells.begun(0)
+    cells.go(0)
+    executed = cells.study.build / "executed_cells" / "facts" / "cell" / "0.ipynb"
+    cluster.wait(executed.exists, "no cell")
+    cells.slurm.call("scancel", cells.job(0))
+    assert at_work.wait(LONGEST) != 0
+    assert cells.whole() == ({0} if options else set())
+    cells.finish(0)
+
+
+def test_an_old_cell_does_not_pass_for_a_new_one_that_failed(cells: Cells) -> None:
+    cells.finish(0)
+    cells.write(BODY.replace("number**2", "number**3 + 5"))
+    cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=DRAIN", "Reason=test")
+    at_work = cells.start(0, options=("--keep-incomplete",))
+    cluster.wait(lambda: "PENDING" in cells.slurm.states().values(), "no job waits", 120)
+    waiting = [job for job, state in cells.slurm.states().items() if state == "PENDING"]
+    cells.slurm.call("scancel", *waiting)
+    assert at_work.wait(LONGEST) != 0
+    cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=RESUME")
+    assert cells.start(0).wait(LONGEST) == 0
+    folder = cells.study.build / "cells" / "facts" / "cell" / "0"
+    cell = Cell.of("facts/cell", number=0)
+    assert read(folder, cell, "embedded").tables["squares"]["power"].tolist() == [5]
