@@ -79,7 +79,7 @@ class PrintedCount:
 
 @dataclass(frozen=True, config=_STRICT)
 class Manifest:
-    """What is known about one data set."""
+    """What is known about one data set; ``identifiers`` are the columns that name patients and studies."""
 
     name: Line
     title: Line
@@ -96,6 +96,7 @@ class Manifest:
     citation: Line
     shows: Line
     splits: Lines
+    identifiers: tuple[Line, ...] = ()
     counts: tuple[PrintedCount, ...] = ()
     needed_as: tuple[Line, ...] = ()
     hub: str = ""
