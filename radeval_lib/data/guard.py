@@ -53,9 +53,11 @@ _THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that
 _WORD = re.compile(r"[a-z]{2,}")
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more
-# Where tables and cells join texts, a phrase seems to end with the first word of the next one, such as these.
+# Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
 _FUNCTION_WORDS = frozenset(
-    "a an the and or no with of is are was were there in to for at by on as be this that it from".split()
+    re.findall(
+        "[a-z]+", "a an and or no the with of is are was were there in to for at by on as be this that it"
+    )
 )
 # Standing alone, but for letters before it (s50414267): no decimals, no part of a hash.
 _NUMBER = re.compile(r"[0-9]{8,14}(?![0-9a-z]|\.[0-9])")
@@ -70,7 +72,8 @@ _DAY_MONTH = re.compile(rf"(?<![0-9])([0-9]{{1,2}})(?:st|nd|rd|th)?[ .-]{{1,2}}{
 # An accession number, such as CR19-0045123 or A1234567.
 _CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,4}[-_]?[0-9][0-9-]{3,14}[0-9](?![a-z0-9]|\.[0-9])")
 _NAMED = re.compile(
-    r"(?<![a-z])(?:subject|patient|study|hadm|stay|row|accession|mrn|id)[ _-]?(?:ids?|no|number)?[^a-z0-9]{1,4}"
+    r"(?<![a-z])(?:subject|patient|study|hadm|stay|row|accession|mrn|id)"
+    r"[ _-]?(?:ids?|no|number)?[^a-z0-9]{1,4}"
     r"((?:[0-9]{5,7}(?:[^a-z0-9.]+|\.?$))+)"
 )
 _LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
@@ -81,19 +84,18 @@ _PIECE = 1 << 20  # letters that are hashed at once
 _SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same ones everywhere
 
 UNSEEN = (
-    "words in pixels, for which reason pictures other than SVG are refused",
-    "text that is encrypted, or written in a code that it does not know: reversed, in base32, with digits for "
-    "letters, packed with zstd or Brotli",
+    "words in pixels; pictures other than SVG are therefore refused, and so is what unpacks to over 256 MiB",
+    "text that is encrypted or in a code that it does not know, such as reversed, in base32, with digits for "
+    "letters, or packed with zstd or Brotli",
     "paraphrases",
-    "phrases of three words and fewer, and of four to six words where three texts of the corpus hold them, or "
-    "a public text, a source of a page or a generated report does",
-    "numbers of patients and studies of four digits and fewer, and those of five to seven without the name of "
-    "an identifier before them",
+    "phrases of three words; and longer ones, up to six words, of which a third text of the corpus, a public "
+    "text, a source of a page or a generated report holds each part of four, or whose parts of four end with "
+    "a word such as *the*, or have two words of one or two letters",
+    "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
+    "name of an identifier",
     "days before the year 2100, which anyone may name",
-    "names of people and places where no text of four words or more stands around them",
-    "what masked counts leave to be worked out from totals",
 )
-"""What may get past the guard, in words for a reader; documentation and release reports repeat it."""
+"""What may get past the guard; the book and every release report tell it."""
 
 Hashes = NDArray[np.uint64]
 Found = dict[int, Hashes]  # sequences by kind: how many words, LETTERS or NUMBERS

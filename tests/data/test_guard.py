@@ -123,13 +123,13 @@ def test_phrases_that_are_rare(build: Path, phrase: str, leaks: bool) -> None:
     (build / "index.html").write_text(f"<p>So {phrase} x</p>")
     assert bool(scan(build, CORPORA)) is leaks
     assert not scan(build, {"mimic3_rrs": [f"{SECRET} {word}" for word in ("One", "Two", "Three")]})
-    assert not scan(build, CORPORA, own=[f"Of our own: {phrase}."])
+    assert not scan(build, CORPORA, own=[f"Of our own: {re.sub('<.*?>', '', phrase)}."])
 
 
 def test_own_text_allows_no_sentence(build: Path) -> None:
     (build / "index.html").write_text(f"<p>{SECRET} 50414267</p>")
     assert scan(build, CORPORA, own=[SECRET])
-    assert scan(build, {"x": ["50414267"]}, own=["50414267"])
+    assert scan(build, {"x": ["seen in 50414267"]}, own=["50414267"])
 
 
 @pytest.mark.parametrize(
