@@ -62,7 +62,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 )
 @one_line_errors
 def release(profile: str, data_root: str, output: Path | None) -> None:
-    """Search the rendered book for restricted text and write a report on it to sign, which repeats no text."""
+    """Search the rendered book for restricted text, and write a report to sign that repeats none."""
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.study import profiles

@@ -54,7 +54,7 @@ _WORD = re.compile(r"[a-z]{2,}")
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more
 # Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     re.findall(
         "[a-z]+", "a an and or no the with of is are was were there in to for at by on as be this that it"
     )
@@ -123,7 +123,7 @@ def _phrases(plain: str) -> Hashes:
         return _NONE
     names = np.array([len(part) > 2 and part.isalpha() for part in parts], int)
     names -= len(parts) * np.array([not part.isalnum() for part in parts])  # where a sentence ends
-    ends = np.array([part not in _FUNCTION_WORDS for part in parts])[-PHRASE - 1 :]
+    ends = np.array([part not in FUNCTION_WORDS for part in parts])[-PHRASE - 1 :]
     kept = np.convolve(names, np.ones(-PHRASE, int), "valid") >= _FEWEST_NAMES
     return _sequences(_hashes(parts), -PHRASE)[kept & ends]
 

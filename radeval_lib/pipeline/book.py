@@ -79,7 +79,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for text of the restricted data sets under ``data_root``, see :func:`guard.scan_build`."""
+    """Search a build for restricted text that is under ``data_root``, see :func:`guard.scan_build`."""
     if data_root:
         guard.scan_build(
             output_dir,

@@ -41,9 +41,8 @@ def held() -> list[Held]:
     found = [part for folder in _marked() for part in _parts(folder, _corpora(folder))]
     engine = ROOT / ".snakemake"
     if found and engine.is_dir():
-        found.append(
-            Held(engine, _size(engine), tuple(sorted({one for part in found for one in part.corpora})))
-        )
+        corpora = sorted({one for part in found for one in part.corpora})
+        found.append(Held(engine, _size(engine), tuple(corpora)))
     return found
 
 

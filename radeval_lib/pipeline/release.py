@@ -81,22 +81,22 @@ def report(profile: Profile, data_root: Path | None) -> str:
         [
             f"# Release report: the book of profile {profile.name}",
             "",
-            f"Made on {datetime.now(UTC):%d %B %Y} by radeval-lib {__version__}, commit {commit or 'unknown'}, "
-            f"profile {profile.digest}. SHA-256 of the list of files below: "
+            f"Made on {datetime.now(UTC):%d %B %Y} by radeval-lib {__version__}, commit "
+            f"{commit or 'unknown'}, profile {profile.digest}. SHA-256 of the list of files below: "
             f"{checksums.of_text(_lines(sums))}. This report repeats no text of any data set.",
             "",
             "## What was searched for",
             "",
-            f"Every text, identifier and day of {len(corpora)} restricted data sets, in every file that the build "
-            "left and in its name. Nothing was found."
+            f"Every text, identifier and day of {len(corpora)} restricted data sets, in every file that the "
+            "build left and in its name. Nothing was found."
             if corpora
             else "No restricted data set was in reach of this build or under the data root.",
             "",
             *_table(("data set", "file", "SHA-256"), searched),
             "## How much of what is planted is found",
             "",
-            f"Leaks planted in builds, the last time at commit {found['commit'].iloc[0]}. In the last column: "
-            f"the share that is found is at least so large, at {CONFIDENCE:.0%} confidence for each row "
+            f"Leaks planted in builds, the last time at commit {found['commit'].iloc[0]}. The share that is "
+            f"found is at least what the last column says, at {CONFIDENCE:.0%} confidence for each row "
             "(Clopper and Pearson, one-sided).",
             "",
             *_table(
@@ -112,8 +112,8 @@ def report(profile: Profile, data_root: Path | None) -> str:
             "",
             "## Small counts and model servers",
             "",
-            f"Tables show no count of cases from 1 to {profile.smallest_count - 1}; sums may still tell one, and "
-            "so may figures and sentences."
+            f"Tables show no count of cases from 1 to {profile.smallest_count - 1}; sums may still tell one, "
+            "and so may figures, sentences and the files of results."
             if profile.smallest_count > 1
             else "The profile lets tables show counts of any size.",
             "",
