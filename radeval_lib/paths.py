@@ -19,6 +19,8 @@ REFERENCES = Path(__file__).parent / "references.bib"
 DATA = ROOT / "data"
 BUILD = ROOT / "build"
 RUNS = BUILD / "runs"
+IN_REACH = "restricted.txt"
+"""Beside what a run leaves: the restricted data sets that were within its reach."""
 DEFAULT_PROFILE = "embedded"
 """Name of the file among :data:`PROFILES` that commands and notebooks take where no other is named."""
 

@@ -6,12 +6,22 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from html import escape
+from numbers import Real
 from typing import Any
 
 import pandas as pd
 from IPython.display import HTML
 
 Formatter = str | Callable[[Any], str]
+_hidden: dict[str, int] = {"below": 0}
+
+
+def hide_counts_below(smallest: int) -> None:
+    """From now on :func:`show` writes counts from 1 to ``smallest - 1`` as ``< smallest``; 0: it writes all.
+
+    For runs in reach of restricted data, where a count of a few tells of these few.
+    """
+    _hidden["below"] = smallest
 
 
 def table_html(
@@ -52,8 +62,11 @@ def show(
     missing: str = "–",
     index: bool = True,
     raw: tuple[str, ...] = (),
+    exact: tuple[str, ...] = (),
 ) -> HTML:
     """Display a table in the book's style.
+
+    Whole numbers count as counts of cases, see :func:`hide_counts_below`, save in the columns ``exact``.
 
     Parameters
     ----------
@@ -67,16 +80,21 @@ def show(
         write = rule.format if isinstance(rule, str) else (rule or str)
         shown.isetitem(
             position,
-            [missing if pd.isna(value) else _finite(value, write) for value in frame.iloc[:, position]],
+            [
+                missing if pd.isna(value) else _written(value, write, column in exact)
+                for value in frame.iloc[:, position]
+            ],
         )
     return HTML(table_html(shown, caption, index=index, raw=raw))
 
 
-def _finite(value: Any, write: Callable[[Any], str]) -> str:
-    """A value as ``write`` has it, or the sign of infinity."""
+def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
+    """A value as ``write`` has it, the sign of infinity, or that a count is too small to be told."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return write(value)
+    text = write(value)
+    count = text.isdecimal() and isinstance(value, Real) and not isinstance(value, bool) and not exact
+    return f"< {_hidden['below']}" if count and 0 < int(text) < _hidden["below"] else text
 
 
 def folded(table: HTML) -> HTML:

@@ -1,8 +1,9 @@
-"""``radbook build``, ``run`` and ``render``: run notebooks and render the book."""
+"""``radbook build``, ``run``, ``render`` and ``release``: run notebooks, render the book, report on it."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import click
 
@@ -51,6 +52,25 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")
+
+
+@click.command()
+@profile_option
+@data_root_option
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="The report [default: build/release-PROFILE.md]."
+)
+@one_line_errors
+def release(profile: str, data_root: str, output: Path | None) -> None:
+    """Search the rendered book for restricted text, and write a report to sign that repeats none."""
+    from radeval_lib import atomic, data
+    from radeval_lib.pipeline import release as releasing
+    from radeval_lib.study import profiles
+
+    told = releasing.report(profiles.profile(profile), data.data_root(data_root or None))
+    target = output or BUILD / f"release-{profile}.md"
+    atomic.write_text(target, told)
+    click.echo(f"Report: {display_path(target)}")
 
 
 @click.command(hidden=True)

@@ -1,4 +1,4 @@
-"""``radbook data``: look at, fetch, check and add data files."""
+"""``radbook data``: look at, fetch, check and add data files, and remove what builds hold of them."""
 
 from __future__ import annotations
 
@@ -97,3 +97,22 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
     from radeval_lib.data import fetch
 
     fetch.add(dataset, files, data.data_root(data_root or None), say=click.echo)
+
+
+@data_group.command("purge")
+@click.option("--dry-run", is_flag=True, help="List it and stop.")
+@one_line_errors
+def data_purge(dry_run: bool) -> None:
+    """Remove every build and run that had restricted data in reach; data files stay."""
+    from radeval_lib.pipeline import purging
+
+    found = purging.held()
+    for one in found:
+        click.echo(
+            f"{one.size / 1e6:9,.1f} MB  {display_path(one.path)}: {one.holds} ({', '.join(one.corpora)})"
+        )
+    if not found:
+        click.echo("No build or run had restricted data in reach.")
+    elif not dry_run:
+        purging.purge()
+        click.echo("Removed.")

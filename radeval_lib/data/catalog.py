@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -25,6 +26,7 @@ from radeval_lib.data import (
     radsprl,
     rate_eval,
     rate_ner,
+    reading,
     rexval,
     rrs_lines,
 )
@@ -302,6 +304,22 @@ def texts(record: Any) -> Iterator[RestrictedText]:
             yield RestrictedText(" ".join(item.reveal() for item in value), value[0].source)
 
 
+def identifiers(name: str, root: Path) -> Iterator[str]:
+    """What stands in the columns of a data set's tables that its manifest declares to hold identifiers."""
+    manifest = load_manifest(name)
+    for file in manifest.files if manifest.identifiers else ():
+        path = find(name, root, file.path)
+        if path is None:
+            continue
+        if path.suffix == ".json":
+            found = json.loads(reading.read_text(path))
+            rows: Iterable[Any] = (one for one in found if isinstance(one, dict))
+        else:
+            rows = (row for _, row in reading.read_csv(path, ()))
+        for row in rows:
+            yield from (f"id {row[key]}" for key in manifest.identifiers if row.get(key))
+
+
 def numbers(record: Any) -> Iterator[str]:
     """The long numbers by which a record names its patient and study."""
     for name in ("id", "patient", "study_id"):
@@ -335,6 +353,7 @@ def _stream(name: str, root: Path) -> Iterator[Text]:
     for record in READERS[name].load(root) if path is None else []:
         yield from texts(record)
         yield from numbers(record)
+    yield from identifiers(name, root)
 
 
 def public_texts(root: Path | None) -> Iterator[str]:

@@ -33,6 +33,10 @@ class RoleError(DataError):
     """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
 
 
+class StatementError(DataError):
+    """A statement that is not of its format, or none that allows to send text of a data set to a server."""
+
+
 class RestrictedTextError(DataError, TypeError):
     """Text from data that may not be redistributed was about to be shown or exported.
 

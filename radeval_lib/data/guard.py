@@ -6,13 +6,12 @@ This module is the second line: it looks for sequences of every restricted corpu
 
 Words are compared without case, accents, punctuation, numbers and the labels of annotations, and of a file
 only the words that the corpus knows, so that what interrupts a text does not hide it. Sequences of letters
-alone are compared too, so that it does not matter where words begin, and numbers so long that they name a
-patient, a study or a day. The files are indexed by hashes of their sequences and the corpora stream past
-them, so that no corpus is stored and its size does not matter.
+alone are compared too, so that it does not matter where words begin; phrases of four adjoining words, where
+they are rare in the corpus and stand neither in a public text nor in what the study wrote itself; and
+what names a patient, a study or a day. The files are indexed by hashes of their sequences and the corpora
+stream past them, so that no corpus is stored and its size does not matter.
 
-What it cannot see: words in pixels (pictures are therefore refused), texts under encryption or a code that it
-does not know, phrases of six words and fewer that are no whole text, numbers of fewer than eight digits, and
-paraphrases.
+What it cannot see is listed in :data:`UNSEEN`.
 """
 
 from __future__ import annotations
@@ -42,24 +41,61 @@ RARE_WORDS = 7  # one of so many where at most RARE texts of the corpus hold it,
 RARE = 2
 FEWEST_WORDS = 5  # and so is a whole text of so many that is as rare; shorter ones anyone may write
 LETTERS = 64  # as rare a sequence of so many letters is a hit too,
-NUMBERS = 0  # and so is a number that the corpus names
+PHRASE = -4  # so are so many adjoining words as rare, unless the study itself or a public text says them,
+NUMBERS = 0  # a number that the corpus names, or an identifier of letters and digits,
+NAMED = 1  # and a shorter number behind the name of an identifier
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
-_KINDS = (NUMBERS, *_LENGTHS, LETTERS)
+_KINDS = (PHRASE, NUMBERS, NAMED, *_LENGTHS, LETTERS)
 _LONG_LEAF = 8  # words; a longer line is found in its own file
 _SMALL_FILE = 40  # words that a file has for itself and that may go on in the next
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 _THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
 _WORD = re.compile(r"[a-z]{2,}")
+_PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
+_FEWEST_NAMES = 3  # words of a phrase that have three letters and more
+# Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
+FUNCTION_WORDS = frozenset(
+    re.findall(
+        "[a-z]+", "a an and or no the with of is are was were there in to for at by on as be this that it"
+    )
+)
 # Standing alone, but for letters before it (s50414267): no decimals, no part of a hash.
 _NUMBER = re.compile(r"[0-9]{8,14}(?![0-9a-z]|\.[0-9])")
 _BEFORE = re.compile(r"(?:^|[^0-9a-z.])[a-z]{0,3}$")
-_DAY = re.compile(r"(2[1-9][0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})")  # de-identified years
+# Days of the years to which de-identification moves them, in three orders: 2131-5-2, 5/2/2131, May 2, 2131.
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR, _MONTH = "(2[1-9][0-9]{2})(?![0-9])", f"({'|'.join(_MONTHS)})[a-z]*"
+_DAY = re.compile(rf"{_YEAR}[-/.]([0-9]{{1,2}})[-/.]([0-9]{{1,2}})(?![0-9])")
+_DAY_LAST = re.compile(rf"(?<![0-9])([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.]{_YEAR}")
+_MONTH_DAY = re.compile(rf"{_MONTH}[ .-]{{,2}}([0-9]{{1,2}})(?:st|nd|rd|th)?[ ,-]{{1,2}}{_YEAR}")
+_DAY_MONTH = re.compile(rf"(?<![0-9])([0-9]{{1,2}})(?:st|nd|rd|th)?[ .-]{{1,2}}{_MONTH}[ ,.-]{{1,2}}{_YEAR}")
+# An accession number, such as CR19-0045123 or A1234567.
+_CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,4}[-_]?[0-9][0-9-]{3,14}[0-9](?![a-z0-9]|\.[0-9])")
+_NAMED = re.compile(
+    r"(?<![a-z])(?:subject|patient|study|hadm|stay|row|accession|mrn|id)"
+    r"[ _-]?(?:ids?|no|number)?[^a-z0-9]{1,4}"
+    r"((?:[0-9]{5,7}(?:[^a-z0-9.]+|\.?$))+)"
+)
 _LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
 _NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
 _BASE = random.SystemRandom().getrandbits(64) | 1
 _POWER = {length: np.uint64(pow(_BASE, length, 1 << 64)) for length in (1, 2, 4, 8, 16, 32)}
 _PIECE = 1 << 20  # letters that are hashed at once
 _SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same ones everywhere
+
+UNSEEN = (
+    "words in pixels; pictures other than SVG are therefore refused, and so is what unpacks to over 256 MiB",
+    "text that is encrypted or in a code that it does not know, such as reversed, in base32, with digits for "
+    "letters, or packed with zstd or Brotli",
+    "paraphrases",
+    "phrases of three words; and longer ones, up to six words, of which a third text of the corpus, a public "
+    "text, a source of a page or a generated report holds each part of four, or whose parts of four end with "
+    "a word such as *the*, or have two words of one or two letters",
+    "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
+    "name of an identifier",
+    "days before the year 2100, which anyone may name",
+)
+"""What may get past the guard; the book and every release report tell it."""
 
 Hashes = NDArray[np.uint64]
 Found = dict[int, Hashes]  # sequences by kind: how many words, LETTERS or NUMBERS
@@ -80,19 +116,41 @@ def _plain(text: str) -> str:
     return leak_decoders.folded(text).lower()
 
 
+def _phrases(plain: str) -> Hashes:
+    """A hash of each :data:`PHRASE` that names something, of words and numbers that adjoin in a sentence."""
+    parts = _PART.findall(plain)
+    if len(parts) < -PHRASE:
+        return _NONE
+    names = np.array([len(part) > 2 and part.isalpha() for part in parts], int)
+    names -= len(parts) * np.array([not part.isalnum() for part in parts])  # where a sentence ends
+    ends = np.array([part not in FUNCTION_WORDS for part in parts])[-PHRASE - 1 :]
+    kept = np.convolve(names, np.ones(-PHRASE, int), "valid") >= _FEWEST_NAMES
+    return _sequences(_hashes(parts), -PHRASE)[kept & ends]
+
+
 def _known_words(plain: str, known: frozenset[str]) -> Hashes:
     return _hashes([word for word in _WORD.findall(plain) if word in known])
 
 
 def _numbers(plain: str) -> Hashes:
-    """Numbers of eight digits and more, and days as such."""
-    days = (f"{year}{int(month):02}{int(day):02}" for year, month, day in _DAY.findall(plain))
+    """Numbers of eight digits and more, days as such, and identifiers of letters and digits."""
+    days = [(year, month, day) for year, month, day in _DAY.findall(plain)]
+    for first, second, year in _DAY_LAST.findall(plain):  # either may be the month
+        days += [(year, first, second), (year, second, first)]
+    days += [(year, _MONTHS.index(month) + 1, day) for month, day, year in _MONTH_DAY.findall(plain)]
+    days += [(year, _MONTHS.index(month) + 1, day) for day, month, year in _DAY_MONTH.findall(plain)]
     numbers = (
         found.group()
         for found in _NUMBER.finditer(plain)
         if _BEFORE.search(plain[max(0, found.start() - 4) : found.start()])
     )
-    return _hashes([*numbers, *days])
+    codes = (re.sub("[-_]", "", code) for code in _CODE.findall(plain))
+    return _hashes([*numbers, *codes, *(f"{year}{int(month):02}{int(day):02}" for year, month, day in days)])
+
+
+def _named(plain: str) -> Hashes:
+    """Numbers of five to seven digits behind the name of an identifier, with nothing but others between."""
+    return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]+", run)])
 
 
 def _hashes(found: list[str]) -> Hashes:
@@ -123,6 +181,11 @@ def _letters(plain: str) -> Hashes:
     return np.concatenate([_NONE, *kept])
 
 
+def _short(plain: str) -> Found:
+    """What is known by few signs: phrases and identifiers."""
+    return {PHRASE: _phrases(plain), NUMBERS: _numbers(plain), NAMED: _named(plain)}
+
+
 def _of_words(hashes: Hashes) -> Found:
     return {length: _sequences(hashes, length) for length in _LENGTHS}
 
@@ -131,13 +194,13 @@ def _of_text(text: str, known: frozenset[str]) -> Found:
     """The sequences of a file's or a public text, of its words by those that are ``known``."""
     plain = _plain(text)
     found = _of_words(_known_words(plain, known))
-    return {**found, LETTERS: _letters(plain), NUMBERS: _numbers(plain)}
+    return {**found, LETTERS: _letters(plain), **_short(plain)}
 
 
 def _of_corpus(text: str, found: list[str]) -> Found:
     """The sequences by which a corpus text of these words is known; a short text by all of it."""
     plain = _plain(text)
-    sequences = {LETTERS: _letters(plain), NUMBERS: _numbers(plain)}
+    sequences = {LETTERS: _letters(plain), **_short(plain)}
     hashes = _hashes(found)
     if len(found) >= RARE_WORDS:
         sequences[RARE_WORDS] = _sequences(hashes, RARE_WORDS)
@@ -211,6 +274,13 @@ class Index:
         for kind, hashes in _of_text(text, known).items():
             self.public[kind].append(hashes)
 
+    def allow_short(self, text: str) -> None:
+        """Forget the phrases and the named numbers that the study's own text says; a whole sentence is a leak
+        there too."""
+        for kind, hashes in _short(_plain(leak_decoders.decoded(text))).items():
+            if kind != NUMBERS:
+                self.public[kind].append(hashes)
+
     def leaks(self, corpus: str, texts: Iterable[Text]) -> list[Leak]:
         """Files that hold a sequence of the corpus, in the order in which they were added."""
         every = {kind: self._watched(kind) for kind in _KINDS}
@@ -223,7 +293,7 @@ class Index:
                         holders[kind][hit].add(hash(tuple(found)))
         counts = [0] * len(self.places)
         for kind, hits in holders.items():
-            told = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS) or len(held) <= RARE]
+            told = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS, NAMED) or len(held) <= RARE]
             wanted = np.array(sorted(told), np.uint64)
             for place, own in enumerate(self.of_place[kind]):
                 counts[place] += int(_within(wanted, own).sum())
@@ -261,8 +331,13 @@ def scan(
     public: Iterable[str] = (),
     pictures: Iterable[Path] = (),
     spare: Path | None = None,
+    own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one."""
+    """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
+
+    Phrases of ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages,
+    and reports that it generates.
+    """
     known = frozenset(word for texts in corpora.values() for text in texts for word in words(reveal(text)))
     if not known:
         return []
@@ -296,6 +371,8 @@ def scan(
     _add_names(index, every, known)
     for text in public:
         index.allow(text, known)
+    for text in own:
+        index.allow_short(text)
     return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
 
 
@@ -358,13 +435,14 @@ def scan_build(
     public: Iterable[str] = (),
     pictures: Iterable[Path] = (),
     spare: Path | None = None,
+    own: Iterable[str] = (),
 ) -> None:
     """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
 
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     of a folder of results or of a cell, which are whole or nothing, neither.
     """
-    if leaks := scan(folder, corpora, public, pictures, spare):
+    if leaks := scan(folder, corpora, public, pictures, spare, own):
         hidden = {leak.file for leak in leaks if leak.named}
         for leak in leaks:
             _remove(folder, Path(leak.file))

@@ -368,7 +368,10 @@ def html_texts(text: str) -> Iterator[str]:
         for kind, texts in kinds.items()
         if len(texts) > 2 and len({re.sub(r"\d+", "", one).strip() for one in texts}) <= len(texts) / 2
     }
-    for texts in kinds.values():
+    columns: dict[int, list[str]] = defaultdict(list)
+    for (_, _, column), data in parser.nodes:
+        columns[column].append(data)
+    for texts in (*kinds.values(), *columns.values()):
         yield " ".join(texts)
     if labels:
         yield " ".join(data for kind, data in parser.nodes if kind not in labels)

@@ -39,7 +39,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ONE_LINE]
 Lines = dict[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str), _ONE_LINE]]
-_STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
 def _within(path: str) -> str:
@@ -54,7 +54,7 @@ def _digest(value: Any) -> Any:
     return None if value == UNVERIFIED else value
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class DataFile:
     """A file of a data set."""
 
@@ -66,7 +66,7 @@ class DataFile:
     partial: StrictBool = False
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class PrintedCount:
     """Where a paper prints counts of the data set; the digits stand with the paper's other numbers."""
 
@@ -77,9 +77,9 @@ class PrintedCount:
     note: str = ""
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Manifest:
-    """What is known about one data set."""
+    """What is known about one data set; ``identifiers`` are the columns that name patients and studies."""
 
     name: Line
     title: Line
@@ -96,6 +96,7 @@ class Manifest:
     citation: Line
     shows: Line
     splits: Lines
+    identifiers: tuple[Line, ...] = ()
     counts: tuple[PrintedCount, ...] = ()
     needed_as: tuple[Line, ...] = ()
     hub: str = ""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import BOOK, display_path
+from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import processes, rendered
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import discard, stage
+from radeval_lib.study import cells
+from radeval_lib.synthetic.generator import generate
+
+_GENERATED = 20_000  # reports, for the phrases that the generator makes
 
 
 class BookError(RadevalError):
@@ -66,6 +72,14 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
             display_path(log),
             "Mend the page that it names and run `radbook build` again.",
         )
+    search(output_dir, data_root)
+    rendered.note(output_dir)
+    unfinished.unlink()
+    return index
+
+
+def search(output_dir: Path, data_root: Path | None) -> None:
+    """Search a build for restricted text that is under ``data_root``, see :func:`guard.scan_build`."""
     if data_root:
         guard.scan_build(
             output_dir,
@@ -73,10 +87,24 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
             catalog.public_texts(data_root),
             pictures=BOOK.rglob("*"),
             spare=data_root,
+            own=own_texts(output_dir),
         )
-    rendered.note(output_dir)
-    unfinished.unlink()
-    return index
+
+
+def own_texts(output_dir: Path) -> Iterator[str]:
+    """What the study says itself: sources of pages, reports of the generator, and the tables of cells that
+    say that they rest on these or on open data."""
+    folders = (BOOK, NOTEBOOKS, MANIFESTS, Path(__file__).parents[1])
+    for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
+        if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):
+            yield path.read_text(encoding="utf-8", errors="replace")
+    for report in generate(_GENERATED, seed=0):
+        yield report.findings.text
+        yield report.impression.text
+    for facts in sorted((output_dir / "cells").rglob(cells.FACTS)):
+        if json.loads(facts.read_text(encoding="utf-8")).get("evidence") in ("synthetic", "open"):
+            for table in sorted(facts.parent.glob("*.csv")):
+                yield table.read_text(encoding="utf-8")
 
 
 def _built(output_dir: Path, log: Path) -> bool:

@@ -44,6 +44,7 @@ class Profile(BaseModel):
     threads: Annotated[int, Field(strict=True, ge=1)] = 1
     resamples: Annotated[int, Field(strict=True, ge=1)]
     needs_data_root: bool = False
+    smallest_count: Size = 11
     roles: dict[str, str] = {}
     sizes: dict[str, Size] = {}
     models: dict[str, str] = {}

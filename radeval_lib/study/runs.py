@@ -18,13 +18,14 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from radeval_lib import atomic, data, metrics, origin, roles
-from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.data import statements
+from radeval_lib.data.manifests import load_manifest, names, restricted_in
 from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.metrics.choosing import fitting
 from radeval_lib.models import naming
 from radeval_lib.models.derived import untrained
 from radeval_lib.models.loading import checksum
-from radeval_lib.paths import BUILD, NOTEBOOKS, STAGE, display_path
+from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, display_path
 from radeval_lib.study import cells, profiles, write_guard
 from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput
 from radeval_lib.study.declarations import Declared, declared
@@ -116,6 +117,8 @@ class Run:
             Where the profile fills no such role.
         ResultError, ModelError
             Where the cell that makes it has not run yet, or the model is not there.
+        StatementError
+            Where it is a server, and no statement allows to send it what the data root holds.
         """
         if role not in self.profile.models:
             known = ", ".join(self.profile.models)
@@ -124,6 +127,7 @@ class Run:
             )
         self.require_declared("models", role)
         where = name = self.profile.models[role]
+        statements.require(restricted_in(self.data_root), name, self.data_root)
         if name.startswith(CELL_MODEL):
             cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
             kept = self._kept(cell).model
@@ -153,6 +157,8 @@ class Run:
         filled: dict[str, Any] = {role: self.model(role) for role in kind.needs if role not in settings}
         if "device" in metrics.settings_of(name):
             filled["device"] = self.profile.device
+        for asked in settings.values():
+            statements.require(restricted_in(self.data_root), str(asked), self.data_root)
         return metrics.create(name, **{**filled, **fitting(name, filled), **settings})
 
     def all_metrics(self) -> dict[str, Metric]:
@@ -323,7 +329,7 @@ def begin(
     NotebookError, ProfileError, ParameterError, DataRootError
         Where a parameter is unknown, of the wrong type, or names what does not exist.
     """
-    from radeval_lib import plots
+    from radeval_lib import plots, tables
 
     if not (NOTEBOOKS / f"{notebook}.md").is_file():
         raise NotebookError(
@@ -343,6 +349,8 @@ def begin(
         raise ParameterError(
             f"profile {profile!r} needs data files", notebook, "Name their folder in RADEVAL_DATA_ROOT."
         )
+    in_reach = restricted_in(root)
+    tables.hide_counts_below(settings.smallest_count if in_reach else 0)
     run = kind(
         notebook=notebook,
         profile=settings,
@@ -351,6 +359,10 @@ def begin(
         data_root=root,
         parameters=tuple(parameters.items()),
     )
+    if in_reach:
+        mark = run.output_dir / IN_REACH
+        before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+        atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
     if stage := os.environ.get(STAGE):
         # What outlives a run, below its outputs.
         own = ("annotation_task", "cache", "models", cells.UNFINISHED)

@@ -104,8 +104,54 @@ def test_seven_words_are_a_leak_where_they_are_rare(build: Path) -> None:
     assert not scan(build, {"mimic3_rrs": often})
     (build / "index.html").write_text("<p>It was not seen in March and may</p>")
     assert scan(build, {"mimic3_rrs": often})
-    (build / "index.html").write_text("<p>It was not seen in March</p>")
-    assert not scan(build, CORPORA)
+
+
+@pytest.mark.parametrize(
+    ("phrase", "leaks"),
+    [
+        ("beneath the seventh left", True),
+        ("a faint nodular opacity", True),
+        ("beneath the <b>seventh</b> left", True),
+        ("beneath the old seventh left", False),  # the words do not adjoin
+        ("the seventh left", False),  # three words
+        ("seventh left rib. It was", False),  # the end of a sentence within
+        ("nodular opacity beneath the", False),  # a function word last
+        ("may be a vessel", False),  # two words of three letters and more
+    ],
+)
+def test_phrases_that_are_rare(build: Path, phrase: str, leaks: bool) -> None:
+    (build / "index.html").write_text(f"<p>So {phrase} x</p>")
+    assert bool(scan(build, CORPORA)) is leaks
+    assert not scan(build, {"mimic3_rrs": [f"{SECRET} {word}" for word in ("One", "Two", "Three")]})
+    assert not scan(build, CORPORA, own=[f"Of our own: {re.sub('<.*?>', '', phrase)}."])
+
+
+def test_own_text_allows_no_sentence(build: Path) -> None:
+    (build / "index.html").write_text(f"<p>{SECRET} 50414267</p>")
+    assert scan(build, CORPORA, own=[SECRET])
+    assert scan(build, {"x": ["seen in 50414267"]}, own=["50414267"])
+
+
+@pytest.mark.parametrize(
+    ("text", "leaks"),
+    [
+        ('{"subject_id": 10416}', True),
+        ('[{"subject_id": "10416", "score": 1}]', True),
+        ("SUBJECT_ID,score\n99999,1\n10416,2\n", True),
+        ("<table><tr><th>subject_id</th><th>f1</th></tr><tr><td>10416</td><td>1</td></tr></table>", True),
+        ("read patient 10416, row 3", True),
+        ("10416 pairs", False),
+        ("patient 10417", False),
+        ("accession CR19-0045123", True),
+        ("CR190045123.json", True),
+        ("#CR190045124", False),
+    ],
+)
+def test_identifiers_of_few_signs(build: Path, text: str, leaks: bool) -> None:
+    (build / "results.json").write_text(text)
+    corpus = {"x": ["id 10416", "id CR19-0045123", "a text of a few words more"]}
+    assert bool(scan(build, corpus)) is leaks
+    assert not scan(build, corpus, public=["id 10416, CR19-0045123"])
 
 
 def test_phrases_of_public_text_are_no_leak(build: Path) -> None:
@@ -289,6 +335,10 @@ def test_names_are_read_and_not_told(build: Path, name: str) -> None:
         ("5041426", False),
         ("on 2131-05-02", True),
         ("on 2131/5/2", True),
+        ("on 5/2/2131", True),
+        ("on May 2nd, 2131", True),
+        ("on 2 May 2131", True),
+        ("on 5/3/2131", False),
         ("21310502", True),
         ("on 2131-05-03", False),
         ("on 2019-05-02", False),

@@ -51,7 +51,7 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     ),
     "leaks": (
         "planted leaks: the build fails, and no file that held the text stays; clean builds pass",
-        lambda folder: ((kind, "" if held else kind) for kind, held in leaks.tries(folder)),
+        leaks.measured,
     ),
     "archives": (
         "bombs, and names of members that do no good: refused in one line within 20 s; nothing stays",

@@ -11,10 +11,16 @@ import io
 import json
 import lzma
 import pickle
+import re
+import subprocess
 import tarfile
+import tempfile
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import date
+from functools import cache
 from html import escape
 from pathlib import Path, PurePath
 from random import Random
@@ -24,16 +30,19 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from radeval_lib import tables
+from radeval_lib import atomic, tables
 from radeval_lib.data import guard
 from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.metrics.ratescore.scoring import Entity, Explanation
 from radeval_lib.pages.ratescore import entity_display
-from radeval_lib.paths import BOOK
+from radeval_lib.paths import BOOK, ROOT
+from radeval_lib.pipeline import release
 from radeval_lib.synthetic.generator import generate
 from radeval_lib.synthetic.records import AnnotatedText
 
 CORPUS = 60  # reports in the restricted corpus
+LARGE = 2500  # and where many leaks of each kind are planted
+BATCH = 50  # leaks of a build
 SHORTEST = 20  # words of a report that is planted
 Files = dict[str, bytes]
 
@@ -509,6 +518,95 @@ def number_in_a_name(text: AnnotatedText) -> Files:
     return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
 
 
+def _short_number(text: AnnotatedText) -> int:
+    """The patient's number, as short as those of MIMIC-III."""
+    return 10_000 + crc32(text.text.encode()) % 990_000
+
+
+def _accession(text: AnnotatedText) -> str:
+    return f"CR{_number(text) % 90 + 10}-{_short_number(text):07}"
+
+
+def patient_number(text: AnnotatedText) -> Files:
+    rows = [{"subject_id": _short_number(text), "score": 0.5}]
+    table = tables.table_html(pd.DataFrame(rows), "Scores", index=False)
+    ways = {
+        "results/rales/a/t.json": json.dumps({"table": rows}),
+        "cells/a/t.csv": f"SUBJECT_ID,score\n{_short_number(text)},0.5\n7,0.25\n",
+        "_build/html/page.html": f"<p>Scores</p>{table}",
+        "build.log": f"scored patient {_short_number(text)} in 3 s",
+    }
+    name = _one_of(text, *ways)
+    return {name: ways[name].encode()}
+
+
+def accession_number(text: AnnotatedText) -> Files:
+    ways = {"build.log": "read {}.dcm", "_build/html/page.html": "<td>{}</td>", "cells/a/t.csv": "a\n{},1\n"}
+    name = _one_of(text, *ways)
+    return {name: ways[name].format(_accession(text)).encode()}
+
+
+def day_in_words_or_figures(text: AnnotatedText) -> Files:
+    year, month, day = map(int, _day(text).split("-"))
+    name = date(2000, month, 1).strftime(_one_of(text, "%B", "%b"))
+    ways = (f"{name} {day}, {year}", f"{day} {name} {year}", f"{month}/{day}/{year}", f"{day}.{month}.{year}")
+    return {"_build/html/page.html": _page(f"<p>Seen on {_one_of(text, *ways)} and later</p>")}
+
+
+def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
+    """The sequences of so many words within sentences."""
+    sentences = (re.findall("[a-z]+|[0-9]+", one) for one in re.split(r"[.:;?!](?:\s|$)", text.lower()))
+    return [
+        tuple(words[start : start + length])
+        for words in sentences
+        for start in range(len(words) - length + 1)
+    ]
+
+
+@cache
+def _holders() -> Counter[tuple[str, ...]]:
+    """How many reports of the corpus hold each sequence of four words."""
+    return Counter(part for one in corpus(LARGE) for part in set(_parts_of(one.text, 4)))
+
+
+def _says_much(part: tuple[str, ...]) -> bool:
+    long = sum(len(word) > 2 and word.isalpha() for word in part) >= 3
+    return long and part[-1] not in guard.FUNCTION_WORDS and _holders()[part] <= guard.RARE
+
+
+def _phrase(text: AnnotatedText, length: int) -> Files:
+    """A phrase of which four words are rare and say something, in one of several places."""
+    every = _parts_of(text.text, length)
+    telling = [one for one in every if any(_says_much(one[at : at + 4]) for at in range(length - 3))]
+    if not telling:
+        return {}
+    phrase = " ".join(Random(crc32(text.text.encode())).choice(telling))
+    ways = {
+        "results/rales/a/t.json": json.dumps({"table": [{"found": phrase, "score": 0.5}]}),
+        "_build/html/page.html": f"<p>The reader found <em>{phrase}</em> twice</p>",
+        "build.log": f"[12:00] INFO scored {phrase!r} in 3 s",
+        "executed/rales/a.ipynb": json.dumps({"cells": [{"outputs": [{"text": [f"{phrase}\n"]}]}]}),
+    }
+    name = _one_of(text, *ways)
+    return {name: ways[name].encode()}
+
+
+def phrase_of_four_words(text: AnnotatedText) -> Files:
+    return _phrase(text, 4)
+
+
+def phrase_of_five_words(text: AnnotatedText) -> Files:
+    return _phrase(text, 5)
+
+
+def phrase_of_six_words(text: AnnotatedText) -> Files:
+    return _phrase(text, 6)
+
+
+def phrase_of_seven_words(text: AnnotatedText) -> Files:
+    return _phrase(text, 7)
+
+
 def day_of_a_study(text: AnnotatedText) -> Files:
     return {"results/rales/a/t.csv": f"study,day,score\n1,{_day(text)},0.5\n".encode()}
 
@@ -526,13 +624,14 @@ KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     picture_of_another_name, picture_in_an_output, picture_in_a_style_sheet, picture_in_markdown,
     picture_in_a_drawing, picture_behind_a_sign, picture_under_another_kind, picture_packed,
     letters_that_look_alike, letters_apart_or_joined, colours_of_a_terminal, study_number, number_in_a_name,
-    day_of_a_study,
+    day_of_a_study, day_in_words_or_figures, patient_number, accession_number, phrase_of_four_words,
+    phrase_of_five_words, phrase_of_six_words, phrase_of_seven_words,
 )  # fmt: skip
 
 
-def corpus(seed: int = 0) -> list[AnnotatedText]:
+def corpus(size: int = CORPUS) -> list[AnnotatedText]:
     """Generated findings that stand for a restricted corpus."""
-    return [report.findings for report in generate(CORPUS, seed=seed, min_findings=3)]
+    return [report.findings for report in generate(size, seed=0, min_findings=3)]
 
 
 def clean_build(folder: Path) -> None:
@@ -599,35 +698,50 @@ def _shown(message: str, text: str, names: list[str]) -> bool:
     return together or any(name in message for name in names)
 
 
-def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bool]]:
+def _texts(reports: list[AnnotatedText]) -> dict[str, list[RestrictedText]]:
+    """The restricted corpus of these reports, with what identifies each of them."""
+    named = (
+        f"Accession {_number(one)}, id {_accession(one)}, patient {_short_number(one)}, examination of "
+        f"{_day(one)}."
+        for one in reports
+    )
+    every = [*(one.text for one in reports), *named]
+    return {"mimic3_rrs": [RestrictedText(one, "mimic3_rrs") for one in every]}
+
+
+def _public() -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("*.md"))]
+
+
+def _plant(build: Path, files: Files) -> None:
+    for name, content in files.items():
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        (build / name).write_bytes(content)
+
+
+def tries(folder: Path, each: int = 10) -> Iterator[tuple[str, bool]]:
     """(kind, whether it was found and nothing of it stayed) of each planted leak, and of clean builds."""
-    reports = corpus(seed)
-    numbered = (f"Accession {_number(one)}, examination of {_day(one)}." for one in reports)
-    texts = {"mimic3_rrs": [RestrictedText(one.text, "mimic3_rrs") for one in reports]}
-    texts["mimic3_rrs"] += [RestrictedText(one, "mimic3_rrs") for one in numbered]
-    public = [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("*.md"))]
+    reports, public = corpus(), _public()
+    texts = _texts(reports)
     long = [report for report in reports if len(report.text.split()) >= SHORTEST]
     for kind in KINDS:
-        for number, report in enumerate(Random(seed).sample(long, each)):
-            build = folder / f"{kind.__name__}-{number}"
+        able = [report for report in long if kind(report)]
+        for number, report in enumerate(Random(0).sample(able, each)):
+            build, planted = folder / f"{kind.__name__}-{number}", kind(report)
             clean_build(build)
-            for name, content in kind(report).items():
-                (build / name).parent.mkdir(parents=True, exist_ok=True)
-                (build / name).write_bytes(content)
+            _plant(build, planted)
             try:
                 guard.scan_build(build, texts, public)
             except guard.LeakError as error:
-                planted = kind(report).items()
-                stayed = any((build / name).exists() and _tells(name, content) for name, content in planted)
-                shown = _shown(
-                    str(error),
-                    report.text,
-                    [PurePath(name).stem for name, content in planted if content == b"{}"],
+                stayed = any(
+                    (build / name).exists() and _tells(name, content) for name, content in planted.items()
                 )
+                names = [PurePath(name).stem for name, content in planted.items() if content == b"{}"]
+                shown = _shown(str(error), report.text, names)
                 again = guard.scan(build, texts, public)
-                yield kind.__name__.replace("_", " "), not (stayed or shown or again)
+                yield _name_of(kind), not (stayed or shown or again)
             else:
-                yield kind.__name__.replace("_", " "), False
+                yield _name_of(kind), False
     for plant in CLEAN:
         build = folder / plant.__name__
         build.mkdir()
@@ -637,3 +751,39 @@ def tries(folder: Path, each: int = 10, seed: int = 0) -> Iterator[tuple[str, bo
     build.mkdir()
     _reports_of_a_build(build)  # which are of the generator that wrote the corpus: only other prose can tell
     yield "no leak", not guard.scan(build, {"prose": public})
+
+
+def recall(folder: Path, each: int = 600) -> Iterator[tuple[str, bool]]:
+    """(kind, whether it was found) of leaks planted side by side, :data:`BATCH` in a build."""
+    reports, public = corpus(LARGE), _public()
+    texts = _texts(reports)
+    long = [report for report in reports if len(report.text.split()) >= SHORTEST]
+    for kind in KINDS:
+        chosen = Random(0).sample([report for report in long if kind(report)], each)
+        for start in range(0, each, BATCH):
+            with tempfile.TemporaryDirectory(dir=folder) as build:
+                for number, report in enumerate(chosen[start : start + BATCH]):
+                    _plant(Path(build) / str(number), kind(report))
+                found = {PurePath(leak.file).parts[0] for leak in guard.scan(Path(build), texts, public)}
+            for number in range(len(chosen[start : start + BATCH])):
+                yield _name_of(kind), str(number) in found
+
+
+def _name_of(kind: Callable[[AnnotatedText], Files]) -> str:
+    return kind.__name__.replace("_", " ")
+
+
+def measured(folder: Path) -> Iterator[tuple[str, str]]:
+    """(kind, fault) of every try; the recall of each kind goes to :data:`release.RECALL`."""
+    for kind, held in tries(folder):
+        yield kind, "" if held else kind
+    planted, found = Counter[str](), Counter[str]()
+    for kind, held in recall(folder):
+        planted[kind] += 1
+        found[kind] += held
+        yield kind, "" if held else f"{kind} not found"
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+    rows = [(kind, planted[kind], found[kind], commit or "unknown") for kind in planted]
+    table = pd.DataFrame(rows, columns=["kind", "planted", "found", "commit"])
+    atomic.write_text(release.RECALL, table.to_csv(index=False, lineterminator="\n"))
