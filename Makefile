@@ -15,7 +15,7 @@ ATTACKS ?=
 # Sixty notebooks load the same modules, which Python compiles once where it may keep what it compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book labs lab test robustness open full lint format lock clean
+.PHONY: help book labs lab test robustness open full lint format lock sbom clean
 .DELETE_ON_ERROR:
 
 help: ## say what there is
@@ -75,6 +75,12 @@ lock: ## write requirements.lock anew: the newest versions that pyproject.toml a
 	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \
 	  build/lock/bin/python -m pip freeze --all --exclude pip --exclude radeval-lib | sed 's/+cpu$$//'; } > requirements.lock
 	@rm -rf build/lock
+
+sbom: $(READY) ## list what is installed, with versions and licences, as CycloneDX (build/sbom.json)
+	@rm -rf build/audit && $(PYTHON) -m venv build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check --requirement workflow/audit.lock
+	@build/audit/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+	  --output-file build/sbom.json $(BIN)/python
 
 clean: ## remove everything that can be made again, but not the environment
 	rm -rf build .snakemake .pytest_cache .mypy_cache .ruff_cache

@@ -34,7 +34,7 @@ class RoleError(DataError):
 
 
 class StatementError(DataError):
-    """A statement that is not of its format, or none that allows to send text of a data set to a server."""
+    """A statement that is not of its format, or none that lets text of a data set be sent to a server."""
 
 
 class RestrictedTextError(DataError, TypeError):

@@ -5,7 +5,7 @@ A statement is a file ``statements/<name>.yml`` of the data root::
     corpus: mimic_cxr_rrs
     server: 127.0.0.1:8000
     date: 2026-11-23
-    signed: Name and office of who answers for it
+    signed: Name and position of who answers for it
 
 A server on one's own machine needs one too, because nothing shows what is behind its address.
 """

@@ -17,7 +17,7 @@ HOLDS = {
     "executed": "executed notebooks; of a failed one, what came before",
     "executed_cells": "executed notebooks; of a failed one, what came before",
     "models": "copies of models, none trained on data",
-    "studies": "trials of searches that have not ended",
+    "unfinished": "trials of searches, and models half trained, of work that has not ended",
 }
 """By the folder of a build: what it can hold that comes from data; of any other, pages and results."""
 

@@ -121,13 +121,13 @@ def report(profile: Profile, data_root: Path | None) -> str:
                 ("text of", "may be sent to", "since", "signed"),
                 ((one.corpus, one.server, one.date, one.signed) for one in allowed),
             ),
-            *([] if allowed else ["No statement allows to send text to a model server.", ""]),
+            *([] if allowed else ["No statement allows text to be sent to a model server.", ""]),
             "## Files",
             "",
             *_table(("SHA-256", "bytes", "file"), sums),
             "## Signature",
             "",
-            *_table(("name", "office", "date", "signature"), [("", "", "", "")]),
+            *_table(("name", "position", "date", "signature"), [("", "", "", "")]),
         ]
     )
 

@@ -15,7 +15,7 @@ SECRET = (
 )
 
 
-def _restricted_data(tiny: TinyRepository) -> Path:
+def restricted_data(tiny: TinyRepository) -> Path:
     """A data root of the tiny repository that holds one restricted report."""
     root = tiny.path / "data"
     (root / "mediqa2021").mkdir(parents=True)
@@ -26,7 +26,7 @@ def _restricted_data(tiny: TinyRepository) -> Path:
 
 
 def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository) -> None:
-    root = _restricted_data(tiny)
+    root = restricted_data(tiny)
     tiny.write("facts/two", RECORDS.format(exhibit="facts.table2") + f"\nprint({SECRET!r})")
 
     leaking = tiny.radbook("build", "--data-root", str(root))
@@ -41,13 +41,13 @@ def test_a_planted_leak_fails_the_build_and_names_the_page(tiny: TinyRepository)
 
 
 @pytest.mark.nightly
-def test_a_book_beside_restricted_data_builds(tiny: TinyRepository) -> None:
-    built = tiny.radbook("build", "--data-root", str(_restricted_data(tiny)))
+def test_a_book_besiderestricted_data_builds(tiny: TinyRepository) -> None:
+    built = tiny.radbook("build", "--data-root", str(restricted_data(tiny)))
     assert built.returncode == 0, built.stdout + built.stderr
 
 
-def test_what_a_failing_cell_says_of_restricted_data_is_withheld(tiny: TinyRepository) -> None:
-    root = _restricted_data(tiny)
+def test_what_a_failing_cell_says_ofrestricted_data_is_withheld(tiny: TinyRepository) -> None:
+    root = restricted_data(tiny)
     reading = "from radeval_lib.data import catalog\n\n"
     reading += "pair = catalog.load('mediqa2021_mimic_cxr', run.data_root)[0]"
     tiny.write("facts/one", f"{reading}\nprint(pair.findings.reveal())\nfloat(pair.findings.reveal())")

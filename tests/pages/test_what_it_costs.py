@@ -1,10 +1,13 @@
 """Operations of transformers against numbers that are published or counted by torch."""
 
+import time
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.cost import Size, encoding_operations, least_reading_operations
+from radeval_lib.pages.across import what_it_costs
+from radeval_lib.pages.across.what_it_costs import Size, encoding_operations, least_reading_operations
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:
@@ -43,3 +46,16 @@ def test_texts_are_added_and_a_long_one_costs_more_than_two_halves() -> None:
 
 def test_reading_takes_two_operations_a_weight_and_token() -> None:
     assert least_reading_operations(2.7e9, 100) == 5.4e11
+
+
+def test_hours_are_those_of_every_report_once() -> None:
+    (told,) = what_it_costs.hours(pd.Series([3600.0]), "MIMIC-CXR")
+    assert told == pytest.approx(227.835)
+    assert what_it_costs.duration(told) == "9 days"
+
+
+def test_processor_time_leaves_waiting_out() -> None:
+    assert what_it_costs._seconds(lambda: time.sleep(0.2), "cpu") < 0.1
+    began = time.process_time()
+    spent = what_it_costs._seconds(lambda: sum(range(1_000_000)), "cpu")
+    assert 0 < spent <= time.process_time() - began

@@ -1,0 +1,216 @@
+"""What a score costs: operations counted from layers and tokens, and time on the processor that runs this."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from radeval_lib.data.ratings import rating_table
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.ratescore.scoring import split
+from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.plots import PALETTE
+from radeval_lib.study.runs import Run
+
+BASE, HERE = "the paper's size", "this build"
+CORPORA = {"MIMIC-CXR": 227_835, "MIMIC-IV-Note": 2_321_355}
+"""Radiology reports of two corpora, as PhysioNet tells them (v2.0.0 and v2.2)."""
+PRICES = {"cpu": 0.05, "cuda": 3.0}
+"""Dollars an hour of a processor core and of a GPU: about what clouds ask for on demand."""
+PEER = {"bleu": 0.09, "rouge_l": 0.16, "bertscore": 0.64, "f1_radgraph": 157.79, "ratescore": 52.98}
+"""Milliseconds a pair that RadEval 2.2 publishes: an A100, reports of 8 to 15 tokens, twenty at once
+(docs/trl_rewards_benchmarks.md at commit 0783f83)."""
+PEER_GREEN = 2210.0
+_WARM_UP = 4  # pairs that are scored before the clock starts
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a transformer.
+
+    Attributes
+    ----------
+    layers, hidden, inner : its layers, their width, and the width of the feed-forward part.
+    """
+
+    layers: int
+    hidden: int
+    inner: int
+
+    @classmethod
+    def of(cls, config: Any) -> Size:
+        """From a transformers configuration."""
+        return cls(config.num_hidden_layers, config.hidden_size, config.intermediate_size)
+
+    @property
+    def weights(self) -> int:
+        """Weights of the layers' matrices: four of attention and two of the feed-forward part each."""
+        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.inner)
+
+
+BERT_BASE = Size(12, 768, 3072)
+
+
+def encoding_operations(size: Size, lengths: Sequence[int]) -> int:
+    """Operations to encode texts with a bidirectional transformer."""
+    return sum(2 * size.weights * n + 4 * size.layers * size.hidden * n * n for n in lengths)
+
+
+def least_reading_operations(parameters: float, tokens: float) -> float:
+    """The least that a dense language model needs to read a text once: 2 operations a weight and token.
+
+    Attention, the instructions of a prompt and every token that it writes come on top.
+    """
+    return 2 * parameters * tokens
+
+
+def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
+    """Sixty rated pairs, and the tokens of each one's sentences and of the distinct names of its entities,
+    by RaTEScore's encoder."""
+    pairs = rating_table(run.load("rated_pairs")).head(60)
+    tokens = metric.encoder.tokenizer
+    read = metric.entities([*pairs["reference"], *pairs["candidate"]])
+    lengths = []
+    for row, ours, theirs in zip(pairs.itertuples(), read[: len(pairs)], read[len(pairs) :], strict=True):
+        sentences = split(row.reference) + split(row.candidate)
+        names = sorted({entity.text for entity in (*ours, *theirs)})
+        sides = ([len(tokens(text)["input_ids"]) for text in texts] for texts in (sentences, names))
+        lengths.append((next(sides), next(sides)))
+    return pairs, lengths
+
+
+def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
+    """Weights and operations of RaTEScore's two models, and the least of language models as judges.
+
+    Parameters
+    ----------
+    metric : RaTEScore.
+    lengths : see :func:`read_pairs`.
+
+    Returns
+    -------
+    DataFrame
+        One row a judge: weights in millions, operations a pair in billions, and ``times`` those of RaTEScore
+        with models of the paper's size; this build's RaTEScore first, then the paper's.
+    """
+    sizes = {
+        f"RaTEScore, {HERE}": [Size.of(one.model.config) for one in (metric.tagger, metric.encoder)],
+        f"RaTEScore, {BASE}": [BERT_BASE, BERT_BASE],  # the layers of both of the paper's models
+    }
+    named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
+    words = float(np.mean([sum(sentences) for sentences, _ in lengths]))
+    rows = {
+        name: (
+            sum(size.weights for size in both) / 1e6,
+            np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9,
+        )
+        for name, both in sizes.items()
+    } | {
+        f"{billions:g} billion weights, reading": (1000 * billions, least_reading_operations(billions, words))
+        for billions in sorted(set(named.dropna().astype(float)))
+    }
+    columns = ["weights (millions)", "operations a pair (billions)"]
+    table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
+    return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])
+
+
+def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
+    """Milliseconds that each metric works for a pair: of one core, or of the GPU.
+
+    Every reference is taken once, since no text is read twice and a corpus has one candidate a report.
+    """
+    once = pairs.drop_duplicates("reference")
+    found = {}
+    for title, metric in metrics.items():
+        texts = [once[column].tolist() for column in ("reference", "candidate")]
+        metric.score(*(side[:_WARM_UP] for side in texts))
+        rest = [side[_WARM_UP:] for side in texts]
+        found[title] = 1000 * _seconds(partial(metric.score, *rest), device) / len(rest[0])
+    return pd.Series(found)
+
+
+def operations_a_second(device: str) -> float:
+    """Of a network of the size of BERT base with random weights, reading eight texts of 64 tokens at once."""
+    import torch
+    from transformers import BertConfig, BertModel
+
+    model = BertModel(BertConfig(), add_pooling_layer=False).eval().to(device)
+    tokens = torch.ones((8, 64), dtype=torch.long, device=model.device)
+    with torch.inference_mode():
+        model(tokens)
+        spent = _seconds(lambda: [model(tokens) for _ in range(3)], device)
+    return 3 * encoding_operations(BERT_BASE, [64] * 8) / spent
+
+
+def _seconds(work: Callable[[], object], device: str) -> float:
+    """Processor time that work takes, waiting for others left out; on a GPU the time that passes."""
+    import torch
+
+    clock = time.perf_counter if device == "cuda" else time.process_time
+    began = clock()
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return clock() - began
+
+
+def bill(timed: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """What each way to score costs.
+
+    Parameters
+    ----------
+    timed : see :func:`timed`.
+    counted : see :func:`cost_table`; networks of other sizes than this build's compute at ``rate``.
+    rate : operations a second.
+    metrics : by the titles of ``timed``.
+
+    Returns
+    -------
+    DataFrame
+        One row a way, the cheapest first: ``milliseconds`` a pair, ``timed`` or not, and ``peer``, RadEval's.
+    """
+    others = counted.drop(index=f"RaTEScore, {HERE}")["operations a pair (billions)"]
+    peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}
+    peers |= {f"RaTEScore, {BASE}": PEER["ratescore"], "7 billion weights, reading": PEER_GREEN}
+    milliseconds = pd.concat([timed, others * 1e12 / rate])
+    table = milliseconds.rename("milliseconds").to_frame().assign(timed=milliseconds.index.isin(timed.index))
+    return table.assign(peer=pd.Series(peers).reindex(table.index)).sort_values("milliseconds")
+
+
+def hours(milliseconds: pd.Series, corpus: str) -> pd.Series:
+    """Hours to score each report of a corpus once."""
+    return milliseconds * CORPORA[corpus] / 3.6e6
+
+
+def duration(hours: float) -> str:
+    """Hours in the unit that suits them.
+
+    >>> [duration(0.05), duration(5.26), duration(240)]
+    ['3 minutes', '5.3 hours', '10 days']
+    """
+    if hours < 1:
+        return f"{60 * hours:.0f} minutes"
+    return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
+
+
+def draw(axes: Axes, table: pd.DataFrame) -> None:
+    """The time for MIMIC-CXR on a logarithmic scale, one way a line; hollow where it is not timed."""
+    times = hours(table["milliseconds"], "MIMIC-CXR")
+    faces = [PALETTE[0] if timed else "none" for timed in table["timed"]]
+    axes.scatter(times, range(len(table)), facecolors=faces, edgecolors=PALETTE[0], s=40, zorder=3)
+    axes.set_xscale("log")
+    axes.set_xlim(times.min() / 2, times.max() * 40)
+    for place, time_ in enumerate(times):
+        axes.annotate(duration(time_), (time_, place), (8, 0), textcoords="offset points", va="center")
+    axes.set_xticks([1 / 60, 1, 24, 24 * 30, 24 * 365], ["a minute", "an hour", "a day", "a month", "a year"])
+    axes.set_xticks([], minor=True)
+    axes.set_yticks(range(len(table)), table.index)
+    axes.set(xlabel="time to score MIMIC-CXR", ylim=(len(table) - 0.5, -0.5))
+    axes.grid(axis="y", visible=False)

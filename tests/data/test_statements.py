@@ -1,0 +1,61 @@
+"""Text of restricted data goes to a model server only where a statement allows it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.data.errors import StatementError
+from radeval_lib.data.statements import Statement, require, statements
+
+SERVER = "http://127.0.0.1:8000/v1"
+ALLOWED = "corpus: rexval\nserver: 127.0.0.1:8000\ndate: 2026-11-01\nsigned: Data office\n"
+
+
+def _stated(root: Path, text: str) -> Path:
+    (root / "statements").mkdir()
+    (root / "statements" / "one.yml").write_text(text, encoding="utf-8")
+    return root
+
+
+def test_a_server_needs_a_statement_for_each_corpus(tmp_path: Path) -> None:
+    with pytest.raises(
+        StatementError, match=r"text of rexval may not be sent to the model server 127\.0\.0\.1:8000"
+    ):
+        require(["rexval"], SERVER, tmp_path)
+    root = _stated(tmp_path, ALLOWED)
+    require(["rexval"], SERVER, root)
+    with pytest.raises(StatementError, match="text of mimic3_rrs may not"):
+        require(["mimic3_rrs", "rexval"], SERVER, root)
+    with pytest.raises(StatementError, match=r"127\.0\.0\.1:8001"):
+        require(["rexval"], "http://127.0.0.1:8001/v1", root)
+
+
+def test_a_folder_and_open_data_need_none(tmp_path: Path) -> None:
+    require(["rexval"], "models/judge", tmp_path)
+    require([], SERVER, tmp_path)
+    require(["rexval"], SERVER, None)
+
+
+def test_a_statement_is_read_as_it_stands(tmp_path: Path) -> None:
+    (found,) = statements(_stated(tmp_path, ALLOWED))
+    assert isinstance(found, Statement)
+    assert (found.corpus, found.server, found.signed) == ("rexval", "127.0.0.1:8000", "Data office")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (ALLOWED.replace("rexval", "rexvall"), "is no data set"),
+        (ALLOWED.replace("2026", "2999"), "lies in the future"),
+        (ALLOWED.replace("signed", "signd"), "signed"),
+        (ALLOWED.replace("signed: Data office\n", ""), "signed"),
+        ("- a list\n", "not a mapping in YAML"),
+        ("corpus: [\n", "not a mapping in YAML"),
+    ],
+)
+def test_what_is_no_statement_is_refused_by_its_file(tmp_path: Path, text: str, told: str) -> None:
+    with pytest.raises(StatementError, match=told) as raised:
+        require(["rexval"], SERVER, _stated(tmp_path, text))
+    assert "statements/one.yml" in str(raised.value)

@@ -1,0 +1,80 @@
+"""The report on a book that restricted data reached, and the removal of what builds hold of such data."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.data.manifests import restricted_in
+from radeval_lib.pipeline import release
+from tests.pipeline.conftest import TinyRepository
+from tests.pipeline.test_guard import SECRET, restricted_data
+
+
+def test_recall_has_its_lower_bound() -> None:
+    table = release.recall().set_index("kind")
+    assert (table["found"] <= table["planted"]).all()
+    whole = table[table["found"] == table["planted"]]
+    # Of n found in n the bound is the n-th root of .05.
+    assert whole["at_least"].to_list() == pytest.approx((0.05 ** (1 / whole["planted"])).to_list())
+
+
+def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> None:
+    root = restricted_data(tiny)
+    (corpus,) = restricted_in(root)
+    nothing = tiny.radbook("data", "purge")
+    assert "No build or run had restricted data in reach." in nothing.stdout
+    early = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
+    assert early.returncode == 2
+    assert "not as it was rendered" in early.stderr
+
+    assert tiny.radbook("build", "--data-root", str(root)).returncode == 0
+    made = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
+    assert made.returncode == 0, made.stderr
+    told = (tiny.path / "build" / "release-embedded.md").read_text(encoding="utf-8")
+    assert f"| {corpus} | mediqa2021/train.json |" in told
+    assert "| index.html |" in told
+    assert "No statement allows text to be sent" in told
+    assert not any(words in told for words in _phrases(SECRET))
+
+    without = tiny.radbook("release", "--profile", "embedded")
+    assert without.returncode == 2
+    assert f"{corpus} was in reach of this build" in without.stderr
+    (tiny.build / "_build" / "html" / "index.html").write_text(f"<p>{SECRET}</p>", encoding="utf-8")
+    changed = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
+    assert "not as it was rendered" in changed.stderr
+
+    shutil.copytree(tiny.build, tiny.path / "build" / "open")
+    (tiny.path / "build" / "open" / "restricted.txt").unlink()
+    listed = tiny.radbook("data", "purge", "--dry-run")
+    assert "build/embedded/executed: executed notebooks" in listed.stdout
+    assert f"({corpus})" in listed.stdout
+    assert tiny.build.exists()
+    tiny.radbook("data", "purge")
+    assert not tiny.build.exists()
+    assert (tiny.path / "build" / "open").exists()
+    assert (root / "mediqa2021" / "train.json").exists()
+
+
+def _phrases(text: str) -> list[str]:
+    words = text.split()
+    return [" ".join(words[start : start + 4]) for start in range(len(words) - 3)]
+
+
+def test_small_counts_are_hidden_where_restricted_data_are_in_reach(tmp_path: Path) -> None:
+    import pandas as pd
+
+    from radeval_lib import tables
+
+    frame = pd.DataFrame({"cases": [0, 10, 11], "rank": [1, 2, 3], "share": [0.1, 0.2, 0.3]})
+    tables.hide_counts_below(11)
+    try:
+        shown = tables.show(frame, "c", index=False, exact=("rank",)).data
+    finally:
+        tables.hide_counts_below(0)
+    assert "&lt; 11" in shown
+    assert shown.count("&lt; 11") == 1
+    assert ">2<" in shown
+    assert "&lt; 11" not in tables.show(frame, "c", index=False).data
