@@ -11,8 +11,12 @@ from pathlib import Path
 from radeval_lib.pipeline import dependencies, forkserver, steps
 
 ROOT_OF_DATA = config.get("data_root") or ""
-ONLY = config.get("only") or []
-GRAPH = steps.graph(config.get("profile", "embedded"), ONLY, Path(ROOT_OF_DATA) if ROOT_OF_DATA else None)
+GRAPH = steps.graph(
+    config.get("profile", "embedded"),
+    config.get("only") or [],
+    Path(ROOT_OF_DATA) if ROOT_OF_DATA else None,
+    config.get("at_once", False),
+)
 OUT = f"build/{GRAPH.settings.name}"
 RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"], models=False)
 

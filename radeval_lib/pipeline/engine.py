@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
@@ -32,6 +34,9 @@ def default_cores() -> int:
 def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
     """Bring the book up to date, and see that every result of its pages is there.
 
+    Where no book was rendered yet, the pages that wait for no training are made and rendered first, to be
+    read while the others are made.
+
     Parameters
     ----------
     graph : the steps.
@@ -52,6 +57,13 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
         stale_steps = graph.stale_steps()
         if rendered.index(graph.output_dir).is_file() and (files := rendered.changed(graph.output_dir)):
             say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered anew.")
+        first = replace(graph, at_once=True)
+        if not rendered.index(graph.output_dir).is_file() and first.pages != graph.pages:
+            say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
+            with contextlib.suppress(RadevalError):  # what fails, fails once more with the others
+                _run(first, cores, say, first.stale_steps(), {**environment, **served})
+                say(f"To be read: {display_path(rendered.index(graph.output_dir))}. The other pages follow.")
+            stale_steps = graph.stale_steps()
         for _ in range(2):
             something = _run(graph, cores, say, stale_steps, {**environment, **served})
             if not something or not (stale_steps := graph.stale_steps()):
@@ -84,6 +96,7 @@ def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
         "profile": graph.settings.name,
         "data_root": str(graph.data_root or ""),
         "only": list(graph.only),
+        "at_once": graph.at_once,
     }
     atomic.write_text(settings, json.dumps(content) + "\n")
     return [

@@ -193,7 +193,7 @@ def not_built(source: str) -> str:
     title = next((line for line in lines if line.startswith("# ")), "# A page")
     anchors = [line for line in lines if line.startswith("(") and line.endswith(")=")]
     places = "\n\n".join(f"{anchor}\n## Not here" for anchor in anchors)
-    note = "This page was not built. `radbook build` builds the whole book."
+    note = "This page is not made yet. `radbook build` makes the whole book."
     return f"{title}: not built\n\n{note}\n\n{places}\n"
 
 

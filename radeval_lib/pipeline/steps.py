@@ -32,11 +32,13 @@ _EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build."""
+    """The steps of one profile's build: of all pages, of those in folders (``only``), or of those that wait
+    for no cell (``at_once``)."""
 
     settings: Profile
     only: tuple[str, ...] = ()
     data_root: Path | None = None
+    at_once: bool = False
 
     @property
     def output_dir(self) -> Path:
@@ -56,7 +58,9 @@ class Graph:
         return [
             name
             for name in found
-            if name not in fanned and (not self.only or name.partition("/")[0] in folders)
+            if name not in fanned
+            and (not self.only or name.partition("/")[0] in folders)
+            and not (self.at_once and self.cells_before(name))
         ]
 
     @cached_property
@@ -170,7 +174,7 @@ class Graph:
         return True
 
 
-def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None) -> Graph:
+def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
     """The steps of the profile of that name.
 
     Raises
@@ -182,7 +186,7 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None) ->
     for one in only:
         if one not in folders:
             raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")
-    return Graph(profile(name), tuple(only), data_root)
+    return Graph(profile(name), tuple(only), data_root, at_once)
 
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:

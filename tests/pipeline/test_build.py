@@ -268,6 +268,9 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
+    first, cells = (built.stdout.index(told) for told in ("First the 1 of 2 pages", "running facts/cell"))
+    assert first < built.stdout.index("running facts/two") < built.stdout.index("To be read: build/embedded")
+    assert built.stdout.index("To be read: build/embedded") < cells
     page = json.loads((tiny.build / "executed/facts/one.ipynb").read_text(encoding="utf-8"))
     assert "[(2, 4), (3, 9)]" in json.dumps(page)
     assert (tiny.build / "cells/facts/cell/2/model/kept").read_text() == "2"

@@ -27,3 +27,13 @@ def test_the_line_on_what_waits_is_read_as_it_was_written() -> None:
     assert steps.waiting(line) == ["facts/one", "facts/two", "the book"]
     assert steps.waiting(steps.told_waiting([])) == []
     assert steps.waiting("running facts/one") is None
+
+
+def test_the_first_pages_are_those_that_wait_for_no_cell() -> None:
+    whole, first = steps.graph("smoke"), steps.graph("smoke", at_once=True)
+    waiting = set(whole.pages) - set(first.pages)
+    assert waiting
+    assert all(whole.cells_before(page) for page in waiting)
+    assert not any(whole.cells_before(page) for page in first.pages)
+    assert first.names == first.pages
+    assert "across/at_a_glance" in first.pages
