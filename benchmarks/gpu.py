@@ -1,0 +1,213 @@
+"""What a GPU gives: one cell of each kind on CPU and GPU compared, and the speed of every model path.
+
+    python benchmarks/gpu.py [--profile embedded] [--layers 12 32] [--device cuda] [--output gpu.json]
+
+Cells: the first that the profile plans of each notebook, by `radbook run`, which is papermill's run, once
+where no GPU is seen and once where it is; told are the seconds of each and the largest difference of a number
+that they left, as a share of the larger one. Models: encoder, recogniser and language judge of the sizes of
+BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; told are tokens
+a second, peak memory, and the share of what the device can do: of its multiplications for reading, of its
+memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and shows nothing but that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+import transformers
+
+from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.judges.language_model import CausalJudge
+from radeval_lib.models.ner.iob import IobTagger
+from radeval_lib.models.packaged import packaged_minilm
+from radeval_lib.paths import BUILD
+from radeval_lib.pipeline import steps
+from radeval_lib.study import cells
+from radeval_lib.synthetic.generator import generate
+
+PAIRS, NEW_TOKENS = 32, 64
+TYPES = ("Anatomy", "Abnormality", "Disease")
+
+
+def first_cells(profile: str) -> list[cells.Cell]:
+    """The first planned cell of each notebook, those whose models others use before them."""
+    graph = steps.graph(profile)
+    first = {cell.notebook: cell for cell in reversed(graph.cells.values())}
+    done: list[str] = []
+
+    def visit(name: str) -> None:
+        for before in graph.cells_before(name):
+            if (notebook := graph.cells[before].notebook) != name:
+                visit(notebook)
+        if name not in done:
+            done.append(name)
+
+    for name in first:
+        visit(name)
+    return [first[name] for name in done]
+
+
+def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> float:
+    """Seconds that a cell takes."""
+    hidden = {} if visible else {"CUDA_VISIBLE_DEVICES": ""}
+    given = {"profile": profile, "output_dir": str(output_dir), **dict(cell.parameters)}
+    options = [text for name, value in given.items() for text in ("-p", name, str(value))]
+    began = time.perf_counter()
+    command = [sys.executable, "-m", "radeval_lib.cli", "run", cell.notebook, "--quiet", *options]
+    subprocess.run(command, env={**os.environ, **hidden}, check=True)
+    return time.perf_counter() - began
+
+
+def largest_difference(one: Path, other: Path) -> float:
+    """Of the numbers in a cell's tables, as a share of the larger; infinite where a table has other rows."""
+    largest = 0.0
+    for path in sorted(one.glob("*.csv")):
+        tables = [pd.read_csv(folder / path.name).select_dtypes("number") for folder in (one, other)]
+        if tables[0].shape != tables[1].shape:
+            return float("inf")
+        first, second = (table.to_numpy(float) for table in tables)
+        scale = np.maximum(np.abs(first), np.abs(second))
+        shares = np.divide(np.abs(first - second), scale, out=np.zeros_like(scale), where=scale > 0)
+        largest = max(largest, float(np.nanmax(shares, initial=0.0)))
+    return largest
+
+
+def compare_cells(profile: str) -> list[dict[str, Any]]:
+    """One row a kind of cell."""
+    rows = []
+    folders = {"cpu": BUILD / "gpu" / "cpu", "gpu": BUILD / "gpu" / "gpu"}
+    shutil.rmtree(BUILD / "gpu", ignore_errors=True)
+    for cell in first_cells(profile):
+        spent = {name: run(cell, profile, place, name == "gpu") for name, place in folders.items()}
+        left = [cells.folder(place, cell) for place in folders.values()]
+        rows.append(
+            {"cell": f"{cell.notebook}/{cell.slug}", **spent, "difference": largest_difference(*left)}
+        )
+        print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def timed(work: Callable[[], object], device: str) -> tuple[float, float]:
+    """Seconds of the second of two runs, and the peak of the device's memory in GiB."""
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    began = time.perf_counter()
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    memory = torch.cuda.max_memory_allocated() / 2**30 if device == "cuda" else 0.0
+    return time.perf_counter() - began, memory
+
+
+def peaks(device: str) -> tuple[float, float]:
+    """Operations a second of a large product in bf16, and bytes a second of a copy."""
+    size = 8192 if device == "cuda" else 1024
+    one = torch.randn(size, size, device=device, dtype=torch.bfloat16)
+    seconds, _ = timed(lambda: one @ one, device)
+    copied, _ = timed(one.clone, device)
+    return 2 * size**3 / seconds, 2 * one.nbytes / copied
+
+
+def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
+    """A model with random weights, bf16 where it is large."""
+    torch.manual_seed(0)
+    large = isinstance(config, transformers.LlamaConfig)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        model = kind.from_config(config, dtype=torch.bfloat16 if large else torch.float32)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]:
+    """One row a path of a model."""
+    reports = [report.findings.text for report in generate(2 * PAIRS * 8, seed=0)]
+    sentences = [sentence for report in reports for sentence in report.split(". ")]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(packaged_minilm("packaged-minilm"))
+    count, moved = peaks(device)
+    labels = ["O", *(f"{mark}-{kind}" for kind in TYPES for mark in "BI")]
+    base = transformers.BertConfig(
+        num_hidden_layers=layers[0], num_labels=len(labels), id2label=dict(enumerate(labels))
+    )
+    large = transformers.LlamaConfig(num_hidden_layers=layers[1], vocab_size=len(tokenizer))
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        paths = {name: Path(temporary) / name for name in ("encoder", "recogniser", "judge")}
+        save(paths["encoder"], base, transformers.AutoModel, tokenizer)
+        save(paths["recogniser"], base, transformers.AutoModelForTokenClassification, tokenizer)
+        save(paths["judge"], large, transformers.AutoModelForCausalLM, tokenizer)
+        works: dict[str, tuple[Any, Callable[[Any], object], list[str]]] = {
+            "encoder": (
+                Encoder(str(paths["encoder"]), device=device),
+                lambda m: m.encode(sentences),
+                sentences,
+            ),
+            "recogniser": (
+                IobTagger(paths["recogniser"], device=device),
+                lambda m: m.tag(sentences),
+                sentences,
+            ),
+        }
+        for name, (model, work, texts) in works.items():
+            distinct = {tuple(ids) for ids in tokenizer(texts)["input_ids"]}
+            tokens = sum(map(len, distinct))
+            seconds, memory = timed(lambda work=work, model=model: work(model), device)
+            matrices = sum(one.numel() for one in model.model.parameters() if one.ndim == 2)
+            matrices -= model.model.get_input_embeddings().weight.numel()
+            rate = {"tokens_a_second": tokens / seconds, "texts_a_second": len(texts) / seconds}
+            rows.append(
+                {"path": name, **rate, "peak_gib": memory, "of_peak": 2 * matrices * tokens / seconds / count}
+            )
+        pairs = list(zip(reports[:PAIRS], reports[PAIRS : 2 * PAIRS], strict=True))
+        judge = CausalJudge(paths["judge"], device=device, max_new_tokens=NEW_TOKENS, batch_size=8)
+        seconds, memory = timed(lambda: judge.judge(pairs), device)
+        size = sum(one.nbytes for one in judge.model.parameters())
+        read = (
+            PAIRS / 8 * NEW_TOKENS * size / seconds
+        )  # bytes of weights a second, once for each token of a batch
+        rows.append(
+            {
+                "path": "judge", "pairs_a_second": PAIRS / seconds, "peak_gib": memory,
+                "tokens_a_second": PAIRS * NEW_TOKENS / seconds, "of_memory_speed": read / moved,
+            }
+        )  # fmt: skip
+    for row in rows:
+        print(json.dumps(row), flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, and write it all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--profile", default="embedded")
+    parser.add_argument("--layers", type=int, nargs=2, default=(12, 32), metavar=("BASE", "LARGE"))
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--output", type=Path, default=BUILD / "gpu.json")
+    given = parser.parse_args()
+    if given.device == "cuda" and not torch.cuda.is_available():
+        sys.exit(
+            "gpu.py: no GPU is seen; with --device cpu --layers 1 1 the program can be tried without one"
+        )
+    name = torch.cuda.get_device_name() if given.device == "cuda" else "cpu"
+    models = measure_models(given.device, tuple(given.layers))
+    measured = {"device": name, "models": models, "cells": compare_cells(given.profile)}
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    given.output.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
