@@ -39,7 +39,8 @@ def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> N
     assert "No statement allows text to be sent" in told
     assert not any(words in told for words in _phrases(SECRET))
 
-    without = tiny.radbook("release", "--profile", "embedded")
+    (tiny.path / "empty").mkdir()
+    without = tiny.radbook("release", "--profile", "embedded", "--data-root", str(tiny.path / "empty"))
     assert without.returncode == 2
     assert f"{corpus} was in reach of this build" in without.stderr
     (tiny.build / "_build" / "html" / "index.html").write_text(f"<p>{SECRET}</p>", encoding="utf-8")
