@@ -135,8 +135,8 @@ def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
 
 
 def check_no_deficit(name: str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
-    """Whether something reaches the level of another: it is not below it, or a deficit could not be told."""
-    outcome = HOLDS if difference >= 0 else FAILS if lead.sign < 0 else CANNOT_TELL
+    """Whether something reaches the level of another: it fails where it is below it by more than chance."""
+    outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else CANNOT_TELL
     return Check(name, claim, finding, outcome)
 
 

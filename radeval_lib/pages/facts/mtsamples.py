@@ -131,14 +131,14 @@ def load(run: Run) -> Found:
 
 @dataclass(frozen=True)
 class PrintedReport:
-    """The report of Figure 1: its sections and its description."""
+    """The parts of a report that Figure 1 prints, and the report's description."""
 
     text: str
     description: str
 
 
 def printed_report() -> PrintedReport:
-    """The report that the paper prints in Figure 1, from the transcribed quotations."""
+    """What the paper prints of a report in Figure 1, from the transcribed quotations."""
     parts = dict(words.split(": ", 1) for _, words in quotations("facts.fig1"))
     description = parts.pop("DESCRIPTION")
     return PrintedReport(" ".join(parts.values()), description)

@@ -16,6 +16,7 @@ from radeval_lib.pages.green.judging import KINDS
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
+from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
 from radeval_lib.study.superiority import check_superiority, unknown_lead
 
@@ -32,6 +33,16 @@ def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
     """Printed standard deviations of GREEN and similarities as shares of the largest possible."""
     value = _cells(frame, ["GREEN", *LEXICAL])["value"]
     return value["sd"] / np.sqrt(value["mean"] * (1 - value["mean"]))
+
+
+def possible_means(frame: pd.DataFrame, evaluation: str) -> tuple[pd.Series, int]:
+    """How many printed means of counts whole numbers can have, by the number of pairs from 1 to 60, and how
+    many such means there are (GRIM; Brown & Heathers 2017)."""
+    chosen = frame[(frame["evaluation"] == evaluation) & (frame["statistic"] == "mean")]
+    counted = chosen[chosen["quantity"].str.contains("errors|findings")]
+    means = list(zip(counted["value"], counted["half_width"], strict=True))
+    possible = {pairs: sum(bool(sums_that_print(*mean, pairs)) for mean in means) for pairs in range(1, 61)}
+    return pd.Series(possible), len(means)
 
 
 def check_spreads(frame: pd.DataFrame) -> list[Check]:
