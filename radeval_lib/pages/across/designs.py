@@ -1,0 +1,108 @@
+"""What lead of one metric over another the papers' designs could show, by printed correlations and sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from radeval_lib.pages.green.correlations import PrintedTaus
+from radeval_lib.pages.ratescore.correlations import pairs_assumed
+from radeval_lib.pages.ratescore.released import RATESCORE
+from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
+from radeval_lib.study.runs import Run
+
+POWER, ALPHA = 0.8, 0.05
+Correlation = tuple[float, float]  # as printed, and its standard error on Fisher's scale
+
+
+def errors_together(
+    scores: pd.DataFrame, ratings: Sequence[float], cases: Sequence[object], kind: Kind, *, run: Run
+) -> float:
+    """How the errors of two metrics' correlations with the same ratings correlate: the median over every two
+    metrics, from draws of cases."""
+    columns = {str(name): scores[name].to_numpy() for name in scores}
+    drawn = resample(
+        columns,
+        np.asarray(ratings),
+        groups=np.asarray(cases),
+        kind=kind,
+        resamples=run.profile.resamples,
+        rng=run.rng("errors together"),
+    ).draws
+    between = np.atleast_2d(np.corrcoef(drawn[:, np.isfinite(drawn).all(axis=0)]))
+    return float(np.median(between[np.triu_indices_from(between, 1)]))
+
+
+def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
+    """What a comparison of two correlations could tell, two-sided at 5%.
+
+    Parameters
+    ----------
+    first, second : the higher and the lower one.
+    n : pairs, taken as independent.
+    between : correlation of their errors.
+
+    Returns
+    -------
+    dict
+        ``power`` for a true lead as large as the printed one; ``least``, the smallest lead over ``second``
+        that has a power of 80%; ``needed``, the pairs with which the printed lead has it, infinite for none.
+    """
+    (high, high_error), (low, low_error) = first, second
+    error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
+    reach, gap = norm.ppf(1 - ALPHA / 2), math.atanh(high) - math.atanh(low)
+    least = (reach + norm.ppf(POWER)) * error
+    return {
+        "power": float(norm.sf(reach - gap / error) + norm.cdf(-reach - gap / error)),
+        "least": math.tanh(math.atanh(low) + least) - low,
+        "needed": n * (least / gap) ** 2 if gap > 0 else math.inf,
+    }
+
+
+def printed_designs(between: float) -> pd.DataFrame:
+    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table.
+
+    Returns
+    -------
+    DataFrame
+        One row a claim: ``rival``, ``pairs``, ``lead`` and what :func:`design` tells.
+    """
+    sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
+    pairs = pairs_assumed(sizes)
+    fives = printed("ratescore.table5").query("measure == 'Pearson'")
+    found = {}
+    claims: list[tuple[str, pd.DataFrame, str, Kind]] = [
+        ("RaTEScore, ReXVal, τ", printed("ratescore.table4"), "ReXVal", "kendall"),
+        ("RaTEScore, sentences, Pearson", printed("ratescore.fig3"), "Sentences", "pearson"),
+        ("RaTEScore, paragraphs, Pearson", fives, "Paragraphs", "pearson"),
+    ]
+    for name, table, part, kind in claims:
+        values = table.set_index("metric")["value"].to_dict()
+        n = pairs[part]
+        errors = {one: standard_error(*correlation_interval(value, n, kind)) for one, value in values.items()}
+        found[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
+    green = PrintedTaus()
+    ends = green.values[["ci_low", "ci_high"]]
+    errors = {str(one): standard_error(low, high) for one, low, high in ends.itertuples()}
+    estimates = green.values["estimate"].to_dict()
+    found["GREEN, ReXVal, τ"] = _row(estimates, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
+    return pd.DataFrame(found).T
+
+
+def _row(
+    values: Mapping[str, float],
+    errors: Mapping[str, float],
+    first: str,
+    others: Sequence[str],
+    n: int,
+    between: float,
+) -> dict[str, object]:
+    rival = max(others, key=lambda one: values[one])
+    told = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
+    return {"rival": rival, "pairs": n, "lead": values[first] - values[rival], **told}
