@@ -101,7 +101,7 @@ def fit(plan: Plan, draw: int, given: Mapping[str, Any]) -> tuple[float, Tables]
         counts, logits = probed.counts, getattr(probed, "logits", None)
     else:
         fitted = plan.task.start(start, plan.parts, plan.seed + draw)
-        if plan.regime == "probe":
+        if plan.regime == "probe" or settings.get("frozen"):
             fitted.module.encoder = frozen(fitted.module.encoder)
         own = {key: value for key, value in settings.items() if key in _KNOWN}
         chosen = replace(
