@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import deque
@@ -67,6 +68,8 @@ def score(
     same command goes on where it stopped. A metric that was named and could not score is told, and the exit
     status is then 2; the others' scores are written all the same.
     """
+    # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower, at equal speed.
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     from radeval_lib.metrics import files
     from radeval_lib.metrics.pair_scores import RELIABLE
 

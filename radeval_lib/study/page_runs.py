@@ -99,6 +99,9 @@ class OpenExhibit:
     ) -> None:
         if kind is None:
             judged = verdicts.kind(self.evidence, self.stand_in) != verdicts.EXPERIMENT
+            if not judged and self.rebuilt is None and self.checks:
+                found = [(check.name, check.computed) for check in self.checks]
+                self.rebuilt = pd.DataFrame(found, columns=["what", "found"])
             self.result = results.record(
                 self.run,
                 self.id,

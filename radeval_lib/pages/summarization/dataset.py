@@ -18,22 +18,24 @@ from radeval_lib.data import openi
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, quotations
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.page_runs import PageRun
 
 
-def check_openi(path: Path, printed: Printed) -> list[Check]:
-    """Reports of Open-i with both sections beside the printed number, without and with a filter of length."""
+def check_openi(path: Path, printed: Printed) -> Check:
+    """Whether the printed number is that of Open-i's reports with both sections, or of those of some length."""
     both = openi.pairs(openi.load(path))
     long = [
         pair
         for pair in both
         if len(reveal(pair.findings).split()) >= 10 and len(reveal(pair.impression).split()) >= 2
     ]
-    return [
-        check_value("Open-i reports with both sections", printed, len(both)),
-        check_value("Open-i reports with at least 10 and 2 words", printed, len(long)),
-    ]
+    return check_statement(
+        "Open-i reports with both sections",
+        printed.text,
+        f"{len(both):,}; with at least 10 and 2 words {len(long):,}",
+        any(printed.low <= count <= printed.high for count in (len(both), len(long))),
+    )
 
 
 def draw_sizes(counts: pd.DataFrame) -> Axes:
