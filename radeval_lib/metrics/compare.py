@@ -220,7 +220,7 @@ def compare(
     ready |= scores or {}
     names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
     if len(names) < 2:
-        own = "A table has a column candidate:NAME each; files of their own come in by --candidates NAME=FILE."
+        own = "A table has a column candidate:NAME each; files of their own come by --candidates NAME=FILE."
         remedy = f"Give at least two; found: {listed(names)}. {own}"
         raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
     for name in names:
