@@ -68,7 +68,7 @@ def score(
     same command goes on where it stopped. A metric that was named and could not score is told, and the exit
     status is then 2; the others' scores are written all the same.
     """
-    # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower, at equal speed.
+    # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     from radeval_lib.metrics import files
     from radeval_lib.metrics.pair_scores import RELIABLE
@@ -104,7 +104,9 @@ def score(
     )
     for column in scored.means.get("all", {}):
         told = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
-        click.echo(f"Mean {column}: {', '.join(told)}", err=True)
+        metric = scored.chosen.metrics[column.partition(":")[0]]
+        direction = "" if metric.higher_is_better else " (lower is better)"
+        click.echo(f"Mean {column}{direction}: {', '.join(told)}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
         click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)

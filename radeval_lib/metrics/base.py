@@ -15,6 +15,7 @@ metric up by name imports all of them.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import math
 import types
@@ -239,7 +240,11 @@ def get(name: str) -> type[Metric]:
     if name not in _REGISTRY:
         _import_all()
     if name not in _REGISTRY:
-        raise MetricError(f"unknown metric {name!r}", remedy=f"Metrics: {', '.join(sorted(_REGISTRY))}.")
+        close = difflib.get_close_matches(name.lower(), _REGISTRY, n=1)
+        meant = f"Did you mean {close[0]!r}? " if close else ""
+        raise MetricError(
+            f"unknown metric {name!r}", remedy=f"{meant}Metrics: {', '.join(sorted(_REGISTRY))}."
+        )
     return _REGISTRY[name]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
-from radeval_lib.models.loading import RADGRAPH, ModelError, hub_answers
+from radeval_lib.models.loading import RADGRAPH, RULES, ModelError, hub_answers
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.standing_in import at_hand, check_installed, stand_in
 from radeval_lib.paths import display_path
@@ -56,6 +56,9 @@ def choose(wanted: Wanted) -> Chosen:
     everything = [name for name in names() if name not in settings] if ALL in settings else []
     settings.pop(ALL, None)
     chosen = Chosen({}, {}, {})
+    for name in [one for one in everything if "judge" in get(one).needs]:
+        everything.remove(name)
+        chosen.left_out[name] = f"no language model is named as its judge. Give one as {name}.judge."
     failed: list[RadevalError] = []
     for name in [*settings, *everything]:
         try:
@@ -65,6 +68,8 @@ def choose(wanted: Wanted) -> Chosen:
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
         chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **settings.get(name, {})})
+        if chosen.metrics[name].models().get("judge") == RULES:
+            told = "judged by rules: the scores are not those of the published metric"
         if told:
             chosen.stand_ins[name] = told
     if not chosen.metrics:

@@ -6,6 +6,7 @@ import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from radeval_lib import origin
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import Metric, MetricError, checked_pairs
+from radeval_lib.metrics.base import Metric, MetricError, checked_pairs, get
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
 from radeval_lib.metrics.files import described_models
 from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
@@ -212,11 +213,15 @@ def compare(
     if hasattr(references, "columns"):
         references, texts, ready = _of_table(references, systems, settings)
     else:
+        if systems is not None and not isinstance(systems, Mapping):
+            remedy = "Give {name: candidates} for each system."
+            raise MetricError("no candidates by name", "systems", remedy)
         texts, ready = dict(systems or {}), {}
     ready |= scores or {}
     names = list(texts) or list(dict.fromkeys(name for by_system in ready.values() for name in by_system))
     if len(names) < 2:
-        remedy = f"Give at least two; found: {listed(names)}. A table has a column {CANDIDATE}:NAME for each."
+        own = "A table has a column candidate:NAME each; files of their own come by --candidates NAME=FILE."
+        remedy = f"Give at least two; found: {listed(names)}. {own}"
         raise MetricError(f"{len(names)} system(s) to compare", "systems", remedy)
     for name in names:
         if plain(name, 80) != name:
@@ -277,7 +282,10 @@ def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) 
     for system in systems:
         scores = _numbers(by_system[system], score_column(metric, f"{CANDIDATE}:{system}"))
         tables[system] = np.column_stack([scores, np.ones(len(scores))])
-    return _Measured(tables, mean_of_sums, {"value": "mean"})
+    about = {"value": "mean"}
+    with suppress(MetricError):  # a name of the user's own
+        about["better"] = "higher" if get(metric).higher_is_better else "lower"
+    return _Measured(tables, mean_of_sums, about)
 
 
 def _numbers(given: ArrayLike, where: str) -> FloatArray:

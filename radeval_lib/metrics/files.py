@@ -195,7 +195,7 @@ def score_file(
     found = pair_files.survey(source, list(chosen.metrics))
     scored = Scored(chosen)
     if found.empty.pairs:
-        scored.remarks["an empty reference or candidate"] = found.empty
+        scored.remarks["an empty reference or candidate, which counts in the means"] = found.empty
     if workers is None:
         workers = default_workers(chosen.metrics, devices, found.rows)
     explained = explain or page is not None

@@ -94,6 +94,11 @@ class _ByRules(Metric):
     citation = "ostmeier2024green"
     reads_lines = True
 
+    def remark(self, detail: Any) -> str:
+        """That silence is no praise."""
+        read = detail.errors or detail.slight or detail.matched or detail.agreed_negatives
+        return "" if read else "nothing that the rules can read, and so no error"
+
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         for one in detail.errors:
             yield Reason(

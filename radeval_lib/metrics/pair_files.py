@@ -22,6 +22,7 @@ from radeval_lib.metrics.base import MetricError
 REFERENCE, CANDIDATE, GROUP = "reference", "candidate", "group"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
+_ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
 _BATCH = 500  # rows of a Parquet file that are read at a time
 _GROUP_ROWS = 10_000  # rows of a row group that is written; they are in memory together
 Row = dict[str, Any]
@@ -202,7 +203,12 @@ def _columns(columns: Iterable[str]) -> str:
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
     )
-    return f"Columns found: {listed(names)}."
+    found, meant = list(columns), ""
+    if close := next((name for name in found if name.lower() in (REFERENCE, CANDIDATE)), None):
+        meant = f" Rename {close!r} to {close.lower()!r}."
+    elif any(sign in name for name in found for sign in ";\t") and len(found) == 1:
+        meant = " Put commas between columns."
+    return f"Columns found: {listed(names)}.{meant}"
 
 
 def table(path: Path) -> list[Row]:
@@ -237,6 +243,8 @@ def _opened(path: Path, newline: str | None = None) -> Iterator[io.TextIOBase]:
         with path.open(newline=newline, encoding="utf-8-sig") as stream:
             yield stream
     except UnicodeDecodeError as error:
+        if path.read_bytes()[:4] == _ZIP:
+            raise MetricError("a workbook or an archive, not a text", path.name, "Save it as CSV.") from None
         raise MetricError(f"not UTF-8 at byte {error.start}", path.name, "Save the file as UTF-8.") from None
 
 

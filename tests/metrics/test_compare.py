@@ -67,7 +67,7 @@ def test_lists_tables_and_ready_scores_compare_alike(monkeypatch) -> None:
     beside = TABLE[["reference"]].assign(**{f"rouge_l:{name}": ready[name] for name in ready})
     for given in (compare([], scores={"rouge_l": ready}), compare(beside, metrics="rouge_l")):
         pd.testing.assert_frame_equal(given.systems, by_list.systems.query("metric == 'rouge_l'"))
-        assert given.metrics == {"rouge_l": {"value": "mean"}}
+        assert given.metrics == {"rouge_l": {"value": "mean", "better": "higher"}}
         assert "scores as given" in given.methods()
     assert not asked
     means = by_list.systems.set_index(["metric", "system"])["value"]

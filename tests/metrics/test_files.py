@@ -139,7 +139,9 @@ def test_several_metrics_give_several_columns_and_a_file_that_says_how(tmp_path)
     about = json.loads((tmp_path / "out.csv.about.json").read_text())
     assert about["metrics"]["rouge_l"]["settings"]["stem"] == "False"
     assert about["rows"] == scored.rows == 3
-    assert about["remarks"] == {"an empty reference or candidate": "1 pair(s), in row(s) 2"}
+    assert about["remarks"] == {
+        "an empty reference or candidate, which counts in the means": "1 pair(s), in row(s) 2"
+    }
     assert "numpy" in about["packages"]
     assert about["metrics"]["rouge_l"]["device"] == "cpu"
 
@@ -335,3 +337,33 @@ def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
     assert len(signatures) == 2
     with pytest.raises(MetricError, match=r"bertscore.device: unknown device 'tpu'"):
         files.device_name(create("bertscore", device="tpu"))
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"PK\x03\x04\x14\x00\xff\xff", "a workbook or an archive, not a text. Save it as CSV."),
+        (b"reference;candidate\na;b\n", "Put commas between columns."),
+        (b"Reference,Candidate\na,b\n", "Rename 'Reference' to 'reference'."),
+    ],
+)
+def test_a_slip_with_a_file_is_named_with_its_remedy(content: bytes, told: str, tmp_path) -> None:
+    source = tmp_path / "pairs.csv"
+    source.write_bytes(content)
+    with pytest.raises(MetricError) as raised:
+        score_file("rouge_l", source, tmp_path / "out.csv")
+    assert told in str(raised.value)
+
+
+def test_silence_of_the_rules_is_no_praise(tmp_path) -> None:
+    source = tmp_path / "pairs.csv"
+    source.write_text("reference,candidate\nCat.,Dog.\nNo pneumothorax.,No pneumothorax.\n", encoding="utf-8")
+    scored = score_file("green_rules_errors", source, tmp_path / "out.csv")
+    (remark,) = scored.remarks
+    assert remark == "green_rules_errors: nothing that the rules can read, and so no error"
+    assert str(scored.remarks[remark]) == "1 pair(s), in row(s) 1"
+
+
+def test_a_misspelt_metric_is_guessed() -> None:
+    with pytest.raises(MetricError, match="Did you mean 'green_rules_errors'"):
+        create("green_rule_error")

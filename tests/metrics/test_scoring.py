@@ -135,11 +135,10 @@ def nothing_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_all_takes_what_can_score_and_says_what_cannot() -> None:
     chosen = choosing.choose({"all": {}, "bleu": {"order": "2"}})
     assert chosen.metrics["bleu"].settings() == {"order": 2}
-    assert {"rouge_l", "meteor", "observations", "green", "green_rules", RULES, "bertscore"} <= set(
-        chosen.metrics
-    )
+    assert {"rouge_l", "meteor", "observations", "green_rules", RULES, "bertscore"} <= set(chosen.metrics)
     assert "packaged-minilm instead of distilbert-base-uncased" in chosen.stand_ins["bertscore"]
-    assert set(chosen.left_out) == {"f1_radgraph", "radgraph_combined", "radcliq", "ratescore"}
+    assert set(chosen.left_out) == {"f1_radgraph", "green", "radgraph_combined", "radcliq", "ratescore"}
+    assert "judged by rules" in choosing.choose("green").stand_ins["green"]
     assert "f1_radgraph.graph_model" in chosen.left_out["f1_radgraph"]
     with pytest.raises(MetricError, match=r"ratescore: its ner_model .* is not on this machine"):
         choosing.choose("ratescore")
@@ -165,7 +164,7 @@ def test_without_torch_only_metrics_without_models_score(monkeypatch) -> None:
     monkeypatch.setattr(standing_in, "find_spec", lambda name: None)
     chosen = choosing.choose("all")
     assert "pip install 'radeval-lib[models]'" in chosen.left_out["bertscore"]
-    assert "green" in chosen.metrics
+    assert "green_rules" in chosen.metrics
 
 
 def test_a_metric_that_fails_does_not_cost_the_others_scores(pairs, tmp_path) -> None:

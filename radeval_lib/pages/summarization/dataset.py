@@ -23,7 +23,7 @@ from radeval_lib.study.page_runs import PageRun
 
 
 def check_openi(path: Path, printed: Printed) -> Check:
-    """Whether the printed number is that of Open-i's reports with both sections, or of those of some length."""
+    """Whether the printed number is that of Open-i's reports with both sections, or of the longer ones."""
     both = openi.pairs(openi.load(path))
     long = [
         pair
