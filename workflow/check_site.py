@@ -62,7 +62,7 @@ def article(path: Path) -> Tag:
     found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").find("article")
     if not isinstance(found, Tag):
         raise ValueError(f"{path.name} has no article")
-    for code in found.select("div.cell_input"):
+    for code in found.select("details:has(> div.cell_input), div.cell_input"):
         code.decompose()
     return found
 

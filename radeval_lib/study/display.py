@@ -31,7 +31,7 @@ from radeval_lib.study.verdicts import (
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
-MOST_CHECKS = 5
+MOST_CHECKS = 3
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
@@ -228,7 +228,7 @@ def provenance(run: Run) -> HTML:
         "seed": str(run.seed),
         "device": origin.device(),
         "Python": escape(f"{facts['python']}, {facts['platform']}"),
-        "packages": ", ".join(f"{name} {number}" for name, number in sorted(facts["packages"].items())),
+        "packages": "listed in the JSON file of each result",
     }
     rows |= {f"data: {name}": f"sha256 {digest}" for name, digest in origin.used_data().items()}
     rows |= {f"model: {role}": escape(told) for role, told in origin.used_models().items()}
