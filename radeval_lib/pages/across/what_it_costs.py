@@ -192,11 +192,12 @@ def hours(milliseconds: pd.Series, corpus: str) -> pd.Series:
 def duration(hours: float) -> str:
     """Hours in the unit that suits them.
 
-    >>> [duration(0.05), duration(5.26), duration(240)]
-    ['3 minutes', '5.3 hours', '10 days']
+    >>> [duration(0.02), duration(0.05), duration(5.26), duration(240)]
+    ['1 minute', '3 minutes', '5.3 hours', '10 days']
     """
     if hours < 1:
-        return f"{60 * hours:.0f} minutes"
+        minutes = max(1, round(60 * hours))
+        return f"{minutes} minute{'s' * (minutes > 1)}"
     return f"{hours:.1f} hours" if hours < 48 else f"{hours / 24:,.0f} days"
 
 
