@@ -183,6 +183,8 @@ def _run(
     if kept is not None and "history" in kept[0]:
         put_back(task.module.to(device), kept[1]["best"])
         set_chance(kept[0]["chance"])
+        if (config := getattr(task.module, "config", None)) is not None:
+            config.use_cache = False  # as the trainer leaves it, so that what is saved has the same bytes
         history: list[dict[str, float]] = kept[0]["history"]
         return history
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ class Line(nn.Module):
         super().__init__()
         self.old, self.head = nn.Linear(1, 4), nn.Linear(4, 1)
         self.drop = nn.Dropout(0.1)
+        self.config = SimpleNamespace(use_cache=True, to_json_string=lambda: "{}", tie_word_embeddings=False)
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> dict[str, torch.Tensor]:
         return {"loss": nn.functional.mse_loss(self.head(self.drop(self.old(x)))[:, 0], y)}
@@ -166,6 +168,8 @@ def test_a_training_killed_at_any_batch_goes_on_to_the_same_numbers(
         read = train(Noisy(dies_at=1), POINTS, POINTS, settings, folder=folder)
         assert torch.rand(3).tolist() == after
         assert (read.history, _weights(read), read.task.seen) == (whole.history, _weights(whole), [])
+        # A model that is saved has its settings in the same file as one that was trained without a break.
+        assert {one.task.module.config.use_cache for one in (read, resumed, whole)} == {False}
 
 
 @pytest.mark.usefixtures("at_every_step")
