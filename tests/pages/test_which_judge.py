@@ -12,7 +12,9 @@ from scipy import stats
 
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.pages.across import which_judge
+from radeval_lib.pages.across.what_it_costs import Size, encoding_operations
 
 
 def ratings(cases: int = 30, seed: int = 0, scale: str = "grade") -> list[RatedPair]:
@@ -131,3 +133,13 @@ def test_operations_are_counted_for_networks_only() -> None:
     pairs = pd.DataFrame({"reference": ["a"] * 4, "candidate": ["b"] * 4})
     found = which_judge.operations({"Network": Network(), "Words": Words()}, pairs)  # type: ignore[dict-item]
     assert found.to_dict() == pytest.approx({"Network": 60e-9, "Words": 0.0, which_judge.COMPOSITE: 60e-9})
+
+
+def test_operations_count_packed_layers_like_any_other() -> None:
+    """Against the arithmetic of the layers: two operations a weight and token, and attention's."""
+    encoder, texts = Encoder(device="cpu"), [f"effusion {word}" for word in "abcdefgh"]
+    metric = SimpleNamespace(name="x", score=lambda references, _: encoder.encode(list(references)))
+    pairs = pd.DataFrame({"reference": texts, "candidate": texts})
+    found = which_judge.operations({"x": metric}, pairs)["x"] * 1e9 * len(texts)
+    lengths = [len(encoder.tokenizer(text)["input_ids"]) for text in texts]
+    assert found == pytest.approx(encoding_operations(Size.of(encoder.model.config), lengths), rel=0.05)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -33,6 +34,8 @@ COUNTED = 20
 """Pairs on which operations are counted."""
 RANDOM = "random numbers"
 SOURCE = "words found in the source"
+WEAK = -0.3
+"""A correlation nearer to 0 than this is weak, by the usual convention."""
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts that are none."""
 
@@ -56,6 +59,11 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return pairs.assign(case=pd.factorize(pairs["reference"])[0], set=sets), wide
 
 
+def described(metric: str) -> str:
+    """A metric as the front page names it, where nothing else explains the composite."""
+    return "a composite of two judges by rules and ROUGE-L" if metric == COMPOSITE else metric
+
+
 def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """Scores of every pair by every metric, and the composite's; high is good in every column."""
     references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
@@ -73,12 +81,18 @@ def operations(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Series:
 
     Counted, not timed, so that every machine finds the same.
     """
+    import torch
     from torch.utils.flop_counter import FlopCounterMode
+
+    def packed(inputs: list[int], weight: list[int], *_: object, **__: object) -> int:
+        return 2 * math.prod(inputs) * weight[0]
 
     few = pairs.iloc[:COUNTED]
     found = {}
+    # Layers that were packed for a CPU are an operation of their own, which torch does not count.
+    own = {torch.ops.mkldnn._linear_pointwise: packed}
     for title, metric in metrics.items():
-        with FlopCounterMode(display=False) as counter:
+        with FlopCounterMode(display=False, custom_mapping=own) as counter:
             metric.score(few["reference"].tolist(), few["candidate"].tolist())
         found[title] = counter.get_total_flops() / len(few) / 1e9
     found[COMPOSITE] = sum(found[title] for title, metric in metrics.items() if metric.name in PARTS)
@@ -102,7 +116,7 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
     """A table of :func:`agreement` as the page shows it."""
     shown = table[["value", "low", "high", "below", "below_low", "below_high", "all"]].copy()
     shown.loc[PERSON, ["below", "below_low", "below_high"]] = np.nan
-    names = ["τ_b", "low", "high", "short of one grader", "low ", "high ", "with the mean of all"]
+    names = ["τ_b", "low", "high", "gap to one grader", "low ", "high ", "with the mean of all"]
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
 
@@ -313,14 +327,14 @@ def forest(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("agreement with the mean grade of the other raters (τ_b)")
-    for place, told in enumerate(["network operations", *map(_millions, rows["operations"])], start=-1):
+    for place, told in enumerate(["network operations", *map(_billions, rows["operations"])], start=-1):
         axes.text(
             1.16, place, told, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
         )
 
 
-def _millions(billions: float) -> str:
-    return f"{1000 * billions:,.0f} million" if billions else "none"
+def _billions(billions: float) -> str:
+    return f"{billions:,.1f} billion" if billions else "none"
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
@@ -336,8 +350,7 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     """
     texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
     pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
-    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
-    frame = scores(words, pairs).drop(columns=COMPOSITE)
+    frame = scores(metrics, pairs).drop(columns=COMPOSITE)
     frame[SOURCE] = [
         _found(source, candidate)
         for source, candidate in zip(pairs["source"], pairs["candidate"], strict=True)
