@@ -49,7 +49,7 @@ class Exhibit:
         """What rebuilding it takes beyond this repository, as a list in words."""
         here = ("published_numbers", "synthetic_ok")
         outside = [need.replace("_", " ") for need in self.needs if need not in here]
-        return ", ".join(outside) or "nothing from outside: synthetic data"
+        return ", ".join(outside) or "the authors' own results"
 
     @property
     def heading(self) -> str:

@@ -75,7 +75,7 @@ def verdict_sentence(result: Result) -> str:
     claimed = superiority_words(result.checks)
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
     rests = RESTS_ON[result.evidence]
-    return f"{rests[0].upper()}{rests[1:]}, {body}{': ' if claimed else ''}{claimed}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {body}{'; ' if claimed else ''}{claimed}.{used}"
 
 
 def css_class(words: str) -> str:

@@ -141,13 +141,17 @@ def check_no_deficit(name: str, claim: str, finding: str, difference: float, lea
 
 
 def superiority_words(checks: Sequence[Check]) -> str:
-    """What the two aspects of claims come to, e.g. ``order holds; lead not established``; empty if none."""
+    """What the two aspects of claims come to; empty if there are none."""
     words = {
-        "order": {HOLDS: "order holds", FAILS: "order fails", CANNOT_TELL: "order cannot be told"},
+        "order": {
+            HOLDS: "the claimed order holds",
+            FAILS: "the claimed order fails",
+            CANNOT_TELL: "the claimed order is not decided",
+        },
         "lead": {
-            HOLDS: "lead established",
-            FAILS: "lead established the other way",
-            CANNOT_TELL: "lead not established",
+            HOLDS: "the lead is established",
+            FAILS: "the lead is established the other way",
+            CANNOT_TELL: "the lead is not established",
         },
     }
     told = []
