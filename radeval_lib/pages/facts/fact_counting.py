@@ -148,23 +148,6 @@ def in_report() -> list[bool]:
     return [fact in report for fact in marked("G")]
 
 
-def accuracy_from_comment() -> float:
-    """C / G where the spans that the physician's comment calls wrong are the wrong ones."""
-    comment = plain(quotations("facts.fig3")[1][1].split('"')[1])
-    spans = marked("G")
-    return sum(comment not in fact for fact in spans) / len(spans)
-
-
-def told(first: float, second: float) -> str:
-    """Two scores as a check tells them."""
-    return f"{first:.2f} and {second:.2f}"
-
-
-def equal(first: float, second: float) -> bool:
-    """Whether two scores are equal but for floating point."""
-    return abs(first - second) < 1e-9
-
-
 def count_checks() -> list[Check]:
     """The answers against the marks."""
     given = answers()

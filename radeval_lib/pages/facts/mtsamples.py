@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
+from radeval_lib.wording import joined
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -110,7 +112,15 @@ class Found:
         """What stands in for MTSamples, where something does and is compared."""
         if not self.real or self.whole:
             return ""
-        return f"{len(self.documents)} of MTSamples' transcriptions, not all of them"
+        part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
+        return f"{part}; of those compared, {self.mostly}"
+
+    @property
+    def mostly(self) -> str:
+        """How many of the compared documents are of the two largest specialties."""
+        largest = Counter(one.group for one in self.kept).most_common(2)
+        count = sum(number for _, number in largest)
+        return f"{count} of {len(self.kept)} are of {joined([name for name, _ in largest])}"
 
     @property
     def source(self) -> str:

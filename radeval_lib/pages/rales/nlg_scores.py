@@ -26,7 +26,8 @@ def basis_of(run: Run) -> tuple[str, str]:
     if set(systems) >= SYSTEMS:
         return evidence, stand_in
     ours = joined([name.lower() for name, system in systems.items() if system.learns])
-    return "synthetic", "; ".join(filter(None, [stand_in, f"{ours}, trained in this build"]))
+    scored = "observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's"
+    return "synthetic", "; ".join(filter(None, [stand_in, f"{ours}, trained in this build", scored]))
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:

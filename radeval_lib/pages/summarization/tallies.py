@@ -51,14 +51,15 @@ def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray
 
 
 def mean_of(scores: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator) -> Estimate:
-    """Mean of a metric over cases and seeds, with a 95 % interval that allows for both.
+    """Mean of a metric from 0 to 1 over cases and seeds, with a 95 % interval that allows for both.
 
     Parameters
     ----------
     scores : rows of one system and training set: ``seed``, ``case`` and the metric; each seed has each case.
     """
     _, values = _matrix(scores, metric)
-    return _estimate(float(values.mean()), _draws([values], resamples, rng)[0].total()[:, 0])
+    drawn = _draws([values], resamples, rng)[0].total()[:, 0]
+    return _estimate(float(values.mean()), drawn.clip(0, 1))
 
 
 def paired_difference(

@@ -3,6 +3,7 @@ of every test report."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,10 @@ from radeval_lib.pages.summarization.corpora import divided, drawn
 from radeval_lib.pages.summarization.systems import System, make
 from radeval_lib.pages.summarization.tallies import scored
 from radeval_lib.study.runs import Run
+
+COMMONEST = "Most frequent impression"
+"""The impression that the training reports of a corpus have most often, whatever the findings: no system, and
+the floor of all."""
 
 ORACLE = "Oracle"
 """The best extract, which reads the answer: what extraction could reach at most, and no system."""
@@ -142,6 +147,9 @@ def _run(
                 )
                 if made.save is not None and each == run.seed and train_set == next(iter(pools)):
                     save = made.save
+    if whole:
+        impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
+        told(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
     if plan.ALL in pools:
         told(run.seed, ORACLE, "", oracle(findings, [reveal(pair.impression) for pair in tests]))
     counted = {part: len(rows) for part, rows in next(iter(pools.values())).items()}
