@@ -2,11 +2,13 @@
 
 python -m tests.robustness                  # all of them: two hours
 python -m tests.robustness leaks scoring    # these alone; the other rows stay
+python -m tests.robustness inputs --times 10    # ten times as many tries
 """
 
 from __future__ import annotations
 
 import argparse
+import inspect
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,9 @@ from tests.robustness import (
 PAGE = ROOT / "CONTRIBUTING.md"
 BEGIN, END = "| Attack | It holds if | Kinds | Tries | Failures | Last run |", "<!-- end of attacks -->"
 
-Tries = Callable[[Path], Iterator[tuple[str, str]]]
+Tries = Callable[..., Iterator[tuple[str, str]]]
+NUMBERS = {"each", "reports", "number", "moments", "kills", "pairs"}
+"""Arguments of attacks that say how many tries they make."""
 ATTACKS: dict[str, tuple[str, Tries]] = {
     "inputs": (
         "spoiled files: read, or refused with one line of at most 300 characters, which repeats nothing",
@@ -66,16 +70,19 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "kills": (
         "killed builds, and two at once: the next completes with the bytes of an undisturbed one, and no "
         "process outlives a build",
-        lambda folder: kills.side_by_side(folder, 50, 10),
+        kills.side_by_side,
     ),
 }
 
 
-def row(name: str, folder: Path) -> tuple[str, int]:
-    """Try an attack: its row of the table, and how often it succeeded."""
+def row(name: str, folder: Path, times: int = 1) -> tuple[str, int]:
+    """Try an attack, ``times`` as often as usual: its row of the table, and how often it succeeded."""
     held, tries = ATTACKS[name]
+    usual = inspect.signature(tries).parameters.values()
     kinds, made, failed = set(), 0, 0
-    for kind, fault in tries(folder):
+    for kind, fault in tries(
+        folder, **{one.name: one.default * times for one in usual if one.name in NUMBERS}
+    ):
         kinds.add(kind)
         made += 1
         if fault:
@@ -105,10 +112,11 @@ def with_rows(page: str, rows: dict[str, str]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("attacks", nargs="*", choices=[[], *ATTACKS], help="default: all")
-    failures = 0
-    for name in parser.parse_args().attacks or ATTACKS:
+    parser.add_argument("--times", type=int, default=1, help="how many times the usual tries")
+    failures, given = 0, parser.parse_args()
+    for name in given.attacks or ATTACKS:
         with tempfile.TemporaryDirectory() as folder:
-            told, failed = row(name, Path(folder))
+            told, failed = row(name, Path(folder), given.times)
         failures += failed
         atomic.write_text(PAGE, with_rows(PAGE.read_text(encoding="utf-8"), {name: told}))
         print(told, flush=True)

@@ -103,7 +103,7 @@ def tries(folder: Path, kills: int = 50, pairs: int = 10, seed: int = 0) -> Iter
         yield what, _fault(tiny) if found else "there was nothing to kill"
 
 
-def side_by_side(folder: Path, kills: int, pairs: int, lanes: int = 2) -> Iterator[tuple[str, str]]:
+def side_by_side(folder: Path, kills: int = 50, pairs: int = 10, lanes: int = 2) -> Iterator[tuple[str, str]]:
     """The tries of :func:`tries`, dealt to repositories that are attacked at the same time."""
 
     def lane(number: int) -> list[tuple[str, str]]:
