@@ -51,7 +51,8 @@ def _texts(number: int, seed: int) -> list[str]:
     if not root or not path.is_file():
         return [report.findings.text for report in generate(number, seed)]
     written = [f"{reveal(one.findings)} {reveal(one.impression)}".strip() for one in openi.load(path)]
-    return Random(seed).sample([text for text in written if text], number)
+    filled = [text for text in written if text]
+    return Random(seed).sample(filled, min(number, len(filled)))
 
 
 def _reading(text: str) -> Any:
