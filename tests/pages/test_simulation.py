@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from radeval_lib.data.records import ErrorCount
@@ -10,10 +11,11 @@ from radeval_lib.pages.across.which_judge import PERSON
 
 
 def _world(**values: float) -> pd.DataFrame:
-    rows = [("grade", name, value, value - 0.1, value + 0.1) for name, value in values.items()]
-    return pd.DataFrame(
-        [*rows, ("grade", PERSON, 0.9, 0.8, 1.0)], columns=["what", "metric", "value", "low", "high"]
-    )
+    """Each metric's draws spread by 0.05, independently of the others'."""
+    rng = np.random.default_rng(0)
+    rows = [("grade", name, value, value + rng.normal(0, 0.05, 999)) for name, value in values.items()]
+    columns = ["what", "metric", "value", "draws"]
+    return pd.DataFrame([*rows, ("grade", PERSON, 0.9, np.full(999, 0.9))], columns=columns)
 
 
 def test_only_what_the_simulation_decides_can_agree() -> None:

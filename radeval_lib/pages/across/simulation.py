@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 from scipy.stats import kendalltau, spearmanr
 
 from radeval_lib import plots, roles
@@ -25,6 +26,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.pages.across.closeness import Closeness
 from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.resampling import ends
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
@@ -112,7 +114,8 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, worl
     Returns
     -------
     DataFrame
-        ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``.
+        ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``; ``draws``: the value
+        in each resample, of the same cases for all metrics.
     """
     pairs, grades = which_judge.rated(records)
     scores = which_judge.scores(metrics, pairs)
@@ -121,13 +124,17 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, worl
         "grade": (scores, grades, pairs["case"].tolist()),
         "difference": (changes, wanted, which_judge.cases_of_differences(pairs)),
     }
-    tables = [
-        which_judge.agreement(ours, theirs, cases, "kendall", run=run, name=f"{world} {what}").assign(
-            what=what
-        )
+    found = {
+        what: which_judge.with_others(ours, theirs, cases, "kendall", run=run, name=f"{world} {what}")
         for what, (ours, theirs, cases) in by.items()
-    ]
-    return pd.concat(tables).rename_axis("metric").reset_index()[["what", "metric", "value", "low", "high"]]
+    }
+    return pd.concat([_table(what, *values) for what, values in found.items()])
+
+
+def _table(what: str, values: pd.Series, draws: NDArray[np.float64]) -> pd.DataFrame:
+    low, high = ends(draws.T)
+    columns = {"metric": values.index, "value": values.to_numpy(), "low": low, "high": high}
+    return pd.DataFrame(columns).assign(what=what, draws=list(draws))
 
 
 def with_facts(
@@ -144,14 +151,14 @@ def with_facts(
         scores, np.array([one.f1 for one in records]), groups=np.array([one.case for one in records]),
         kind="spearman", resamples=run.profile.resamples, rng=run.rng(f"{world} facts"),
     )  # fmt: skip
-    return drawn.intervals()[["metric", "value", "low", "high"]].assign(what="facts")
+    return _table("facts", drawn.intervals().set_index("metric")["value"], drawn.draws)
 
 
 def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Every comparison of two metrics: whether the simulation decides it, and says what the ratings say.
 
-    The simulation decides where the intervals of the two metrics do not overlap. A decided comparison agrees
-    where the real values stand in the same order.
+    The simulation decides where the interval of the difference, both metrics on the same draws, does not
+    contain 0. A decided comparison agrees where the real values stand in the same order.
 
     Returns
     -------
@@ -164,10 +171,8 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
         true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
         guess = made[made["what"] == what].set_index("metric").loc[true.index]
         pairs = list(combinations(true.index, 2))
-        decided = [
-            (a, b) for a, b in pairs
-            if guess.loc[a, "low"] > guess.loc[b, "high"] or guess.loc[b, "low"] > guess.loc[a, "high"]
-        ]  # fmt: skip
+        draws = guess["draws"]
+        decided = [(a, b) for a, b in pairs if np.prod(ends(draws[a] - draws[b])) > 0]
         agree = sum(
             np.sign(guess.loc[a, "value"] - guess.loc[b, "value"])
             == np.sign(true.loc[a, "value"] - true.loc[b, "value"])

@@ -120,27 +120,25 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
 
-def agreement(
+def with_others(
     frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
-) -> pd.DataFrame:
-    """Correlation of every metric, and of one rater, with the mean grade of the other raters.
+) -> tuple[pd.Series, FloatArray]:
+    """Correlation of every metric, and last of one rater, with the mean grade of the other raters.
 
     Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
     cases, so that differences are too.
 
     Returns
     -------
-    DataFrame
-        Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
-        ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
+    tuple
+        The coefficients, and their draws of shape (metrics and the rater, resamples).
     """
     draws, values = [], []
     for rater in grades:
         columns = {**{str(key): frame[key].to_numpy() for key in frame}, PERSON: grades[rater].to_numpy()}
-        others = grades.drop(columns=rater).mean(axis=1).to_numpy()
         drawn = resample(
             columns,
-            others,
+            grades.drop(columns=rater).mean(axis=1).to_numpy(),
             groups=np.asarray(cases),
             kind=kind,
             resamples=run.profile.resamples,
@@ -148,7 +146,21 @@ def agreement(
         )
         draws.append(drawn.draws)
         values.append(drawn.intervals().set_index("metric")["value"])
-    mean, value = np.mean(draws, axis=0), pd.concat(values, axis=1).mean(axis=1)
+    return pd.concat(values, axis=1).mean(axis=1), np.mean(draws, axis=0)
+
+
+def agreement(
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+) -> pd.DataFrame:
+    """Agreement of every metric, and of one rater, with the others (:func:`with_others`), with intervals.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
+        ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
+    """
+    value, mean = with_others(frame, grades, cases, kind, run=run, name=name)
     gaps = mean[-1] - mean
     ends, below = (np.nanquantile(one, (0.025, 0.975), axis=1) for one in (mean, gaps))
     everyone = grades.mean(axis=1).to_numpy()
