@@ -31,7 +31,7 @@ from radeval_lib.study.verdicts import (
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
-MOST_CHECKS = 3
+MOST_CHECKS = 2
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
@@ -123,7 +123,7 @@ def exhibit_html(result: Result) -> str:
     rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
     if result.kind == EXPERIMENT:
         rest = f"<p>Made with {escape(result.stand_in)}.</p>"
-    label = "Printed beside what follows" if table else "Data"
+    label = "Checks and data" if table else "Data"
     folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
     return f'<div class="verdict-box {css_class(result.outcome)}">{told}{folded}</div>'
 
@@ -140,7 +140,7 @@ def _files(result: Result) -> str:
     """Links to a result's files."""
     address = f"../../results/{result.exhibit}.{result.evidence}"  # pages stand in notebooks/<folder>/
     table = f'<a href="{address}.csv">table (CSV)</a> ' if result.table else ""
-    return f'<p>{table}<a href="{address}.json">result with its provenance (JSON)</a></p>'
+    return f'<p>{table}<a href="{address}.json">result (JSON)</a></p>'
 
 
 def _as_printed(words: str) -> str:
@@ -224,14 +224,12 @@ def provenance(run: Run) -> HTML:
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
-        "profile": run.profile.name,
         "seed": str(run.seed),
         "device": origin.device(),
         "Python": escape(f"{facts['python']}, {facts['platform']}"),
-        "packages": "listed in the JSON file of each result",
     }
-    rows |= {f"data: {name}": f"sha256 {digest}" for name, digest in origin.used_data().items()}
+    rows |= origin.used_data()
     rows |= {f"model: {role}": escape(told) for role, told in origin.used_models().items()}
-    frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
-    body = table_html(frame, "Provenance of this page", index=False, raw=("value",))
+    frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
+    body = table_html(frame, index=False, raw=("value, or SHA-256",))
     return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')

@@ -23,6 +23,8 @@ def test_only_what_the_simulation_decides_can_agree() -> None:
     found = simulation.comparisons(real, made).loc["grade"]
     # Decided: a below c, and b below c, which is the other way round in reality. One grader is no metric.
     assert found[["comparisons", "decided", "agree"]].tolist() == [3, 2, 1]
+    # Reality decides all three.
+    assert found[["both", "alike"]].tolist() == [2, 1]
     assert found["spearman"] == 0.5
 
 

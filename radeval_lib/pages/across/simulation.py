@@ -157,32 +157,41 @@ def with_facts(
 def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Every comparison of two metrics: whether the simulation decides it, and says what the ratings say.
 
-    The simulation decides where the interval of the difference, both metrics on the same draws, does not
-    contain 0. A decided comparison agrees where the real values stand in the same order.
+    A world decides where the interval of the difference, both metrics on the same draws, does not contain 0.
 
     Returns
     -------
     DataFrame
-        One row a ``what``: ``spearman`` of the metrics' values in both worlds, ``comparisons``, ``decided``,
-        ``agree``.
+        One row a ``what``: ``spearman`` of the metrics' values in both worlds, ``comparisons``, ``decided`` by
+        the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
+        in both worlds) and ``alike`` (of these, in the same order).
     """
     rows = {}
     for what, ours in real.groupby("what", sort=False):
         true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
         guess = made[made["what"] == what].set_index("metric").loc[true.index]
-        pairs = list(combinations(true.index, 2))
-        draws = guess["draws"]
-        decided = [(a, b) for a, b in pairs if np.prod(ends(draws[a] - draws[b])) > 0]
-        agree = sum(
-            np.sign(guess.loc[a, "value"] - guess.loc[b, "value"])
-            == np.sign(true.loc[a, "value"] - true.loc[b, "value"])
-            for a, b in decided
+        pairs = pd.DataFrame(
+            {
+                "decided": _decided(guess["draws"], one, other),
+                "same": np.prod([side.loc[one, "value"] - side.loc[other, "value"] for side in (true, guess)])
+                > 0,
+                "real": _decided(true["draws"], one, other),
+            }
+            for one, other in combinations(true.index, 2)
         )
-        order = spearmanr(true["value"], guess["value"]).statistic
-        rows[what] = {"spearman": order, "comparisons": len(pairs), "decided": len(decided), "agree": agree}
-    return pd.DataFrame.from_dict(rows, orient="index").astype(
-        {"comparisons": int, "decided": int, "agree": int}
-    )
+        rows[what] = {
+            "spearman": spearmanr(true["value"], guess["value"]).statistic,
+            "comparisons": len(pairs),
+            "decided": int(pairs["decided"].sum()),
+            "agree": int((pairs["decided"] & pairs["same"]).sum()),
+            "both": int((pairs["decided"] & pairs["real"]).sum()),
+            "alike": int(pairs.all(axis=1).sum()),
+        }
+    return pd.DataFrame([*rows.values()], index=list(rows))
+
+
+def _decided(draws: pd.Series, one: str, other: str) -> bool:
+    return bool(np.prod(ends(draws[one] - draws[other])) > 0)
 
 
 def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> None:
