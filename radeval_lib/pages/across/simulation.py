@@ -162,7 +162,7 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a ``what``: ``spearman`` of the metrics' values in both worlds, ``comparisons``, ``decided`` by
+        One row a ``what``: ``spearman`` of the values in both worlds, ``comparisons``, ``decided`` by
         the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
         in both worlds) and ``alike`` (of these, in the same order).
     """
