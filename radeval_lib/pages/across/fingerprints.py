@@ -172,7 +172,7 @@ def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
     sns.heatmap(
         table,
         annot=True,
-        fmt=".0%",
+        fmt="z.0%",
         vmin=0,
         vmax=1,
         cmap="Blues",
