@@ -220,13 +220,11 @@ def only_with_data(run: Run, *roles: str) -> None:
 
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
-    facts = origin.environment()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
         "seed": str(run.seed),
         "device": origin.device(),
-        "Python": escape(f"{facts['python']}, {facts['platform']}"),
     }
     rows |= origin.used_data()
     rows |= {f"model: {role}": escape(told) for role, told in origin.used_models().items()}
