@@ -148,7 +148,7 @@ def began() -> Iterator[list[psutil.Process]]:
 def test_a_run_that_is_killed_leaves_no_process_and_goes_on(
     tmp_path, monkeypatch, began, how, workers
 ) -> None:
-    _write(tmp_path, 200)
+    _write(tmp_path, 600)
     monkeypatch.setattr(files, "CHUNK", 10)
     _score(tmp_path)
     whole = _outputs(tmp_path)
@@ -164,7 +164,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on(
     assert not alive, gone
     assert not [name for name in OUTPUTS if (tmp_path / name).exists()]
     second = _run(tmp_path, workers)
-    assert second.communicate(timeout=120)[0].split()[-1] == "200"
+    assert second.communicate(timeout=120)[0].split()[-1] == "600"
     assert not second.returncode
     assert _outputs(tmp_path) == whole
 

@@ -23,7 +23,7 @@ from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
-from radeval_lib.synthetic.generator import rerender, seeded
+from radeval_lib.synthetic.generator import Pair, rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def _wrong(report: SyntheticReport, seed: int) -> str | None:
     return None
 
 
-def candidates(n: int, seed: int) -> pd.DataFrame:
-    """Impressions of ``n`` generated reports with candidates for each.
+def candidates(n: int, seed: int, modality_anatomy: Pair | None = None) -> pd.DataFrame:
+    """Impressions of ``n`` generated reports, of one kind or of all, with candidates for each.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def candidates(n: int, seed: int) -> pd.DataFrame:
     """
     rows: list[dict[str, str]] = []
     found = 0
-    for made in generate(20 * n, seed):
+    for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
         wrong, fair = _wrong(report, seed), _turned(report, seed)
         if wrong is None or not fair:
@@ -139,8 +139,8 @@ def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
-    """Share of errors that cost points, with Wilson's 95 % interval, among references that state one of the
-    fourteen observations.
+    """Share of errors that cost points, with Wilson's 95 % interval, among references of the chest in which
+    rules find one of the fourteen observations; ``n`` is their number.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
         raise ValueError("no reference states an observation")
     hits, n = int((stated[metric] < 1).sum()), len(stated)
     low, high = proportion_confint(hits, n, method="wilson")
-    return Estimate(hits / n, float(low), float(high))
+    return Estimate(hits / n, float(low), float(high), n=n)
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFrame:
