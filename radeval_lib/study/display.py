@@ -133,14 +133,14 @@ def _side_by_side(result: Result) -> str:
     if len(result.checks) <= MOST_CHECKS:
         return table_html(checks_frame(result.checks), index=False)
     address = f"../across/audit.html?q=[{result.exhibit}]"
-    return f'<p><a href="{address}">All {len(result.checks)} checks</a> stand in the audit.</p>'
+    return f'<p><a href="{address}">All {len(result.checks)} checks</a> (audit)</p>'
 
 
 def _files(result: Result) -> str:
     """Links to a result's files."""
     address = f"../../results/{result.exhibit}.{result.evidence}"  # pages stand in notebooks/<folder>/
-    table = f'<a href="{address}.csv">table (CSV)</a> ' if result.table else ""
-    return f'<p>{table}<a href="{address}.json">result (JSON)</a></p>'
+    table = f'<a href="{address}.csv" title="the table of this result">CSV</a> ' if result.table else ""
+    return f'<p>{table}<a href="{address}.json" title="this result with its provenance">JSON</a></p>'
 
 
 def _as_printed(words: str) -> str:
