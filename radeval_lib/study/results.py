@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,7 +21,8 @@ from radeval_lib.study.checks import Check
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 
-CAUSES = ("paper", "text", "definition", "rounding")
+OPEN_CONVENTION = "definition"
+CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
 _FORMAT = 3
 
 
@@ -55,8 +56,18 @@ class Result:
         return [check for check in self.checks if check.outcome == outcome]
 
 
-def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_in: str = "") -> str:
+def judge(
+    evidence: str,
+    checks: Sequence[Check],
+    *,
+    remaining: str = "",
+    stand_in: str = "",
+    causes: Mapping[str, tuple[str, str]] | None = None,
+) -> str:
     """The verdict that checks earn on what they rest on (CONTRIBUTING.md, The words).
+
+    A check that fails by a convention that the paper leaves open contradicts nothing: for the verdict it
+    cannot tell.
 
     Raises
     ------
@@ -77,7 +88,12 @@ def judge(evidence: str, checks: Sequence[Check], *, remaining: str = "", stand_
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
-    found = verdicts.outcome([check.outcome for check in checks], remaining)
+    known = causes or {}
+    outcomes = [
+        verdicts.CANNOT_TELL if known.get(check.name, ("", ""))[0] == OPEN_CONVENTION else check.outcome
+        for check in checks
+    ]
+    found = verdicts.outcome(outcomes, remaining)
     return verdicts.verdict(evidence, stand_in, found)
 
 
@@ -120,15 +136,16 @@ def record(
     """Judge an exhibit and write the result with its provenance, whole or not at all."""
     check_owner(run, exhibit_id)
     source = NOTEBOOKS / f"{run.notebook}.md"
+    causes = causes_of(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
-        verdict=judge(evidence, checks, remaining=remaining, stand_in=stand_in),
+        verdict=judge(evidence, checks, remaining=remaining, stand_in=stand_in, causes=causes),
         checks=tuple(checks),
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
-        causes=causes_of(exhibit_id, evidence, checks),
+        causes=causes,
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance={
             "notebook": {display_path(source): checksums.of_file(source)},

@@ -68,6 +68,13 @@ def test_verdicts_are_earned(
     assert verdict in verdicts.VERDICTS
 
 
+def test_an_open_convention_contradicts_nothing() -> None:
+    convention, slip = {NO.name: ("definition", "two readings")}, {NO.name: ("paper", "a slip")}
+    assert judge("print", [NO], causes=convention) == "cannot tell"
+    assert judge("print", [YES, NO], causes=convention) == "consistent in part"
+    assert judge("open", [YES, NO], causes=slip) == "differs"
+
+
 def test_each_word_states_one_outcome() -> None:
     assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
     assert verdicts.outcome_of("fails on other data") == verdicts.FAILS
