@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, norm, spearmanr
 
 from radeval_lib import plots, roles
 from radeval_lib.data.records import ErrorCount, FactRating, Report
@@ -26,13 +26,14 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.pages.across.closeness import Closeness
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.resampling import ends
+from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
 PAIRS = 600
 """Generated pairs: three times RadPref's, so that the simulation's own noise is the smaller one."""
 LETTERS = "abcdef"
+LEVEL = 0.05
 USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
 """Roles that real data must fill."""
 
@@ -157,7 +158,8 @@ def with_facts(
 def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Every comparison of two metrics: whether the simulation decides it, and says what the ratings say.
 
-    A world decides where the interval of the difference, both metrics on the same draws, does not contain 0.
+    A world decides where the difference is not zero after Holm's correction over all comparisons in that
+    world; p is two-sided, by a normal approximation with the spread over resamples of the same cases.
 
     Returns
     -------
@@ -166,32 +168,41 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
         the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
         in both worlds) and ``alike`` (of these, in the same order).
     """
+    pairs = _paired(real, made)
     rows = {}
     for what, ours in real.groupby("what", sort=False):
-        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
-        guess = made[made["what"] == what].set_index("metric").loc[true.index]
-        pairs = pd.DataFrame(
-            {
-                "decided": _decided(guess["draws"], one, other),
-                "same": np.prod([side.loc[one, "value"] - side.loc[other, "value"] for side in (true, guess)])
-                > 0,
-                "real": _decided(true["draws"], one, other),
-            }
-            for one, other in combinations(true.index, 2)
-        )
+        true = ours.set_index("metric")["value"].drop(index=which_judge.PERSON, errors="ignore")
+        guess = made[made["what"] == what].set_index("metric").loc[true.index, "value"]
+        here = pairs[pairs["what"] == what]
         rows[what] = {
-            "spearman": spearmanr(true["value"], guess["value"]).statistic,
-            "comparisons": len(pairs),
-            "decided": int(pairs["decided"].sum()),
-            "agree": int((pairs["decided"] & pairs["same"]).sum()),
-            "both": int((pairs["decided"] & pairs["real"]).sum()),
-            "alike": int(pairs.all(axis=1).sum()),
+            "spearman": spearmanr(true, guess).statistic,
+            "comparisons": len(here),
+            "decided": int(here["decided"].sum()),
+            "agree": int((here["decided"] & here["same"]).sum()),
+            "both": int((here["decided"] & here["real"]).sum()),
+            "alike": int((here["decided"] & here["real"] & here["same"]).sum()),
         }
     return pd.DataFrame([*rows.values()], index=list(rows))
 
 
-def _decided(draws: pd.Series, one: str, other: str) -> bool:
-    return bool(np.prod(ends(draws[one] - draws[other])) > 0)
+def _paired(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
+    """One row a comparison: ``what``, whether each world decides it (``real``, ``decided``), and ``same``."""
+    rows = []
+    for what, ours in real.groupby("what", sort=False):
+        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
+        guess = made[made["what"] == what].set_index("metric")
+        for one, other in combinations(true.index, 2):
+            (in_true, p_true), (in_guess, p_guess) = (_lead(side, one, other) for side in (true, guess))
+            rows.append((what, p_true, p_guess, in_true * in_guess > 0))
+    pairs = pd.DataFrame(rows, columns=["what", "p_real", "p_made", "same"])
+    return pairs.assign(real=holm(pairs["p_real"]) < LEVEL, decided=holm(pairs["p_made"]) < LEVEL)
+
+
+def _lead(side: pd.DataFrame, one: str, other: str) -> tuple[float, float]:
+    """What one metric leads another by, and p of no lead."""
+    lead = side.loc[one, "value"] - side.loc[other, "value"]
+    spread = float(np.std(side.loc[one, "draws"] - side.loc[other, "draws"], ddof=1))
+    return lead, 2 * float(norm.sf(abs(lead) / spread)) if spread else float(lead == 0)
 
 
 def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> None:
