@@ -14,6 +14,7 @@ from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import NOT_ATTEMPTED, RESTS_ON
 from radeval_lib.tables import table_html
+from radeval_lib.wording import in_words
 
 CLAIMS = (
     "ratescore.claim_alignment",
@@ -28,17 +29,24 @@ CLAIMS = (
     "facts.claim_objective",
 )
 """What each paper is cited for."""
+FIRST = 5
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
 def findings(run: Run) -> HTML:
-    """The headlines that this build bears out, numbered, each with a link to its page."""
+    """The headlines that this build bears out, numbered, each with a link to its page; the rest is folded."""
     items = []
     for entry, text in headlines.told(run)[0]:
         told = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
         items.append(f"<li>{told} {link(entry.notebook, place, 'More →')}</li>")
-    return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
+    shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
+    if rest := items[FIRST:]:
+        listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
+        shown += (
+            f"<details><summary>{in_words(len(rest)).capitalize()} more findings</summary>{listed}</details>"
+        )
+    return HTML(shown)
 
 
 def waiting(run: Run) -> int:
