@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 
+from scipy.stats import norm, t
+
 from radeval_lib.stats.printed import (
     Kind,
     correlation_interval,
@@ -52,6 +54,16 @@ def lead_of_intervals(first: tuple[float, float, float], second: tuple[float, fl
     """The lead of one printed correlation over another, each as (value, low, high) of its 95% interval."""
     gap = math.atanh(first[0]) - math.atanh(second[0])
     errors = [standard_error(low, high) for _, low, high in (first, second)]
+    return _lead(gap, needed_correlation(gap, *errors), "their errors")
+
+
+def lead_of_means(first: tuple[float, float], second: tuple[float, float], n: int) -> Lead:
+    """The lead of one printed mean over another on the same ``n`` cases, each as (mean, standard deviation).
+
+    Means are taken as normal, with Student's quantile for n - 1 degrees of freedom.
+    """
+    wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2))
+    gap, errors = first[0] - second[0], [wider * sd / math.sqrt(n) for _, sd in (first, second)]
     return _lead(gap, needed_correlation(gap, *errors), "their errors")
 
 

@@ -25,6 +25,7 @@ from radeval_lib.metrics.choosing import fitting
 from radeval_lib.models import naming
 from radeval_lib.models.derived import untrained
 from radeval_lib.models.loading import checksum
+from radeval_lib.models.packaged import is_packaged
 from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, display_path
 from radeval_lib.study import cells, profiles, write_guard
 from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput
@@ -60,6 +61,12 @@ def _filler_words(filler: str) -> str:
         return "trained in this build"
     title = _data_title(filler)
     return _WORDS.get(filler) or (f"from {title}" if title else naming.title(filler))
+
+
+def _stood_in(role: str, filler: str) -> str:
+    words = f"{_NOUNS.get(role, role.replace('_', ' '))} {_filler_words(filler)}"
+    # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
+    return f"{words} with mean pooling" if role == "encoder" and is_packaged(filler) else words
 
 
 @dataclass(frozen=True)
@@ -279,7 +286,7 @@ class Run:
         """
         filled = {**self.profile.roles, **self.profile.models}
         return "; ".join(
-            f"{_NOUNS.get(role, role.replace('_', ' '))} {_filler_words(filled[role])}, not {_title(paper)}"
+            f"{_stood_in(role, filled[role])}, not {_title(paper)}"
             for role, paper in wanted.items()
             if filled[role] != paper
         )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_intervals, lead_of_shares
+from radeval_lib.study.printed_leads import (
+    lead_of_correlations,
+    lead_of_intervals,
+    lead_of_means,
+    lead_of_shares,
+)
 
 
 def test_a_wide_gap_is_established_and_a_narrow_one_needs_dependence() -> None:
@@ -28,3 +33,10 @@ def test_shares_are_told_apart_only_where_every_overlap_tells_them_apart() -> No
     assert lead_of_shares(570, 565, 847).told.startswith("p from ")
     # One case apart, of which none or some may be shared: the exact test gives 1 each time.
     assert lead_of_shares(33, 32, 53).told == "p = 1 however the right cases overlap"
+
+
+def test_means_are_told_apart_by_their_spread_and_number() -> None:
+    # Independent means of 100 cases with standard deviation 1: standard error 0.141, times 1.984 is 0.281.
+    assert lead_of_means((0.29, 1.0), (0.0, 1.0), 100).sign == 1
+    assert lead_of_means((0.0, 1.0), (0.29, 1.0), 100).sign == -1
+    assert lead_of_means((0.27, 1.0), (0.0, 1.0), 100).told.startswith("unless their errors correlate at 0.0")

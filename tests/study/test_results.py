@@ -104,7 +104,7 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(run: Run) -> None:
     assert public.basis({"rated_pairs": "rexval/errors"}) == ("open", "rated pairs from RadPref, not ReXVal")
     evidence, stand_in = public.basis(data, models)
     assert evidence == "synthetic"
-    assert "encoder MiniLM, not FremyCompany/BioLORD-2023-C" in stand_in
+    assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
     assert run.basis(data)[0] == "synthetic"
 
 

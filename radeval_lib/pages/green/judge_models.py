@@ -18,7 +18,8 @@ from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
-from radeval_lib.study.superiority import check_superiority, unknown_lead
+from radeval_lib.study.printed_leads import lead_of_means
+from radeval_lib.study.superiority import Lead, check_superiority
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
@@ -106,20 +107,23 @@ def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
 def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers told."""
     told, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
+    n = tested("green.guide_pairing", "pairs")
     checks = check_superiority(
         "Two lowest: significant errors (Table 2)",
         "the lowest mean absolute difference for clinically significant errors",
         means_of_models(twos, "significant errors"),
         first=best,
-        leads=None,
+        leads=_leads(by_model(twos, "significant errors"), best, n, lower_is_better=True),
         lower_is_better=True,
     )
     for quantity in LEXICAL:
-        name, means = f"Two highest: {quantity} (Table 3)", means_of_models(threes, quantity)
         checks += check_superiority(
-            name, "the highest classical lexical metrics", means, first=best, leads=None
+            f"Two highest: {quantity} (Table 3)",
+            "the highest classical lexical metrics",
+            means_of_models(threes, quantity),
+            first=best,
+            leads=_leads(by_model(threes, quantity), best, n),
         )
-    checks.append(unknown_lead("lowest and highest"))
     held = [number for number, cells in ((2, twos), (3, threes)) if "BERTScore" in set(cells["quantity"])]
     told_in = f"measures of language stand in Table {' and '.join(map(str, held))}"
     checks.append(check_statement("table of the natural language agreement", "Table 2", told_in, held == [2]))
@@ -147,6 +151,12 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
         "exhibits the lowest differences",
         trained,
         first=chosen,
+        leads=_leads(
+            by_model(fours, "significant errors").drop(index="GREEN GPT-4"),
+            [chosen],
+            int(quoted("green.def_rexval")["pairs"].value),
+            lower_is_better=True,
+        ),
         lower_is_better=True,
     )
     checks += [
@@ -177,19 +187,54 @@ def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
             where = {"evaluation": place, "training": training, "quantity": "significant errors"}
             what = f"{place}, {training}"
             checks += check_quoted(eights, "Table 8", told, f"{key}_{when}", what, **where)
-    for place in places.values():
+    sizes = {
+        "notes": tested("green.guide_ooc", "reports"),
+        "ct": int(quoted("green.guide_ct")["pairs"].value),
+    }
+    for key, place in places.items():
         for quantity in ("significant errors", *LEXICAL):
-            frame = nines if quantity in LEXICAL else eights
-            where = {"evaluation": place, "quantity": quantity, "statistic": "mean"}
+            frame, lower = nines if quantity in LEXICAL else eights, quantity not in LEXICAL
+            printed = {
+                statistic: {
+                    when: cell(
+                        frame, training=training, evaluation=place, quantity=quantity, statistic=statistic
+                    )
+                    for when, training in TRAININGS.items()
+                }
+                for statistic in ("mean", "sd")
+            }
+            values = pd.DataFrame(printed).map(lambda one: one.value)
             checks += check_superiority(
                 f"{place}: {quantity} improves",
                 claim,
-                {when: cell(frame, training=training, **where) for when, training in TRAININGS.items()},
+                printed["mean"],
                 first="after",
-                leads=None,
-                lower_is_better=quantity not in LEXICAL,
+                leads=_leads(values, ["after"], sizes[key], lower_is_better=lower),
+                lower_is_better=lower,
             )
-    return [*checks, unknown_lead(claim)]
+    return checks
+
+
+def tested(exhibit: str, whole: str) -> int:
+    """Pairs of the test part, a tenth of those that the prose counts (GREEN, Section 5.1: "the same 80/10/10
+    ratio")."""
+    return round(quoted(exhibit)[whole].value * quoted("green.guide_ooc")["test"].value / 100)
+
+
+def by_model(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Printed ``mean`` and ``sd`` of a quantity, one row a model, without those of labels and of people."""
+    cells = frame[(frame["quantity"] == quantity) & ~frame["model"].isin([LABELS, HEADER])]
+    return cells.pivot_table(index="model", columns="statistic", values="value", sort=False)
+
+
+def _leads(
+    values: pd.DataFrame, best: list[str], n: int, *, lower_is_better: bool = False
+) -> dict[str, Lead]:
+    """The lead of the weakest of ``best`` over each rival; ``values`` has ``mean`` and ``sd`` by name."""
+    signed = values.assign(mean=-values["mean"] if lower_is_better else values["mean"])
+    pairs = {str(name): (row["mean"], row["sd"]) for name, row in signed.iterrows()}
+    weakest = min(best, key=lambda name: pairs[name][0])
+    return {name: lead_of_means(pairs[weakest], pair, n) for name, pair in pairs.items() if name not in best}
 
 
 def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Check]:

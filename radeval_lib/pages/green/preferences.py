@@ -18,6 +18,8 @@ from radeval_lib.data import radpref
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.models.loading import RULES
+from radeval_lib.models.naming import title
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
@@ -198,6 +200,12 @@ def judge_of(run: Run) -> Judge:
     """The judge that fills the role in the run's profile; answers of language models are kept beside its
     results."""
     return open_judge(run.model("judge"), cache=run.output_dir / "cache" / "judge", device=run.profile.device)
+
+
+def judged_by(run: Run) -> str:
+    """What the judge of the run is, for what says what stands in for GREEN's model."""
+    name = str(run.profile.models["judge"])
+    return "a judge by rules instead of GREEN's model" if name == RULES else title(name)
 
 
 def judged_scores(choices: Sequence[Choice], judge: Judge) -> Scores:

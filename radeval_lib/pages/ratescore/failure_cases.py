@@ -39,7 +39,9 @@ def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
             f"BLEU-{n}": [float(sentence_bleu([three[role]], [reference], n)[0]) for role in rewrites]
             for n in (1, 2)
         },
-        "METEOR": meteor.score([reference] * 2, [three[role] for role in rewrites]).values.tolist(),
+        "METEOR without synonyms": meteor.score(
+            [reference] * 2, [three[role] for role in rewrites]
+        ).values.tolist(),
     }
     return pd.DataFrame.from_dict(own, orient="index", columns=rewrites)
 

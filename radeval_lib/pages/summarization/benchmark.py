@@ -22,10 +22,11 @@ _PAPERS = ("T5", "BART", "BioBART", "Pegasus")
 _KEYS = ["seed", "system", "train_set", "case"]
 
 
-def basis(run: Run, *, graphs: bool = False) -> tuple[str, str]:
-    """What results of these systems rest on: an experiment of our own unless all that learn, and the graph
-    model where it is used, are the paper's."""
-    learned = [name for name, system in plan.settings(run.profile).systems.items() if system.learns]
+def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple[str, str]:
+    """What results of the systems ``shown`` (default: all) rest on: an experiment of our own unless those of
+    them that learn, and the graph model where it is used, are the paper's."""
+    systems = plan.settings(run.profile).systems
+    learned = [name for name in shown or systems if systems[name].learns]
     ours = [name for name in learned if not name.startswith(_PAPERS)]
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     evidence, stand_in = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
