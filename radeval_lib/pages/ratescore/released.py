@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from radeval_lib.models.packaged import is_packaged
 from radeval_lib.study.runs import Run
 
 RATESCORE = "RaTEScore"
@@ -26,4 +27,6 @@ def other_models(run: Run) -> str:
     """A sentence that warns of models other than the paper's; empty where a run has the paper's."""
     if all(run.profile.models[role] == paper for role, paper in PAPER_MODELS.items()):
         return ""
-    return "RaTEScore runs here with another recogniser and encoder than the paper's."
+    pooled = ", and with the mean of that encoder's vectors instead of the first"
+    told = "RaTEScore runs here with another recogniser and encoder than the paper's"
+    return f"{told}{pooled if is_packaged(run.profile.models['encoder']) else ''}."
