@@ -62,14 +62,22 @@ def _direct(module: str) -> frozenset[str]:
 
 
 @cache
-def _lazy(module: str) -> frozenset[str]:
-    """Modules that a package looks names up in when they are first used (its ``_HOMES``)."""
-    path = _file(module)
-    assert path is not None, module
+def _homes(package: str) -> dict[str, str]:
+    """Where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
+    if (path := _file(package)) is None or path.name != "__init__.py":
+        return {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOMES":
-            return frozenset(_modules(ast.literal_eval(node.value)))
-    return frozenset()
+            homes: dict[str, str] = ast.literal_eval(node.value)
+            return {name: home for home, names in homes.items() for name in names.split()}
+    return {}
+
+
+def _looked_up(name: str) -> set[str]:
+    """Modules that are loaded later, for what is imported: a name of a package, or a package whole."""
+    package, _, last = name.rpartition(".")
+    wanted = _homes(package).get(last)
+    return {wanted} if wanted else set(_homes(name).values())
 
 
 def closure(modules: Iterable[str]) -> set[str]:
@@ -98,9 +106,7 @@ def modules_of(notebook: str) -> set[str]:
     roots |= {metrics.get(name).__module__ for name in wanted.metrics}
     if wanted.cells or wanted.models:
         roots |= set(cells.plans())
-    for name in names:  # `from radeval_lib import study` may use anything that the package looks up
-        if (file := _file(name)) is not None and file.name == "__init__.py":
-            roots |= _lazy(name)
+    roots.update(*(_modules(_looked_up(name)) for name in names))
     return closure(roots)
 
 

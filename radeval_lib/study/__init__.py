@@ -7,16 +7,22 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
-    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quoted wide",
+    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quotations quoted wide",
+    "radeval_lib.papers.released": "released",
     "radeval_lib.papers.rounding": "f1 rounding_range",
+    "radeval_lib.papers.texts": "texts",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.study.checks": "Check above check_bounds check_groups check_statement check_value",
-    "radeval_lib.study.display": "only_with_data provenance quote show_checks",
+    "radeval_lib.study.display": "only_with_data provenance quote said show_checks",
+    "radeval_lib.study.headlines": "hand_over_table handed_over",
+    "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
+    "radeval_lib.study.pages": "audit_table by_evidence findings findings_table index_table tiles",
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",
-    "radeval_lib.study.runs": "Run",
+    "radeval_lib.study.runs": "Run begin_cell",
     "radeval_lib.study.scorecards": "audit scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
+    "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -97,7 +97,7 @@ def hand_over_table(run: Run, name: str, frame: pd.DataFrame) -> None:
     _write(run, name, json.loads(frame.to_json(orient="split")))
 
 
-def table(run: Run, notebook: str, name: str) -> pd.DataFrame | None:
+def handed_over(run: Run, notebook: str, name: str) -> pd.DataFrame | None:
     """A table that :func:`hand_over_table` left; None where that page was not built."""
     content = _read(run, notebook, name)
     return None if content is None else pd.DataFrame(**content)

@@ -1,6 +1,6 @@
 """Runs of pages: what a run can do, and exhibits as objects that take checks, show and record themselves.
 
-Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin` and depend on none of this.
+Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ def begin(
     data_root: str = "",
     **parameters: Value,
 ) -> PageRun:
-    """Start the run of a page: :func:`radeval_lib.study.runs.begin`, of a run that rebuilds exhibits."""
-    return runs.begin(
+    """Start the run of a page: :func:`radeval_lib.study.runs.begin_cell`, of a run that rebuilds exhibits."""
+    return runs.begin_cell(
         notebook,
         profile=profile,
         seed=seed,

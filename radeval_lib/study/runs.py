@@ -309,7 +309,7 @@ class Run:
 R = TypeVar("R", bound=Run)
 
 
-def begin(
+def begin_cell(
     notebook: str,
     *,
     profile: str,

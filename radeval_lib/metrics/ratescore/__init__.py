@@ -12,6 +12,7 @@ from radeval_lib.metrics.ratescore.scoring import (
     Scorer,
     cosines,
     options,
+    split,
 )
 from radeval_lib.metrics.ratescore.weights import Weights, load
 
@@ -29,4 +30,5 @@ __all__ = [
     "cosines",
     "load",
     "options",
+    "split",
 ]

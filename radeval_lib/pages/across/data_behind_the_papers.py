@@ -10,11 +10,13 @@ from types import ModuleType
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.data.construction import cxr, notes, procedure, rrs
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.data_counts import CountCheck, check_dataset, printed_counts
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.pages import link
+from radeval_lib.study.runs import Run
 
 ACCESS_WORDS = {
     "open": "open to anyone",
@@ -22,6 +24,18 @@ ACCESS_WORDS = {
     "credentialed": "for credentialed users",
     "built": "built by credentialed users",
 }
+
+CONSTRUCTIONS = {"MIMIC-III pairs": rrs, "MIMIC-CXR sections": cxr, "Procedure selection": procedure}
+"""How each set that users build is built."""
+
+
+def changed(run: Run) -> dict[str, int]:
+    """How many reports each flaw of a released script would change; empty where a run lacks the reports."""
+    events = run.find("mimic3_rrs", "NOTEEVENTS.csv.gz")
+    if events is None:
+        return {}
+    found = rrs.differences(notes.radiology_notes(events), rrs.PatternRules())
+    return found | procedure.differences(notes.radiology_notes(events))
 
 
 def _manifests() -> list[Manifest]:

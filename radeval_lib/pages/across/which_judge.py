@@ -18,6 +18,8 @@ from radeval_lib.data import mslr
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
+from radeval_lib.pages.across.designs import errors_together as errors_together
+from radeval_lib.pages.across.designs import printed_designs as printed_designs
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed import Kind

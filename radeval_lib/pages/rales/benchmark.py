@@ -22,6 +22,7 @@ from radeval_lib import plots, wording
 from radeval_lib.pages.rales.encoders import title
 from radeval_lib.pages.rales.leaderboard import SCORE, Scores, micro_f1, scores
 from radeval_lib.pages.rales.results import REGIMES
+from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.settings import Settings
 from radeval_lib.pages.rales.tasks import task_of

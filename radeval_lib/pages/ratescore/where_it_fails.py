@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
+from radeval_lib.pages.ratescore.forms import changed_by_form as changed_by_form
 
 _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]

@@ -15,13 +15,21 @@ from scipy import optimize
 from radeval_lib import plots
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
+from radeval_lib.origin import note_use
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.paths import ROOT
 from radeval_lib.wording import in_words
 
 ANATOMY, ABNORMALITY, _, NORMAL, _ = ratescore.TYPES
 _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
 SIDES = ("reference", "candidate")
+
+
+def released_weights() -> dict[str, Weights]:
+    """Both released sets of weights, by the length of the texts that they are for."""
+    note_use(ROOT / "radeval_lib/metrics/ratescore/weights.yml")
+    return {name: ratescore.load(name) for name in ("short", "long")}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib.pages.summarization import plan
+from radeval_lib.pages.summarization.corpora import TRAINED as TRAINED
+from radeval_lib.pages.summarization.corpora import UNSEEN as UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
+from radeval_lib.pages.summarization.tallies import grid as grid
 from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cells import CellOutput
