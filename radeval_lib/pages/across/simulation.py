@@ -25,6 +25,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.pages.across.closeness import Closeness
+from radeval_lib.pages.across.closeness import measure as measure
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
@@ -158,8 +159,9 @@ def with_facts(
 def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Every comparison of two metrics: whether the simulation decides it, and says what the ratings say.
 
-    A world decides where the difference is not zero after Holm's correction over all comparisons in that
-    world; p is two-sided, by a normal approximation with the spread over resamples of the same cases.
+    A world decides where the difference is not zero after Holm's correction over the comparisons by one
+    ``what`` in that world; p is two-sided, by a normal approximation with the spread over resamples of the
+    same cases.
 
     Returns
     -------
@@ -195,7 +197,8 @@ def _paired(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
             (in_true, p_true), (in_guess, p_guess) = (_lead(side, one, other) for side in (true, guess))
             rows.append((what, p_true, p_guess, in_true * in_guess > 0))
     pairs = pd.DataFrame(rows, columns=["what", "p_real", "p_made", "same"])
-    return pairs.assign(real=holm(pairs["p_real"]) < LEVEL, decided=holm(pairs["p_made"]) < LEVEL)
+    corrected = pairs.groupby("what")[["p_real", "p_made"]].transform(holm)
+    return pairs.assign(real=corrected["p_real"] < LEVEL, decided=corrected["p_made"] < LEVEL)
 
 
 def _lead(side: pd.DataFrame, one: str, other: str) -> tuple[float, float]:

@@ -27,6 +27,7 @@ from radeval_lib.findings import Location, read
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import graded, joint_ceilings, marked, texts
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import FloatArray, sum_estimates
 from radeval_lib.study.runs import Run
