@@ -68,7 +68,7 @@ def check_value(
     Raises
     ------
     ValueError
-        Where the printed cell is a dash or not legible: nothing can be checked against it.
+        Where the printed cell is a dash or not legible, or the computed value is NaN: nothing can be checked.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -80,6 +80,8 @@ def check_value(
         if isinstance(computed, Estimate)
         else Estimate(float(computed), float(computed), float(computed))
     )
+    if math.isnan(estimate.low) or math.isnan(estimate.high):
+        raise ValueError(f"check {name!r}: what was computed is no number, so it agrees with nothing")
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
     low, high = (_digits(end, places) for end in (estimate.low, estimate.high))
     words = _digits(estimate.value, places)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 
@@ -126,3 +128,10 @@ def test_an_interval_that_holds_the_edge_decides_nothing(
 ) -> None:
     assert above(*interval) is outcome
     assert above(interval[0] + 0.5, interval[1] + 0.5, 0.5) is outcome
+
+
+def test_what_is_no_number_contradicts_no_paper() -> None:
+    with pytest.raises(ValueError, match="is no number"):
+        check_value("mean", "0.5", math.nan)
+    with pytest.raises(ValueError, match="is no number"):
+        check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
