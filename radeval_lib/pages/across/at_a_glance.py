@@ -30,6 +30,7 @@ CLAIMS = (
 )
 """What each paper is cited for."""
 FIRST = 5
+MORE = "More\u00a0→"
 _BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
@@ -39,7 +40,7 @@ def findings(run: Run) -> HTML:
     for entry, text in headlines.told(run)[0]:
         told = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
-        items.append(f"<li>{told} {link(entry.notebook, place, 'More\u00a0→')}</li>")
+        items.append(f"<li>{told} {link(entry.notebook, place, MORE)}</li>")
     shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
     if rest := items[FIRST:]:
         listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
