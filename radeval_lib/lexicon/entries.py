@@ -10,21 +10,10 @@ from radeval_lib.lexicon.markup import Phrase
 
 #: The 14 observations of CheXpert (Irvin et al. 2019), in the labeller's order.
 CHEXPERT = (
-    "Enlarged Cardiomediastinum",
-    "Cardiomegaly",
-    "Lung Opacity",
-    "Lung Lesion",
-    "Edema",
-    "Consolidation",
-    "Pneumonia",
-    "Atelectasis",
-    "Pneumothorax",
-    "Pleural Effusion",
-    "Pleural Other",
-    "Fracture",
-    "Support Devices",
-    "No Finding",
-)
+    "Enlarged Cardiomediastinum", "Cardiomegaly", "Lung Opacity", "Lung Lesion", "Edema", "Consolidation",
+    "Pneumonia", "Atelectasis", "Pneumothorax", "Pleural Effusion", "Pleural Other", "Fracture",
+    "Support Devices", "No Finding",
+)  # fmt: skip
 
 MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "Ultrasound", "X-Ray")
 
@@ -238,10 +227,9 @@ class Lexicon:
 
     def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
         """The places of the concept that the examination shows."""
-        if not exam.parts:
-            return concept.places
+        parts = exam.parts
         return tuple(
-            p for p in concept.places if self.places[p].part in exam.parts or not self.places[p].part
+            p for p in concept.places if not parts or not (part := self.places[p].part) or part in parts
         )
 
     def shown(self, concept: Concept, exam: Exam) -> bool:

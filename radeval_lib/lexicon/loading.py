@@ -47,24 +47,27 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tuple[Phrase, ...]]:
     """Compile place forms; "@" stands for the side, "&" for its letter."""
-    forms, both = tuple(forms), tuple(both)
-    result: dict[str | None, tuple[Phrase, ...]] = {}
-    if any("@" in form or "&" in form for form in forms):
+    said: dict[str | None, list[str]] = {None: list(forms)}
+    if any("@" in form or "&" in form for form in said[None]):
+        plain = said.pop(None)
         for side, (word, letter) in _SIDE_WORDS.items():
-            said = (form.replace("@", word).replace("&", letter) for form in forms)
-            result[side] = tuple(parse_name(form, anatomy=True) for form in said)
-    elif forms:
-        result[None] = tuple(parse_name(form, anatomy=True) for form in forms)
-    if both:
-        result["bilateral"] = tuple(parse_name(form, anatomy=True) for form in both)
-    return result
+            said[side] = [form.replace("@", word).replace("&", letter) for form in plain]
+    said["bilateral"] = list(both)
+    return {side: tuple(parse_name(form, anatomy=True) for form in own) for side, own in said.items() if own}
+
+
+def _range(value: Any) -> tuple[int, int] | None:
+    return (int(value[0]), int(value[1])) if value else None
+
+
+_PLACE_KEYS = {
+    "name", "short", "pre", "both", "both_pre", "prep", "the", "plural", "near", "distance", "part",
+}  # fmt: skip
 
 
 def _place(key: str, raw: Mapping[str, Any]) -> Place:
-    known = {"name", "short", "pre", "both", "both_pre", "prep", "the", "plural", "near", "distance", "part"}
-    if unknown := set(raw) - known:
+    if unknown := set(raw) - _PLACE_KEYS:
         raise LexiconError(f"place {key!r} has unknown keys {sorted(unknown)}", "lexicon")
-    distance = raw.get("distance")
     return Place(
         key,
         _by_side(_texts(raw["name"]), _texts(raw.get("both"))),
@@ -74,7 +77,7 @@ def _place(key: str, raw: Mapping[str, Any]) -> Place:
         bool(raw.get("the", True)),
         bool(raw.get("plural", False)),
         frozenset(_texts(raw.get("near"))),
-        (int(distance[0]), int(distance[1])) if distance else None,
+        _range(raw.get("distance")),
         raw.get("part"),
     )
 
@@ -132,11 +135,10 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
     choices = {
         modality: tuple(tuple(words.split("/")) for words in _texts(raw)) for modality, raw in looks.items()
     }
-    size, steps = raw.get("size"), raw.get("steps", (0, 3))
     chexpert = raw.get("chexpert")
     if chexpert is not None and chexpert not in CHEXPERT:
         raise LexiconError(f"finding {key!r}: {chexpert!r} is not one of the 14", f"lexicon/{region}.yml")
-    if "scale" in raw and size:
+    if "scale" in raw and raw.get("size"):
         raise LexiconError(f"finding {key!r} has both scale and size", f"lexicon/{region}.yml")
     return Concept(
         key=key,
@@ -146,19 +148,14 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
         shorts=tuple(_name(name, number) for name in _texts(raw.get("short"))),
         denied=tuple(_denied(name, number) for name in denied or names),
         states=tuple(_state(state) for state in _texts(raw.get("state"))),
-        disease=bool(raw.get("disease", False)),
-        device=bool(raw.get("device", False)),
-        tip=bool(raw.get("tip", False)),
         major=not raw.get("minor", False),
-        rare=bool(raw.get("rare", False)),
         scale=raw.get("scale"),
-        steps=(int(steps[0]), int(steps[1])),
+        steps=_range(raw.get("steps")) or (0, 3),
         sided=bool(raw.get("side", False)),
         places=_texts(raw.get("place")),
-        vague=bool(raw.get("vague", False)),
-        size=(int(size[0]), int(size[1])) if size else None,
+        size=_range(raw.get("size")),
         looks=choices,
-        many=bool(raw.get("many", False)),
+        **{key: bool(raw.get(key, False)) for key in ("disease", "device", "tip", "rare", "vague", "many")},
         changes=bool(raw.get("change", True)),
         uncertain=bool(raw.get("uncertain", True)),
         hints=_texts(raw.get("hint")),
@@ -183,10 +180,10 @@ def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
 
 def _wordings(raw: Any) -> dict[str, tuple[str, ...]]:
     """Sentences by style: a list serves both."""
-    if isinstance(raw, Mapping):
-        shared = _texts(raw.get("both"))
-        return {style: _texts(raw.get(style)) + shared for style in ("hospital", "encyclopaedic")}
-    return {style: _texts(raw) for style in ("hospital", "encyclopaedic")}
+    given = raw if isinstance(raw, Mapping) else {"both": raw}
+    return {
+        style: _texts(given.get(style)) + _texts(given.get("both")) for style in ("hospital", "encyclopaedic")
+    }
 
 
 def _compiled(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
@@ -225,16 +222,9 @@ class _Loader:
         choices = (words for c in self.concepts.values() for groups in c.looks.values() for words in groups)
         looks = {word: parse_name(word) for words in choices for word in words}
         protocols = self._protocols(_read(self.folder / "protocols.yml"))
-        return Lexicon(
-            self.concepts,
-            self.places,
-            self.normals,
-            self.remarks,
-            looks,
-            protocols,
-            {procedure.code: procedure for p in protocols.values() for procedure in p.procedures},
-            self.grammar,
-        )
+        procedures = {procedure.code: procedure for p in protocols.values() for procedure in p.procedures}
+        own = self.concepts, self.places, self.normals, self.remarks
+        return Lexicon(*own, looks, protocols, procedures, self.grammar)
 
     def _region(self, path: Path) -> None:
         raw, name = _read(path), path.stem
@@ -253,30 +243,20 @@ class _Loader:
         normals = [self._normal(key, entry, name, concepts, where) for key, entry in raw["normals"].items()]
         remarks = []
         for key, entry in (raw.get("remarks") or {}).items():
-            self.remarks[key] = RemarkEntry(
-                key,
-                _compiled(_wordings(entry["say"])),
-                float(entry.get("weight", 1)),
-                Scope.of(_texts(entry.get("only"))),
-                bool(entry.get("prior", False)),
-            )
+            scope, prior = Scope.of(_texts(entry.get("only"))), bool(entry.get("prior", False))
+            said, weight = _compiled(_wordings(entry["say"])), float(entry.get("weight", 1))
+            self.remarks[key] = RemarkEntry(key, said, weight, scope, prior)
             remarks.append(self.remarks[key])
         for kind in ("clear", "acute"):
-            self.remarks[f"{name}.{kind}"] = RemarkEntry(
-                f"{name}.{kind}", _compiled(_wordings(raw["conclusions"][kind]))
-            )
-        bodies = {}
-        for system, body in (raw.get("bodies") or {}).items():
-            bodies[system] = (parse_name(body.removesuffix("+"), anatomy=True), body.endswith("+"))
-        self.regions[name] = Region(
-            name,
-            tuple(raw["findings"]),
-            bodies,
-            tuple(concepts),
-            tuple(normals),
-            tuple(remarks),
-            bool(raw.get("chest", False)),
-        )
+            said = _compiled(_wordings(raw["conclusions"][kind]))
+            self.remarks[f"{name}.{kind}"] = RemarkEntry(f"{name}.{kind}", said)
+        bodies = {
+            system: (parse_name(body.removesuffix("+"), anatomy=True), body.endswith("+"))
+            for system, body in (raw.get("bodies") or {}).items()
+        }
+        entries_of = tuple(concepts), tuple(normals), tuple(remarks)
+        chest = bool(raw.get("chest", False))
+        self.regions[name] = Region(name, tuple(raw["findings"]), bodies, *entries_of, chest)
 
     def _normal(
         self, key: str, raw: Mapping[str, Any], region: str, concepts: list[Concept], where: str
@@ -348,22 +328,19 @@ class _Loader:
                 reasons = tuple(
                     Reason(_texts(r["complaint"]), _texts(r["question"])) for r in procedure["reasons"]
                 )
-                technique = _wordings(procedure["technique"])
-                weight = float(procedure.get("weight", 1))
+                title, technique = str(procedure["title"]), _wordings(procedure["technique"])
+                weight, sex = float(procedure.get("weight", 1)), procedure.get("sex", entry.get("sex"))
                 parts = frozenset(_texts(procedure.get("parts")))
-                sex = procedure.get("sex", entry.get("sex"))
-                title = str(procedure["title"])
                 procedures.append(Procedure(code, title, technique, reasons, weight, sex, parts))
             for name in entry["regions"]:
                 if name not in self.regions:
                     raise LexiconError(f"{pair}: unknown region {name!r}", "lexicon/protocols.yml")
-            ages = entry.get("ages", (18, 92))
             protocols[pair] = Protocol(
                 *pair,
                 tuple(self.regions[name] for name in entry["regions"]),
                 tuple(procedures),
                 float(entry.get("weight", 1)),
-                (int(ages[0]), int(ages[1])),
+                _range(entry.get("ages")) or (18, 92),
                 float(entry.get("findings", 1)),
                 float(entry.get("normals", 1)),
                 str(entry.get("earlier", "prior")),

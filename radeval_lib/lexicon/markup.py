@@ -27,30 +27,10 @@ from functools import cache, lru_cache
 from radeval_lib.errors import LexiconError
 
 _TOKEN = re.compile(r"[/,:.!?()]|[^\s/,:.!?()]+")
-FUNCTION_WORDS = frozenset(
-    [
-        "of",
-        "the",
-        "in",
-        "and",
-        "with",
-        "to",
-        "for",
-        "from",
-        "at",
-        "or",
-        "by",
-        "a",
-        "an",
-        "per",
-        "than",
-        "on",
-        "into",
-        "not",
-        "as",
-        "its",
-    ]
-)
+FUNCTION_WORDS = frozenset([
+    "of", "the", "in", "and", "with", "to", "for", "from", "at", "or", "by", "a", "an", "per", "than", "on",
+    "into", "not", "as", "its",
+])  # fmt: skip
 _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
 
 
@@ -125,11 +105,8 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     if inside or not marks:
         raise LexiconError(f"phrase {markup!r} has an unclosed brace or no content word", "lexicon")
     heads.update(starred)
-    relations = []
-    for index, mark in enumerate(marks):
-        head = heads[mark.label == "ANAT-DP"]
-        if index != head:
-            relations.append((index, "modify", head))
+    governed = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
+    relations = [(index, "modify", head) for index, head in governed if index != head]
     if True in heads and False in heads:
         relations.append((heads[False], "located_at", heads[True]))
     return Phrase(

@@ -10,8 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from radeval_lib import own_yaml
 from radeval_lib.errors import RadevalError
 from radeval_lib.lexicon.loading import load_lexicon
 
@@ -23,12 +22,7 @@ _MAJOR = ("urgent", "actionable")
 class Context:
     """What is known of the patient beside the reports, where it is.
 
-    ``age`` is in years, ``indication`` why the examination was asked for.
-
-    Raises
-    ------
-    RadevalError
-        If the age is not from 0 to 130.
+    ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for.
     """
 
     age: float | None = None
@@ -57,8 +51,7 @@ class Significance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _table() -> dict[str, Any]:
-    table: dict[str, Any] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
-    return table
+    return dict(own_yaml.read(_FILE))
 
 
 def factor(name: str) -> float:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import torch
 
 _LOG = logging.getLogger(__name__)
 _TOLERANCE = 1e-4
+
+IGNORED = -100
+"""A label that the loss leaves out."""
+
+
+IGNORED = -100
+"""A label that the loss leaves out."""
+
+K = TypeVar("K")
 R = TypeVar("R")
 
 
@@ -63,6 +72,26 @@ def in_batches(
     return [result[position] for position in range(len(lengths))]
 
 
+def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
+    """What ``compute`` makes of each item; equal ones are computed once."""
+    distinct = list(dict.fromkeys(items))
+    found = dict(zip(distinct, compute(distinct), strict=True))
+    return [found[item] for item in items]
+
+
+def stacked(rows: Iterable[Sequence[int]], filler: int = 0) -> torch.Tensor:
+    """Rows of whole numbers as one array, int64, padded on the right."""
+    import torch
+
+    tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=filler)
+
+
+def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
+    """Pieces of texts as one batch: ``input_ids`` and ``attention_mask``, padded as the tokenizer pads."""
+    return tokenizer.pad({"input_ids": list(rows)}, return_tensors="pt")
+
+
 def pack(module: torch.nn.Module) -> int:
     """Let the linear layers of ``module`` use packed weights wherever inference on a CPU calls them.
 
@@ -99,8 +128,7 @@ def _packed(layer: torch.nn.Linear) -> bool:
         usable = torch.is_inference_mode_enabled() and x.device.type == "cpu" and x.dtype == torch.float32
         if not usable or not x.numel():
             return plain(x)
-        result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], "")
-        return result
+        return cast("torch.Tensor", torch.ops.mkldnn._linear_pointwise(x, packed, bias, "none", [], ""))
 
     layer.forward = forward  # type: ignore[method-assign, assignment]
     return True
@@ -124,49 +152,36 @@ def unpadded(module: torch.nn.Module) -> Iterator[None]:
     """
     from transformers import BertModel
 
-    parts: Iterator[Any] = module.modules()
-    with ExitStack() as stack:
-        for each in parts:
-            if type(each) is BertModel and not each.config.is_decoder:
-                stack.enter_context(_replaced(each))
-        yield
-
-
-@contextmanager
-def _replaced(encoder: Any) -> Iterator[None]:
-    plain = encoder.forward
-    encoder.forward = _forward(encoder, plain)
+    modules: Iterator[Any] = module.modules()
+    parts = [each for each in modules if type(each) is BertModel and not each.config.is_decoder]
+    plain = [each.forward for each in parts]
+    for each in parts:
+        each.forward = _forward(each, each.forward)
     try:
         yield
     finally:
-        encoder.forward = plain
+        for each, forward in zip(parts, plain, strict=True):
+            each.forward = forward
 
 
 def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-    def forward(
-        input_ids: torch.Tensor | None = None, attention_mask: torch.Tensor | None = None, **others: Any
-    ) -> Any:
-        def usual() -> Any:
-            return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
-
+    def forward(input_ids: Any = None, attention_mask: Any = None, **others: Any) -> Any:
+        source = None
         asked = any(others.get(name) is not None for name in _NEEDS_THE_BATCH)
-        if asked or input_ids is None or attention_mask is None or attention_mask.dim() != 2:
-            return usual()
-        if input_ids.device.type != "cpu" or not torch.is_grad_enabled():
-            return usual()
-        source = end_to_end(attention_mask)
+        plainly = input_ids is not None and attention_mask is not None and attention_mask.dim() == 2
+        if plainly and not asked and input_ids.device.type == "cpu" and torch.is_grad_enabled():
+            source = end_to_end(attention_mask)
         if source is None:
-            return usual()
+            return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
         longest = input_ids.shape[1]
         real, text, position = source >= 0, source // longest, source % longest
         together = text.unsqueeze(2) == text.unsqueeze(1)
         weights = encoder.embeddings.word_embeddings.weight
-        mask = torch.zeros(together.shape, dtype=weights.dtype).masked_fill(
-            ~together, torch.finfo(weights.dtype).min
-        )
+        least = torch.finfo(weights.dtype).min
+        mask = torch.zeros(together.shape, dtype=weights.dtype).masked_fill(~together, least)
         states = plain(
             input_ids=input_ids.flatten()[source.clamp(min=0)],
             attention_mask=mask.unsqueeze(1),

@@ -36,7 +36,7 @@ class BlobCache:
 
     def __init__(self, folder: str | Path, table: str) -> None:
         self._path = Path(folder) / _FILE
-        self._table = _table(table)
+        self._table = "t" + hashlib.sha256(table.encode()).hexdigest()[:32]
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with _open(self._path) as connection:
             connection.execute(
@@ -61,10 +61,6 @@ class BlobCache:
             connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", values.items())
 
 
-def _table(table: str) -> str:
-    return "t" + hashlib.sha256(table.encode()).hexdigest()[:32]
-
-
 @contextmanager
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection, whose changes stay if the block ends without an error; failures are told as ours."""
@@ -72,17 +68,13 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
             yield connection
     except sqlite3.DatabaseError as error:
-        code = _code(error)
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code == sqlite3.SQLITE_FULL:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         remedy = "See whether its disk is full, or another program uses it."
         if code in _DAMAGED:
             remedy = f"Delete {path}, or give another folder; what it holds will be made anew."
         raise FileError(f"unusable cache ({error})", path.name, remedy) from error
-
-
-def _code(error: sqlite3.Error) -> int:
-    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
 def to_bytes(vector: NDArray[np.float32]) -> bytes:

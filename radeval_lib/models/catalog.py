@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib.errors import complaint
-from radeval_lib.models.soundness import ModelError
+from radeval_lib.models.soundness import INDEX, ModelError
 from radeval_lib.paths import MODELS, display_path
 
 Unknown = Literal["unknown"]
@@ -56,18 +56,11 @@ class Card(_Strict):
 
 @cache
 def load(name: str, folder: Path = MODELS) -> Card:
-    """One manifest.
-
-    Raises
-    ------
-    ModelError
-        Where there is none of that name, or it is not of the format.
-    """
+    """One manifest; a :class:`ModelError` where there is none of that name, or it is not of the format."""
     path = folder / f"{name}.yml"
     if not path.is_file():
-        raise ModelError(
-            f"no model is described as {name!r}", display_path(folder), f"Models: {', '.join(names(folder))}."
-        )
+        known = f"Models: {', '.join(names(folder))}."
+        raise ModelError(f"no model is described as {name!r}", display_path(folder), known)
     try:
         return Card(name=name, **yaml.safe_load(path.read_text(encoding="utf-8")))
     except (ValidationError, yaml.YAMLError, TypeError) as error:
@@ -82,9 +75,8 @@ def names(folder: Path = MODELS) -> list[str]:
 
 def cards(folder: Path = MODELS) -> list[Card]:
     """Every manifest, by domain in the order of Table 2, then by title."""
-    order = ("English", "Biomedical", "Clinical", "Radiology")
     found = [load(name, folder) for name in names(folder)]
-    return sorted(found, key=lambda card: (order.index(card.domain), card.title))
+    return sorted(found, key=lambda card: (get_args(Domain).index(card.domain), card.title))
 
 
 @cache
@@ -93,17 +85,9 @@ def revision_of(hub: str) -> str | None:
     return next((card.pinned for card in cards() if card.hub == hub), None)
 
 
-def in_cache(card: Card) -> bool:
-    """Whether the model's weights are on this machine already, as safetensors; asks no network."""
-    return in_hub_cache(card.hub, card.pinned)
-
-
 def in_hub_cache(hub: str, revision: str | None) -> bool:
-    """The same of any repository of the hub, by name."""
+    """Whether a repository's weights are on this machine already, as safetensors; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 
-    found = (
-        try_to_load_from_cache(hub, file, revision=revision)
-        for file in ("model.safetensors", "model.safetensors.index.json")
-    )
-    return any(isinstance(path, str) for path in found)
+    files = ("model.safetensors", INDEX)
+    return any(isinstance(try_to_load_from_cache(hub, file, revision=revision), str) for file in files)

@@ -35,13 +35,7 @@ Tensors = Mapping[str, "torch.Tensor"]
 
 
 class Checkpoint:
-    """The last state of one piece of work.
-
-    Parameters
-    ----------
-    folder : where it stands; the folders above are made.
-    what : names the work and all that it depends on, as JSON can hold it.
-    """
+    """The last state of one piece of work; ``what`` names it and all that it depends on, as JSON can."""
 
     def __init__(self, folder: Path, what: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -54,13 +48,7 @@ class Checkpoint:
         return time.monotonic() - self._since >= wait
 
     def write(self, state: Mapping[str, Any], **tensors: Tensors) -> None:
-        """Put this in place of what was kept.
-
-        Parameters
-        ----------
-        state : as JSON can hold it.
-        tensors : by name, for files of their own; on any device.
-        """
+        """Put this in place of what was kept; tensors, on any device, get files of their own by name."""
         from safetensors.torch import save_file
 
         began = time.monotonic()

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches
+from radeval_lib.models.batching import in_batches, padded
 from radeval_lib.models.encoders import Encoder, encode_words, well_formed
 from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
-from radeval_lib.models.ner.iob import fast_tokenizer
+from radeval_lib.models.ner.iob import fast_tokenizer, labelled
 from radeval_lib.models.soundness import NEW_CLASSIFIER
 
 if TYPE_CHECKING:
@@ -37,32 +37,21 @@ class TextClassifier:
     def __init__(self, init_model: str | Path, labels: Sequence[str]) -> None:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-        self.labels = list(labels)
-        if len(set(self.labels)) < max(2, len(self.labels)):
-            raise ModelError(
-                f"{len(set(self.labels))} different classes among {len(self.labels)}",
-                "classifier",
-                "Give at least two classes, each once.",
-            )
+        self.labels, different = list(labels), len(set(labels))
+        if different < max(2, len(self.labels)):
+            wrong = f"{different} different classes among {len(self.labels)}"
+            raise ModelError(wrong, "classifier", "Give at least two classes, each once.")
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
-        self.module: Any = weights(
-            AutoModelForSequenceClassification,
-            init_model,
-            NEW_CLASSIFIER,
-            num_labels=len(self.labels),
-            id2label=dict(enumerate(self.labels)),
-            label2id=self._index,
-        )
+        told = labelled(self.labels)
+        self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **told)
 
     def index_of(self, document: Document) -> int:
         """Place of a document's class among the labels."""
         if document.label not in self._index:
-            raise ModelError(
-                f"the label {document.label!r} is none of the {len(self.labels)} classes",
-                f"document {document.id}",
-                "Give every class of the data when the classifier is made.",
-            )
+            wrong = f"the label {document.label!r} is none of the {len(self.labels)} classes"
+            remedy = "Give every class of the data when the classifier is made."
+            raise ModelError(wrong, f"document {document.id}", remedy)
         return self._index[document.label]
 
     def example(self, record: Document) -> dict[str, Any]:
@@ -72,10 +61,8 @@ class TextClassifier:
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         import torch
 
-        inputs = [{"input_ids": example["input_ids"]} for example in examples]
-        batch: dict[str, torch.Tensor] = dict(self.tokenizer.pad(inputs, return_tensors="pt"))
-        batch["labels"] = torch.tensor([example["labels"] for example in examples])
-        return batch
+        labels = torch.tensor([example["labels"] for example in examples])
+        return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
         """Share of documents whose likeliest class is theirs."""
@@ -88,9 +75,7 @@ class TextClassifier:
         encoded = self.tokenizer(texts, truncation=True, max_length=MAX_TOKENS)["input_ids"]
 
         def scores(batch: list[int], device: Any) -> Any:
-            inputs = self.tokenizer.pad(
-                {"input_ids": [encoded[index] for index in batch]}, return_tensors="pt"
-            )
+            inputs = padded(self.tokenizer, (encoded[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
         return np.stack(in_batches(self.module, [len(ids) for ids in encoded], scores))
@@ -130,9 +115,7 @@ class FrozenEncoder(Encoder):
         encoded = encode_words(self.tokenizer, missing) if missing else []
 
         def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
-            inputs = self.tokenizer.pad(
-                {"input_ids": [encoded[index][0] for index in batch]}, return_tensors="pt"
-            )
+            inputs = padded(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
                 places = [first for first, _ in encoded[index][1]]
@@ -174,9 +157,8 @@ def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str],
     if odd := sorted(set(targets) - set(labels)):
         raise ModelError(f"the label {odd[0]!r} is none of the {len(labels)} classes", "linear probe")
     if len(set(targets)) < 2:
-        raise ModelError(
-            f"{len(targets)} training rows of {len(set(targets))} class", "linear probe", "Give two classes."
-        )
+        wrong = f"{len(targets)} training rows of {len(set(targets))} class"
+        raise ModelError(wrong, "linear probe", "Give two classes.")
     pipeline = make_pipeline(StandardScaler(), LogisticRegression(C=1 / penalty, max_iter=300))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near its optimum after 300 steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, pretrained, quiet, weights
+from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.naming import UNTRAINED
 from radeval_lib.models.soundness import ENCODER
 
@@ -67,14 +68,12 @@ def shallow(name: str, layers: int, folder: Path) -> str:
     stack = getattr(getattr(model, "encoder", None), "layer", None)
     if stack is None or not 0 < layers < len(stack):
         has = "unknown layers" if stack is None else f"{len(stack)} layers"
-        raise ModelError(
-            f"cannot take the first {layers} layers of a model with {has}", name, "Give fewer layers."
-        )
+        wrong = f"cannot take the first {layers} layers of a model with {has}"
+        raise ModelError(wrong, name, "Give fewer layers.")
     model.encoder.layer = stack[:layers]
     model.config.num_hidden_layers = layers
-    with atomic.new_folder(target, replace=False) as new, quiet():
-        model.save_pretrained(new)
-        pretrained(AutoTokenizer, name).save_pretrained(new)
+    with atomic.new_folder(target, replace=False) as new:
+        save_checkpoint(new, model, pretrained(AutoTokenizer, name))
     return str(target)
 
 
@@ -92,9 +91,8 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
         model = weights(AutoModel, name, ENCODER)
         keep_rows(model, kept)
         model.config.pad_token_id = tokenizer.pad_token_id
-        with atomic.new_folder(target, replace=False) as new, quiet():
-            model.save_pretrained(new)
-            tokenizer.save_pretrained(new)
+        with atomic.new_folder(target, replace=False) as new:
+            save_checkpoint(new, model, tokenizer)
     return str(target)
 
 
@@ -109,16 +107,13 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where)
     vocabulary: dict[str, int] = state["model"]["vocab"]
     distinct = sorted({well_formed(text) for text in texts})
-    used = (
-        {index for ids in tokenizer(distinct, verbose=False)["input_ids"] for index in ids}
-        if distinct
-        else set()
-    )
+    rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
+    used = set(itertools.chain.from_iterable(rows))
     special = set(tokenizer.all_special_tokens)
     kept = [
         piece
-        for piece, index in sorted(vocabulary.items(), key=lambda item: item[1])
-        if index in used or piece in special or len(piece.removeprefix("##")) == 1
+        for piece in sorted(vocabulary, key=vocabulary.__getitem__)
+        if vocabulary[piece] in used or piece in special or len(piece.removeprefix("##")) == 1
     ]
     new = {piece: index for index, piece in enumerate(kept)}
     state["model"]["vocab"] = new
@@ -169,8 +164,8 @@ def untrained(name: str, folder: Path, seed: int) -> str:
     model = name.removeprefix(UNTRAINED)
     target = folder / f"untrained-{model.replace('/', '_')}-{seed}"
     if not target.exists():
-        with atomic.new_folder(target, replace=False) as new, quiet():
+        with atomic.new_folder(target, replace=False) as new:
             torch.manual_seed(seed)
-            AutoModel.from_config(pretrained(AutoConfig, model)).save_pretrained(new)
-            pretrained(AutoTokenizer, model).save_pretrained(new)
+            drawn = AutoModel.from_config(pretrained(AutoConfig, model))
+            save_checkpoint(new, drawn, pretrained(AutoTokenizer, model))
     return str(target)

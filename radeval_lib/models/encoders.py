@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
-from radeval_lib.models.batching import batch_size_for, in_batches, pack
+from radeval_lib.models.batching import batch_size_for, in_batches, of_distinct, pack
 from radeval_lib.models.loading import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.soundness import ENCODER
@@ -49,9 +49,8 @@ class Encoder:
         batch_tokens: int | None = None,
     ) -> None:
         if pooling not in get_args(Pooling):
-            raise ModelError(
-                f"unknown pooling {pooling!r}", "encoder", f"Choices: {', '.join(get_args(Pooling))}."
-            )
+            choices = ", ".join(get_args(Pooling))
+            raise ModelError(f"unknown pooling {pooling!r}", "encoder", f"Choices: {choices}.")
         from transformers import AutoModel, AutoTokenizer
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
@@ -73,26 +72,21 @@ class Encoder:
 
         Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """
-        distinct = list(dict.fromkeys(texts))
-        vectors = self._vectors(distinct)
-        place = {text: index for index, text in enumerate(distinct)}
-        return vectors[[place[text] for text in texts]] if texts else vectors
+        return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        result = np.empty((len(texts), self.dimension), dtype=np.float32)
-        keys = [caching.text_key(text) for text in texts] if self._cache is not None else []
-        known = self._cache.get(keys) if self._cache is not None else {}
-        for index, key in enumerate(keys):
-            if key in known:
-                result[index] = caching.from_bytes(known[key])
-        missing = [index for index in range(len(texts)) if not keys or keys[index] not in known]
+    def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        if self._cache is None:
+            return self._computed(texts)
+        keys = [caching.text_key(text) for text in texts]
+        known = {key: caching.from_bytes(value) for key, value in self._cache.get(keys).items()}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
         if missing:
-            result[missing] = self._computed([texts[index] for index in missing])
-            if self._cache is not None:
-                self._cache.put({keys[index]: caching.to_bytes(result[index]) for index in missing})
-        return result
+            new = dict(zip(missing, self._computed(list(missing.values())), strict=True))
+            self._cache.put({key: caching.to_bytes(vector) for key, vector in new.items()})
+            known |= new
+        return [known[key] for key in keys]
 
-    def _computed(self, texts: list[str]) -> NDArray[np.float32]:
+    def _computed(self, texts: list[str]) -> list[NDArray[np.float32]]:
         readable = [well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]
@@ -101,16 +95,14 @@ class Encoder:
             chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
             inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
-            vectors: NDArray[np.float32] = self._pooled(hidden, inputs["attention_mask"]).cpu().numpy()
+            pooled = hidden[:, 0]
+            if self.pooling == "mean":
+                weight = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
+                pooled = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
+            vectors: NDArray[np.float32] = pooled.cpu().numpy()
             return vectors
 
-        return np.stack(in_batches(self.model, lengths, computed, self.batch_tokens))
-
-    def _pooled(self, hidden: Any, mask: Any) -> Any:
-        if self.pooling == "cls":
-            return hidden[:, 0]
-        weight = mask.unsqueeze(-1).to(hidden.dtype)
-        return (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
+        return in_batches(self.model, lengths, computed, self.batch_tokens)
 
 
 def well_formed(text: str) -> str:
@@ -139,12 +131,23 @@ def encode_words(
             if word is not None:
                 places[word] = (places.get(word, (position, position))[0], position)
         # A word that the tokenizer makes nothing of stands where the word before it ended.
-        known, last = [], 0
+        known: list[tuple[int, int]] = []
         for word in range(max(places, default=-1) + 1):
+            last = known[-1][1] if known else 0
             known.append(places.get(word, (last, last)))
-            last = known[-1][1]
         result.append((list(row.ids), known))
     return result
+
+
+def places_of_spans(
+    places: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]]
+) -> dict[str, list[int]]:
+    """First and last piece of each span, by the places of its words, and its words less one."""
+    return {
+        "starts": [places[start][0] for start, _ in spans],
+        "ends": [places[end - 1][1] for _, end in spans],
+        "widths": [end - start - 1 for start, end in spans],
+    }
 
 
 def candidate_spans(words: int, width: int) -> list[tuple[int, int]]:

@@ -52,11 +52,8 @@ def locate(name: str | Path) -> str:
     path = Path(name)
     if not str(name) or not path.is_dir():
         if not _HUB_NAME.fullmatch(str(name)):
-            raise ModelError(
-                f"no folder {str(name)!r}",
-                "model",
-                f"Give a transformers folder, a hub name or {PACKAGED!r}.",
-            )
+            remedy = f"Give a transformers folder, a hub name or {PACKAGED!r}."
+            raise ModelError(f"no folder {str(name)!r}", "model", remedy)
         return str(name)
     soundness.check_folder(path)
     return str(path)
@@ -84,11 +81,8 @@ def _local_only(name: str, revision: str | None) -> bool:
     if Path(name).is_dir() or hub_answers():
         return False
     if not isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str):
-        raise ModelError(
-            "not on this machine, and the hub cannot be reached",
-            f"model {name}",
-            f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do.",
-        )
+        remedy = f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do."
+        raise ModelError("not on this machine, and the hub cannot be reached", f"model {name}", remedy)
     return True
 
 
@@ -113,53 +107,40 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
     A hub model that ``data_manifests/models/`` describes is loaded at the revision that is given there.
     """
+    from transformers import AutoConfig
+
     from radeval_lib.models.catalog import revision_of
 
     where = locate(name)
     revision = revision_of(where)
+    source: dict[str, Any] = {"trust_remote_code": False}
     if _local_only(where, revision):
-        settings["local_files_only"] = True
+        source["local_files_only"] = True
     if revision:
-        settings["revision"] = revision
+        source["revision"] = revision
     if "Tokenizer" in factory.__name__ and Path(where).is_dir():
         soundness.check_vocabulary(Path(where))
     try:
         with quiet():
-            loaded = factory.from_pretrained(where, trust_remote_code=False, **settings)
+            loaded = factory.from_pretrained(where, **source, **settings)
             if "Tokenizer" in factory.__name__:
+                config = AutoConfig.from_pretrained(where, **source)
                 soundness.check_tokenizer(loaded, Path(where).name)
                 soundness.check_spelling(loaded, Path(where))
-                soundness.check_sizes(loaded, _config(where, settings), Path(where).name)
+                soundness.check_sizes(loaded, config, Path(where).name)
             return loaded
     except ModelError:
         raise
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelError(
-            f"cannot load {Path(where).name!r}: {first:.200}",
-            "model",
-            "If it is a hub model, check the network and your access, or give the folder of a copy.",
-        ) from error
-
-
-def _config(where: str, settings: dict[str, Any]) -> Any:
-    from transformers import AutoConfig
-
-    kept = {name: settings[name] for name in ("local_files_only", "revision") if name in settings}
-    return AutoConfig.from_pretrained(where, trust_remote_code=False, **kept)
+        remedy = "If it is a hub model, check the network and your access, or give the folder of a copy."
+        raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
 
 
 def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any) -> Any:
-    """A model (``torch.nn.Module``) in evaluation mode, from safetensors.
+    """A model in evaluation mode, from safetensors; ``use`` says what they may lack or have beside.
 
-    Parameters
-    ----------
-    use : what the checkpoint may lack or have beside.
-
-    Raises
-    ------
-    ModelError
-        If it cannot be loaded, lacks weights, has others, or has such as tell nothing.
+    A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has such as tell nothing.
     """
     model, told = pretrained(
         factory,
@@ -184,10 +165,7 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
 
 
 def save_checkpoint(
-    folder: str | Path,
-    model: Any,
-    tokenizer: Any,
-    parts: Mapping[str, Part] | None = None,
+    folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
 ) -> None:
     """Write a model of transformers, its tokenizer, and further parts as :func:`save_parts` does."""
     with quiet():
@@ -218,9 +196,8 @@ def read_settings(path: Path, kind: type[S], what: str) -> S:
             **{key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
         )
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ModelError(
-            f"no {what} ({error})", path.parent.name, f"Give a folder in which this library saved a {what}."
-        ) from None
+        remedy = f"Give a folder in which this library saved a {what}."
+        raise ModelError(f"no {what} ({error})", path.parent.name, remedy) from None
 
 
 def fill(module: torch.nn.Module, path: Path) -> None:
@@ -231,10 +208,8 @@ def fill(module: torch.nn.Module, path: Path) -> None:
     try:
         missing, extra = load_model(module, path, strict=False)
     except (OSError, RuntimeError, SafetensorError) as error:
-        reason = " ".join(str(error).split())
-        raise ModelError(
-            f"{path.name} cannot be loaded: {reason}", path.parent.name, "Copy the folder again, whole."
-        ) from None
+        wrong = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
+        raise ModelError(wrong, path.parent.name, "Copy the folder again, whole.") from None
     soundness.check_names(missing, extra, path.parent.name)
     soundness.check_values(module.state_dict(), path.parent.name)
 
@@ -256,14 +231,12 @@ def checksum(name: str | Path) -> str:
     """Names what decides a model's output, its weights, vocabulary and settings: sha256 over its files, or
     over the text of a name that the hub, the package ``radgraph`` or a server resolves, or that needs no
     weights. What a file says of how it was loaded or last called is left out."""
-    if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
-        return hashlib.sha256(str(name).encode()).hexdigest()
-    where = Path(locate(name))
-    if not where.is_dir():
-        return hashlib.sha256(str(where).encode()).hexdigest()
-    files = sorted(
-        path for path in where.glob("*") if path.suffix in (".safetensors", ".json", ".txt", ".model")
-    )
+    by_name = str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES))
+    where = str(name) if by_name else locate(name)
+    if by_name or not Path(where).is_dir():
+        return hashlib.sha256(where.encode()).hexdigest()
+    kinds = (".safetensors", ".json", ".txt", ".model")
+    files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
     return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in files))
 
 

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import batch_size_for, buckets, evaluating
+from radeval_lib.models.batching import IGNORED, batch_size_for, buckets, evaluating, padded
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
-from radeval_lib.models.ner.iob import IGNORED
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 SHARE = 0.15
 """Of the pieces of a text that are to be guessed (Devlin et al. 2019): eight in ten of them are masked, one
@@ -52,11 +52,9 @@ class MaskedLanguageModel:
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
         encoder = weights(AutoModel, init_model, ENCODER)
         if encoder.get_input_embeddings().weight.shape[1] != encoder.config.hidden_size:
-            raise ModelError(
-                "its embeddings are not as wide as its hidden states",
-                Path(str(init_model)).name,
-                "Continue the pretraining of a model without a factorised embedding.",
-            )
+            wrong = "its embeddings are not as wide as its hidden states"
+            remedy = "Continue the pretraining of a model without a factorised embedding."
+            raise ModelError(wrong, Path(str(init_model)).name, remedy)
         self.module: Any = _module(encoder)
         self.max_tokens = max_tokens
         self.generator = torch.Generator().manual_seed(seed)
@@ -64,24 +62,18 @@ class MaskedLanguageModel:
 
     def example(self, record: str) -> dict[str, Any]:
         encoded = self.tokenizer(
-            well_formed(record),
-            truncation=True,
-            max_length=self.max_tokens,
-            return_special_tokens_mask=True,
+            well_formed(record), truncation=True, max_length=self.max_tokens, return_special_tokens_mask=True
         )
         return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
 
-    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """A padded batch with fresh masks."""
-        return self._masked(examples, self.generator)
-
-    def _masked(
-        self, examples: Sequence[dict[str, Any]], generator: torch.Generator
-    ) -> dict[str, torch.Tensor]:
+    def collate(
+        self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
+    ) -> dict[str, Tensor]:
+        """A padded batch with fresh masks, drawn from the task's own numbers unless others are given."""
         import torch
 
-        inputs = [{"input_ids": example["input_ids"]} for example in examples]
-        batch: dict[str, torch.Tensor] = dict(self.tokenizer.pad(inputs, return_tensors="pt"))
+        generator = generator or self.generator
+        batch = dict(padded(self.tokenizer, (example["input_ids"] for example in examples)))
         ids = batch["input_ids"]
         plain = torch.zeros_like(ids, dtype=torch.bool)
         for row, example in enumerate(examples):
@@ -106,7 +98,7 @@ class MaskedLanguageModel:
         loss, right, total = 0.0, 0, 0
         with evaluating(self.module) as device:
             for rows in buckets([len(e["input_ids"]) for e in examples], batch_size_for(device)):
-                batch = self._masked([examples[row] for row in rows], generator)
+                batch = self.collate([examples[row] for row in rows], generator)
                 found = self.module(**{key: value.to(device) for key, value in batch.items()})
                 guesses = int((batch["labels"] != IGNORED).sum())
                 loss += float(found["loss"]) * guesses
@@ -128,17 +120,14 @@ def _module(encoder: Any) -> torch.nn.Module:
             self.encoder = encoder
             size = int(encoder.config.hidden_size)
             vocabulary = encoder.get_input_embeddings().weight.shape[0]
-            self.head = nn.ModuleDict(
-                {
-                    "transform": nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size)),
-                }
-            )
+            transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
+            self.head = nn.ModuleDict({"transform": transform})
             self.bias = nn.Embedding(vocabulary, 1)
             nn.init.zeros_(self.bias.weight)
 
         def forward(
-            self, input_ids: torch.Tensor, attention_mask: torch.Tensor, labels: torch.Tensor, **_: Any
-        ) -> dict[str, torch.Tensor]:
+            self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, **_: Any
+        ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             guessed = labels != IGNORED
             wanted = labels[guessed]

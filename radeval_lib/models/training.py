@@ -9,22 +9,14 @@ import logging
 import math
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
 from radeval_lib.models.batching import unpadded
-from radeval_lib.models.checkpoints import (
-    Checkpoint,
-    chance,
-    learned,
-    packed,
-    put_back,
-    set_chance,
-    unpack,
-)
+from radeval_lib.models.checkpoints import Checkpoint, chance, learned, packed, put_back, set_chance, unpack
 from radeval_lib.models.loading import ModelError, device_of, quiet
 
 if TYPE_CHECKING:
@@ -140,7 +132,9 @@ def train(
     examples = [task.example(record) for record in records]
     checkpoint = None if folder is None else Checkpoint(Path(folder), _what(task, examples, dev, chosen))
     history = _run(task, examples, dev, chosen, checkpoint)
-    return Trained(task, _best(history, chosen.measure), history)
+    best = max(history, key=lambda epoch: epoch[chosen.measure])
+    kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
+    return Trained(task, kept, history)
 
 
 def _what(
@@ -150,22 +144,17 @@ def _what(
     import torch
 
     weights = [torch.hash_tensor(one.detach()).item() for one in task.module.state_dict().values()]
+    digest = hashlib.sha256()
+    for example in (*examples, *map(task.example, dev)):
+        digest.update(repr(sorted(example.items())).encode())
     return {
         "settings": asdict(s),
-        "examples": _digest([*examples, *map(task.example, dev)]),
+        "examples": digest.hexdigest(),
         "start": checksums.of_text(json.dumps(weights)),
         "threads": torch.get_num_threads(),
         "device": str(device_of(s.device)),
         **origin.conditions(),
     }
-
-
-def _digest(examples: Iterable[dict[str, Any]]) -> str:
-    """Names the examples and their order."""
-    digest = hashlib.sha256()
-    for example in examples:
-        digest.update(repr(sorted(example.items())).encode())
-    return digest.hexdigest()
 
 
 def _run(
@@ -291,10 +280,9 @@ def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
     from torch.optim import AdamW
 
     rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
-    named = list(task.module.named_parameters())
-    new = [value for key, value in named if key.startswith(task.new_layers)]
-    old = [value for key, value in named if not key.startswith(task.new_layers)]
-    groups = [{"params": old, "lr": s.learning_rate}, {"params": new, "lr": rate}]
+    groups: list[dict[str, Any]] = [{"params": [], "lr": s.learning_rate}, {"params": [], "lr": rate}]
+    for key, value in task.module.named_parameters():
+        groups[key.startswith(task.new_layers)]["params"].append(value)
     return AdamW(groups, weight_decay=s.weight_decay, fused=True)
 
 
@@ -309,9 +297,8 @@ def _progress() -> Any:
         def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
             taken, made = time.monotonic() - self.began, state.global_step - self.first
             left = taken / max(1, made) * (state.max_steps - state.global_step)
-            shown = ", ".join(
-                f"{name.removeprefix('eval_')} {value:.3f}" for name, value in given["metrics"].items()
-            )
+            metrics = given["metrics"].items()
+            shown = ", ".join(f"{name.removeprefix('eval_')} {value:.3f}" for name, value in metrics)
             epoch, whole = round(state.epoch), round(args.num_train_epochs)
             _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, whole, shown, left)
 
@@ -388,15 +375,8 @@ def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any
 def _history(log: list[dict[str, float]], measure: str) -> list[dict[str, float]]:
     rows: dict[float, dict[str, float]] = {}
     for entry in log:
-        row = rows.setdefault(round(entry.get("epoch", 0.0), 3), {"epoch": entry.get("epoch", 0.0)})
-        row.update(
-            {key.removeprefix("eval_"): value for key, value in entry.items() if key.startswith("eval_")}
-        )
-        if "loss" in entry:
-            row["loss"] = entry["loss"]
+        epoch = entry.get("epoch", 0.0)
+        row = rows.setdefault(round(epoch, 3), {"epoch": epoch})
+        kept = (key for key in entry if key.startswith("eval_") or key == "loss")
+        row.update({key.removeprefix("eval_"): entry[key] for key in kept})
     return [row for row in rows.values() if measure in row]
-
-
-def _best(history: list[dict[str, float]], measure: str) -> dict[str, float]:
-    row = max(history, key=lambda epoch: epoch[measure])
-    return {name: value for name, value in row.items() if name not in ("epoch", "loss")}

@@ -77,7 +77,9 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
     if role not in ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")
     if filler == SYNTHETIC:
-        return list(ROLES[role].generate(size, _stream(role, seed)))
+        # No two roles share a report, so that a model is not tried on what it learned.
+        stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
+        return list(ROLES[role].generate(size, stream))
     if "+" in filler:
         parts = (load(role, part, size=size, seed=seed, root=root) for part in filler.split("+"))
         return [record for part in parts for record in part]
@@ -88,9 +90,11 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
     wanted = ROLES[role].record
-    records = [record for record in catalog.load(dataset, root) if isinstance(record, wanted)]
-    if scale:
-        records = [record for record in records if getattr(record, "scale", "") == scale]
+    records = [
+        record
+        for record in catalog.load(dataset, root)
+        if isinstance(record, wanted) and (not scale or getattr(record, "scale", "") == scale)
+    ]
     if not records:
         raise RoleError(
             f"{filler!r} gives no {wanted.__name__} for the role {role!r}",
@@ -98,13 +102,6 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
             f"`radbook data status {dataset}` says what is missing.",
         )
     return records
-
-
-def _stream(role: str, seed: int) -> int:
-    """The generator's seed for a role: no two roles share a report, so a model is not tried on what it
-    learned."""
-    digest = hashlib.sha256(f"{seed} {role}".encode()).digest()
-    return int.from_bytes(digest[:4], "big")
 
 
 def dataset_of(filler: str) -> str:

@@ -99,12 +99,9 @@ def descriptions(n: int, seed: int) -> Iterator[Document]:
 def procedures(n: int, seed: int) -> Iterator[Document]:
     """Reasons for an examination with the code of the procedure that fits; ``group`` is the modality."""
     for index, made in enumerate(generate(n, seed)):
+        split = split_of(index, n)
         yield Document(
-            made.report_id,
-            made.indication,
-            label=made.procedure,
-            group=made.modality,
-            split=split_of(index, n),
+            made.report_id, made.indication, label=made.procedure, group=made.modality, split=split
         )
 
 
@@ -158,14 +155,9 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         entities: list[Entity] = []
         relations: list[Relation] = []
         for one in made.findings.roles:
-            roles = {
-                "Trajector": one.trajector,
-                "Landmark": one.landmark,
-                "Diagnosis": one.diagnosis,
-                "Hedge": one.hedge,
-            }
             indicator = len(entities)
-            for label, span in {"Indicator": one.indicator, **roles}.items():
+            for label in ("Indicator", "Trajector", "Landmark", "Diagnosis", "Hedge"):
+                span = getattr(one, label.lower())
                 if span is None:
                     continue
                 if label != "Indicator":

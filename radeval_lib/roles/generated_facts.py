@@ -15,14 +15,12 @@ from radeval_lib.synthetic.generator import seeded
 def fact_ratings(n: int, seed: int) -> Iterator[FactRating]:
     """Four summaries of each of ``n`` sources, judged by a perfect counter of facts, with the counts."""
     for case in fact_cases(n, seed):
-        for number, one in enumerate(case, start=1):
-            yield _rating(one, number)
+        yield from map(_rating, case, range(1, len(case) + 1))
 
 
 def _rating(one: FactSummary, number: int) -> FactRating:
     reference, candidate = len(facts(one.reference.plan)), len(facts(one.candidate.plan))
     common = len(one.common)
-    total = reference + candidate
     return FactRating(
         id=f"{one.source.report_id}/{number}",
         case=one.source.report_id,
@@ -33,7 +31,7 @@ def _rating(one: FactSummary, number: int) -> FactRating:
         # A candidate without a fact has nothing that is wrong: MTS-Dialog prints a precision of 1.
         precision=common / candidate if candidate else 1.0,
         recall=common / reference,
-        f1=2 * common / total if candidate else 0.0,
+        f1=2 * common / (reference + candidate) if candidate else 0.0,
         hallucination=len(one.invented) / candidate if candidate else 0.0,
         omission=len(one.omitted) / reference,
         reference_facts=reference,

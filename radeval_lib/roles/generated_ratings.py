@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 
@@ -23,11 +23,10 @@ from radeval_lib.synthetic import (
     panel,
     rate,
     rewrite,
-)
+)  # fmt: skip
 from radeval_lib.synthetic.errors import inject, random_kinds
 from radeval_lib.synthetic.generator import report_at, rerender, seeded
 from radeval_lib.synthetic.pairings import token_cosine
-from radeval_lib.synthetic.raters import Rater
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 CANDIDATES = 4  # of each case, as in ReXVal
@@ -123,22 +122,10 @@ def rated_sentences(n: int, seed: int) -> Iterator[RatedPair]:
     for number, pair in enumerate(error_pairs(n, seed)):
         rng = seeded(seed, number, "sentence")
         reference, candidate = _sentences(pair, rng, pools, seed)
-        yield from _rated(number, n, reference, candidate, raters, seed)
-
-
-def _rated(
-    number: int,
-    n: int,
-    reference: SyntheticReport,
-    candidate: SyntheticReport,
-    raters: Sequence[Rater],
-    seed: int,
-) -> Iterator[RatedPair]:
-    comparison = compare(reference, candidate)
-    for rater in raters:
-        rating = rate(comparison, rater, seed, str(number))
-        one = ErrorPair(reference, candidate, comparison)
-        yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
+        one = ErrorPair(reference, candidate, compare(reference, candidate))
+        for rater in raters:
+            rating = rate(one.comparison, rater, seed, str(number))
+            yield _rated_pair(number, n, one, rating, rating.normalised, "error_share")
 
 
 def _sentences(

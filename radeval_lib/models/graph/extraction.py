@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.models import soundness
-from radeval_lib.models.graph.model import SETTINGS, GraphModel, WordGraph, joined_units
-from radeval_lib.models.loading import RADGRAPH, ModelError
+from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
+from radeval_lib.models.loading import RADGRAPH, ModelError, device_of
 
 PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 
-_KEPT = 50_000
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Extractor(Protocol):
@@ -38,33 +38,28 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     if Path(text).suffix == ".json":
         return RecordedGraphs(Path(text))
     if not (Path(text) / SETTINGS).is_file():
-        raise ModelError(
-            "no graph model of that name",
-            Path(text).name,
-            f"Give a folder that GraphModel saved, {RADGRAPH}NAME (needs the package radgraph), or a "
-            "JSON file of RadGraph annotations.",
+        remedy = (
+            f"Give a folder that GraphModel saved, {RADGRAPH}NAME (needs the package radgraph), or a JSON "
+            "file of RadGraph annotations."
         )
+        raise ModelError("no graph model of that name", Path(text).name, remedy)
     return ModelExtractor(text, device=device)
 
 
-_TEXTS = 4_000
+def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
+    """``read``, asked only for what is not among the last answers, of which at most so many are kept."""
+    known: dict[K, V] = {}
 
-
-class _Remembering:
-    """Keeps the annotations of the texts that it was asked for last, so that several metrics share them."""
-
-    def __init__(self, extractor: Extractor) -> None:
-        self.name, self._extractor = extractor.name, extractor
-        self._known: dict[str, Annotation] = {}
-
-    def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        missing = [text for text in dict.fromkeys(texts) if text not in self._known]
-        new = dict(zip(missing, self._extractor.annotate(missing), strict=True)) if missing else {}
-        found = [new[text] if text in new else self._known[text] for text in texts]
-        if len(self._known) + len(new) > _TEXTS:
-            self._known.clear()
-        self._known.update(list(new.items())[:_TEXTS])
+    def answers(asked: Sequence[K]) -> list[V]:
+        missing = [one for one in dict.fromkeys(asked) if one not in known]
+        new = dict(zip(missing, read(missing), strict=True)) if missing else {}
+        found = [new[one] if one in new else known[one] for one in asked]
+        if len(known) + len(new) > most:
+            known.clear()
+        known.update(list(new.items())[:most])
         return found
+
+    return answers
 
 
 def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
@@ -76,7 +71,10 @@ def shared_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 @lru_cache(maxsize=2)
 def _shared(name: str, files: tuple[tuple[Path, int], ...], device: str) -> Extractor:
-    return _Remembering(open_extractor(name, device=device))
+    extractor = open_extractor(name, device=device)
+    # Several metrics ask for the same texts.
+    extractor.annotate = remembering(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
+    return extractor
 
 
 class ModelExtractor:
@@ -89,21 +87,12 @@ class ModelExtractor:
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
         self.name = str(model)
         self.model = GraphModel.load(model, device=device)
-        self._known: dict[tuple[str, ...], WordGraph] = {}
+        self._read = remembering(self.model.predict_units, 50_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         words = [tokenize(text) for text in texts]
         graphs = joined_units(words, self.model.settings.unit, self._read)
         return [annotation(own, *graph) for own, graph in zip(words, graphs, strict=True)]
-
-    def _read(self, wanted: list[tuple[str, ...]]) -> list[WordGraph]:
-        missing = [words for words in wanted if words not in self._known]
-        found = dict(zip(missing, self.model.predict_units(missing), strict=True))
-        graphs = [found[words] if words in found else self._known[words] for words in wanted]
-        if len(self._known) + len(found) > _KEPT:
-            self._known.clear()
-        self._known.update(list(found.items())[:_KEPT])
-        return graphs
 
 
 class PackageExtractor:
@@ -114,8 +103,6 @@ class PackageExtractor:
     """
 
     def __init__(self, model: str, *, device: str = "auto") -> None:
-        from radeval_lib.models.loading import device_of
-
         self.name = f"{RADGRAPH}{model}"
         if model not in PACKAGE_MODELS:
             raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")
@@ -139,9 +126,8 @@ class PackageExtractor:
         for number, text in enumerate(filled):
             where = f"{self.name}, text {number}"
             if str(number) not in given:  # the package prints what went wrong and skips the text
-                raise ModelError(
-                    f"no graph of a text of {len(text.split())} words", where, "Shorten the text."
-                )
+                what = f"no graph of a text of {len(text.split())} words"
+                raise ModelError(what, where, "Shorten the text.")
             check_annotation(given[str(number)], where)
             found[text] = given[str(number)]
         return [found[text] if text in found else annotation([], [], []) for text in texts]
@@ -160,11 +146,9 @@ class RecordedGraphs:
         known = {"": annotation([], [], []), **self._known}
         for number, text in enumerate(texts):
             if _squeezed(text) not in known:
-                raise ModelError(
-                    f"no annotation of text {number} ({len(text.split())} words)",
-                    self.name,
-                    "Annotate every text that is scored, with the same wording.",
-                )
+                what = f"no annotation of text {number} ({len(text.split())} words)"
+                remedy = "Annotate every text that is scored, with the same wording."
+                raise ModelError(what, self.name, remedy)
         return [known[_squeezed(text)] for text in texts]
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.batching import in_batches, pack
-from radeval_lib.models.encoders import candidate_spans, encode_words
+from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, pack, padded, stacked
+from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
 from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan
-from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
+from radeval_lib.models.ner.iob import fast_tokenizer
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
 Unit = Literal["sentence", "text"]
 
@@ -81,31 +82,23 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 
 
 def joined_units(
-    texts: Sequence[Sequence[str]],
-    unit: Unit,
-    read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]],
+    texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
     """The graphs of texts from those of their units, of which ``read`` is asked for each distinct one
     once."""
     parts = [units(words, unit) for words in texts]
-    keys = [[tuple(words[a:b]) for a, b in own] for words, own in zip(texts, parts, strict=True)]
-    distinct = list(dict.fromkeys(key for own in keys for key in own))
-    found = dict(zip(distinct, read(distinct), strict=True))
-    return [
-        _joined([(start, found[key]) for (start, _), key in zip(own, names, strict=True)])
-        for own, names in zip(parts, keys, strict=True)
-    ]
-
-
-def _joined(parts: Sequence[tuple[int, WordGraph]]) -> WordGraph:
-    """One graph of the graphs of units, each given with the word at which its unit begins."""
-    entities: list[WordSpan] = []
-    relations: list[tuple[int, int, str]] = []
-    for start, part in parts:
-        shift = len(entities)
-        entities += [(start + a, start + b, label) for a, b, label in part.entities]
-        relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
-    return WordGraph(tuple(entities), tuple(relations))
+    keys = [tuple(words[a:b]) for words, own in zip(texts, parts, strict=True) for a, b in own]
+    found = iter(of_distinct(keys, read))
+    result = []
+    for own in parts:
+        entities: list[WordSpan] = []
+        relations: list[tuple[int, int, str]] = []
+        for (start, _), part in zip(own, found, strict=False):
+            shift = len(entities)
+            entities += [(start + a, start + b, label) for a, b, label in part.entities]
+            relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
+        result.append(WordGraph(tuple(entities), tuple(relations)))
+    return result
 
 
 SETTINGS = "graph_model.json"
@@ -169,15 +162,15 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
 
         def forward(
             self,
-            input_ids: torch.Tensor,
-            attention_mask: torch.Tensor,
-            starts: torch.Tensor,
-            ends: torch.Tensor,
-            words: torch.Tensor,
-            widths: torch.Tensor,
-            labels: torch.Tensor | None = None,
-            relations: torch.Tensor | None = None,
-        ) -> dict[str, torch.Tensor]:
+            input_ids: Tensor,
+            attention_mask: Tensor,
+            starts: Tensor,
+            ends: Tensor,
+            words: Tensor,
+            widths: Tensor,
+            labels: Tensor | None = None,
+            relations: Tensor | None = None,
+        ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
             first, last = self.head["first"](hidden), self.head["last"](hidden)
@@ -192,13 +185,7 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
                 found["loss"] = self._loss(entities, pairs, chosen, labels, relations)
             return found
 
-        def _chosen(
-            self,
-            entities: torch.Tensor,
-            words: torch.Tensor,
-            widths: torch.Tensor,
-            labels: torch.Tensor | None,
-        ) -> torch.Tensor:
+        def _chosen(self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None) -> Tensor:
             """Positions of the spans to pair: when training the gold ones and the likeliest others, else
             those that are more likely something than nothing."""
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
@@ -217,21 +204,16 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
             return first.masked_fill(first == wanted.shape[1], -1)
 
-        def _pairs(self, spans: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
+        def _pairs(self, spans: Tensor, words: Tensor) -> Tensor:
             apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
             product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
             joint = self.head["head"](spans).unsqueeze(2) + self.head["tail"](spans).unsqueeze(1)
-            logits: torch.Tensor = self.head["pair"](joint + product + self.head["distance"](apart))
+            logits: Tensor = self.head["pair"](joint + product + self.head["distance"](apart))
             return logits
 
         def _loss(
-            self,
-            entities: torch.Tensor,
-            pairs: torch.Tensor,
-            chosen: torch.Tensor,
-            labels: torch.Tensor,
-            relations: torch.Tensor,
-        ) -> torch.Tensor:
+            self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
+        ) -> Tensor:
             """``relations``: one row a gold relation: unit, head span, tail span, class."""
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             absent = chosen < 0
@@ -254,11 +236,6 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     return GraphModule()
 
 
-def _freeze(encoder: Any, layers: int) -> None:
-    for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
-        layer.requires_grad_(number > layers)
-
-
 class GraphModel:
     """The joint model over any encoder."""
 
@@ -269,19 +246,15 @@ class GraphModel:
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
         self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
-            _freeze(self.module.encoder, settings.frozen_layers)
+            encoder: Any = self.module.encoder
+            for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
+                layer.requires_grad_(number > settings.frozen_layers)
         self._entity = {kind: index + 1 for index, kind in enumerate(settings.entity_types)}
         self._relation = {kind: index + 1 for index, kind in enumerate(settings.relation_types)}
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """What :meth:`save` wrote, ready to predict.
-
-        Raises
-        ------
-        ModelError
-            If the folder is not such a checkpoint.
-        """
+        """What :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is no checkpoint of ours."""
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
         fill(model.module.head, where / _HEAD)
@@ -298,24 +271,7 @@ class GraphModel:
     def example(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
         """A unit as the numbers that the module takes. Spans that the model cannot see, and their relations,
         are left out; of two entities with one span the last counts, of two relations of a pair likewise."""
-        return self._example(self._encoded([words])[0], graph)
-
-    def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-        rows = []
-        for ids, places in encode_words(self.tokenizer, texts) if texts else []:
-            spans = candidate_spans(len(places), self.settings.max_width)
-            rows.append(
-                {
-                    "input_ids": ids,
-                    "starts": [places[start][0] for start, _ in spans],
-                    "ends": [places[end - 1][1] for _, end in spans],
-                    "words": [start for start, _ in spans],
-                    "widths": [end - start - 1 for start, end in spans],
-                }
-            )
-        return rows
-
-    def _example(self, row: dict[str, Any], graph: WordGraph) -> dict[str, Any]:
+        row = self._encoded([words])[0]
         spans = list(zip(row["words"], row["widths"], strict=True))
         place = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
         labels = [0] * len(spans)
@@ -331,17 +287,23 @@ class GraphModel:
                 relations[pair] = self._relation[kind]
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
-    def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+    def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+        rows = []
+        for ids, places in encode_words(self.tokenizer, texts) if texts else []:
+            spans = candidate_spans(len(places), self.settings.max_width)
+            words = [start for start, _ in spans]
+            rows.append({"input_ids": ids, **places_of_spans(places, spans), "words": words})
+        return rows
+
+    def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """A padded batch of units; ``widths`` is -1 where there is no span."""
         import torch
-        from torch.nn.utils.rnn import pad_sequence
 
-        padded = self.tokenizer.pad([{"input_ids": row["input_ids"]} for row in rows], return_tensors="pt")
-        batch = {key: padded[key] for key in ("input_ids", "attention_mask")}
-        fills = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": IGNORED}
-        for key in (name for name in fills if name in rows[0]):
-            values = [torch.tensor(row[key], dtype=torch.long) for row in rows]
-            batch[key] = pad_sequence(values, batch_first=True, padding_value=fills[key])
+        inputs = padded(self.tokenizer, (row["input_ids"] for row in rows))
+        batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
+        fillers = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": IGNORED}
+        for key in (name for name in fillers if name in rows[0]):
+            batch[key] = stacked((row[key] for row in rows), fillers[key])
         if "relations" in rows[0]:
             found = [[number, *relation] for number, row in enumerate(rows) for relation in row["relations"]]
             batch["relations"] = torch.tensor(found, dtype=torch.long).reshape(-1, 4)

@@ -32,16 +32,11 @@ PARTS = ("entity", "relation", "strict")
 def model_of(
     init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int = 0, **settings: Any
 ) -> GraphModel:
-    """A model to train on a corpus, told apart by its labels; the head is drawn from ``seed``.
+    """A model to train on a corpus, which gives its labels; the head is drawn from ``seed``.
 
     Parameters
     ----------
     settings : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
-
-    Raises
-    ------
-    ModelError
-        If the corpus has no entities, or the model cannot be loaded.
     """
     import torch
 
@@ -137,33 +132,25 @@ def counts(
     Rel+). A span has one type and an ordered pair one relation: of several the last counts. Gold relations
     are all counted.
     """
-    rows = []
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
     links, found = (_links(graph) for graph in (gold, predicted))
     seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
     right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
     linked = {pair: kind for pair, kind in found.items() if links.get(pair) == kind}
     strict = {pair: kind for pair, kind in linked.items() if all(guess[end] == truth[end] for end in pair)}
-    parts: list[tuple[str, Sequence[str], dict[Any, str], dict[Any, str], dict[Any, str]]] = [
-        ("entity", entity_types, right, guess, seen),
-        ("relation", relation_types, linked, found, links),
-        ("strict", relation_types, strict, found, links),
+    wide = {span: kind for span, kind in truth.items() if span not in seen}
+    parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
+        ("entity", entity_types, (right, guess, seen, wide)),
+        ("relation", relation_types, (linked, found, links, {})),
+        ("strict", relation_types, (strict, found, links, {})),
     ]
-    for part, labels, *sets in parts:
-        for label in labels:
-            matched, made, wanted = (sum(kind == label for kind in one.values()) for one in sets)
-            wide = sum(kind == label for span, kind in truth.items() if span not in seen)
-            rows.append(
-                {
-                    "part": part,
-                    "label": label,
-                    "matched": matched,
-                    "predicted": made,
-                    "gold": wanted,
-                    "unseen": wide if part == "entity" else 0,
-                }
-            )
-    return rows
+    columns = ("matched", "predicted", "gold", "unseen")
+    return [
+        {"part": part, "label": label}
+        | {name: list(one.values()).count(label) for name, one in zip(columns, sets, strict=True)}
+        for part, labels, sets in parts
+        for label in labels
+    ]
 
 
 def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:

@@ -47,16 +47,10 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
 
     In words of our own, with the parts of the released prompt; a released model is asked in the wording
-    that it was trained on (:mod:`radeval_lib.models.judges.released`).
-
-    Parameters
-    ----------
-    words : of each report so many are kept, line breaks made blanks.
+    that it was trained on (:mod:`radeval_lib.models.judges.released`). Of each report so many words are kept.
     """
-    listed = "\n".join(f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True))
-    layout = "\n".join(
-        f"({letter}) {name}: <count>. <errors>" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)
-    )
+    kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
+    listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)
     return (
         "Compare a candidate radiology report with a reference report written by a radiologist, and count "
         "its errors and the findings in which both agree.\n\n"

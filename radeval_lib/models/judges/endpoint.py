@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Lock
 from urllib.parse import urlsplit
@@ -57,17 +58,14 @@ class EndpointJudge:
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise JudgeError(
-                f"{self.url!r} is no http address", "endpoint", "For example http://127.0.0.1:8000/v1."
-            )
+            wrong = f"{self.url!r} is no http address"
+            raise JudgeError(wrong, "endpoint", "For example http://127.0.0.1:8000/v1.")
         if self.concurrency < 1 or self.tries < 1 or self.timeout <= 0 or self.max_tokens < 1:
             raise JudgeError("concurrency, tries, timeout and max_tokens must be positive", "endpoint")
         if not _is_here(parts.hostname) and self.send_to != parts.hostname:
-            raise JudgeError(
-                f"{parts.hostname} is another machine, and reports are not sent there",
-                "endpoint",
-                f"If these reports may leave this machine, say send_to={parts.hostname!r}.",
-            )
+            wrong = f"{parts.hostname} is another machine, and reports are not sent there"
+            remedy = f"If these reports may leave this machine, say send_to={parts.hostname!r}."
+            raise JudgeError(wrong, "endpoint", remedy)
 
     @property
     def signature(self) -> str:
@@ -81,14 +79,8 @@ class EndpointJudge:
         return released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """The server's answers, in the input's order.
-
-        Raises
-        ------
-        JudgeError
-            If the server refuses a request or fails too often. Answers that came before were handed to
-            ``keep``; requests not yet sent are not sent any more.
-        """
+        """The server's answers, in the input's order. If it refuses a request or fails too often, what came
+        before was handed to ``keep``, and requests not yet sent are not sent any more."""
         answers: dict[int, str] = {}
         lock, stop = Lock(), Event()
 
@@ -119,10 +111,8 @@ class EndpointJudge:
 
     def _answer(self, text: str, stop: Event) -> str:
         def pause(state: RetryCallState) -> float:
-            asked = getattr(_failure(state), "pause", None)
-            return min(
-                _LONGEST_PAUSE, self.pause * 2 ** (state.attempt_number - 1) if asked is None else asked
-            )
+            wait: float | None = getattr(_failure(state), "pause", None)
+            return min(_LONGEST_PAUSE, self.pause * 2 ** (state.attempt_number - 1) if wait is None else wait)
 
         retrying = Retrying(
             stop=stop_after_attempt(self.tries) | stop_when_event_set(stop),
@@ -136,9 +126,8 @@ class EndpointJudge:
     def _given_up(self, state: RetryCallState) -> str:
         failure = _failure(state)
         last = str(failure) if isinstance(failure, _PassingError) else f"{type(failure).__name__}: {failure}"
-        raise JudgeError(
-            f"no usable answer in {self.tries} tries; the last: {last}", self.url, "See that the server runs."
-        )
+        wrong = f"no usable answer in {self.tries} tries; the last: {last}"
+        raise JudgeError(wrong, self.url, "See that the server runs.")
 
     def _ask_once(self, text: str) -> str:
         parts = urlsplit(self.url)
@@ -169,41 +158,33 @@ def _failure(state: RetryCallState) -> BaseException | None:
 
 
 def _is_here(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost"
 
 
 def _read(response: http.client.HTTPResponse, connection: http.client.HTTPConnection, end: float) -> bytes:
     """The body; a server that sends a byte now and then does not hold the run for ever."""
-    parts, size = [], 0
-    while True:
+    body, part = b"", b"more"
+    while part:
         left = end - time.monotonic()
         if left <= 0:
             raise _PassingError("the answer took too long")
         if connection.sock is not None:
             connection.sock.settimeout(left)
         part = response.read1(65536)
-        if not part:
-            break
-        parts.append(part)
-        size += len(part)
-        if size > _MOST_BYTES:
+        body += part
+        if len(body) > _MOST_BYTES:
             raise _PassingError("the answer is longer than any analysis")
     if response.length:
         raise _PassingError("the answer ended before its end")
-    return b"".join(parts)
+    return body
 
 
 def _retry_after(response: http.client.HTTPResponse) -> float | None:
-    value = response.getheader("Retry-After", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        return max(0.0, float(response.getheader("Retry-After", "")))
+    return None
 
 
 def _content(body: bytes, raw: bool) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import loading, soundness
+from radeval_lib.models.batching import IGNORED, padded, stacked
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
 from radeval_lib.models.judges.released import is_released, released_chat, released_prompt
 
@@ -54,11 +55,8 @@ class CausalJudge:
         built = getattr(self.model.config, "max_position_embeddings", None) or 2048
         self._length = min(length or built, built)
         if self._new >= self._length:
-            raise JudgeError(
-                f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}",
-                "judge",
-                "Give a smaller max_new_tokens.",
-            )
+            wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
+            raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
         self._name = f"{Path(where).name}|{loading.checksum(where)}"
 
     @property
@@ -68,13 +66,7 @@ class CausalJudge:
         return f"causal|{self._name}|{self._new}|{self._length}|{asked}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """The model's answers, in the input's order.
-
-        Raises
-        ------
-        JudgeError
-            If a prompt does not fit even with reports of a few words.
-        """
+        """The model's answers; a :class:`JudgeError` if a prompt does not fit even with reports of a word."""
         import torch
 
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
@@ -82,16 +74,11 @@ class CausalJudge:
         answers: dict[int, str] = {}
         for start in range(0, len(order), self._batch):
             places = order[start : start + self._batch]
-            batch = self.tokenizer.pad(
-                {"input_ids": [prompts[place] for place in places]}, return_tensors="pt"
-            )
-            batch = {key: value.to(self._device) for key, value in batch.items()}
+            batch = padded(self.tokenizer, (prompts[place] for place in places)).to(self._device)
             with torch.inference_mode(), loading.quiet():
+                pad = self.tokenizer.pad_token_id
                 output = self.model.generate(
-                    **batch,
-                    max_new_tokens=self._new,
-                    do_sample=False,
-                    pad_token_id=self.tokenizer.pad_token_id,
+                    **batch, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
                 )
             new = output[:, batch["input_ids"].shape[1] :]
             texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
@@ -110,9 +97,8 @@ class CausalJudge:
             if len(ids) <= room:
                 return ids
             if words == 1:
-                raise JudgeError(
-                    f"the prompt alone has more than {room} tokens", "judge", "Give a larger length."
-                )
+                wrong = f"the prompt alone has more than {room} tokens"
+                raise JudgeError(wrong, "judge", "Give a larger length.")
             words = max(1, words - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
@@ -128,10 +114,6 @@ class CausalJudge:
             text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
             return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
         return list(self.tokenizer(f"{text}{_AFTER_PROMPT}")["input_ids"])
-
-
-IGNORED = -100
-"""The label of a token that is not learned."""
 
 
 class JudgeTuning:
@@ -154,29 +136,18 @@ class JudgeTuning:
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
         """Token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
-        asked = self.tokenizer(f"{reveal(record.prompt)}{_AFTER_PROMPT}", add_special_tokens=False)[
-            "input_ids"
-        ]
-        answer = self.tokenizer(reveal(record.analysis), add_special_tokens=False)["input_ids"]
+        texts = [f"{reveal(record.prompt)}{_AFTER_PROMPT}", reveal(record.analysis)]
+        asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
         asked = asked[-max(1, self._longest - len(answer)) :] if len(answer) < self._longest else []
         return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """A batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
-        import torch
-
-        width = max(len(example["input_ids"]) for example in examples)
-        pad = self.tokenizer.pad_token_id or 0
-
-        def filled(key: str, filler: int) -> torch.Tensor:
-            return torch.tensor([one[key] + [filler] * (width - len(one[key])) for one in examples])
-
-        mask = [[1] * len(one["input_ids"]) + [0] * (width - len(one["input_ids"])) for one in examples]
         return {
-            "input_ids": filled("input_ids", pad),
-            "attention_mask": torch.tensor(mask),
-            "labels": filled("labels", IGNORED),
+            "input_ids": stacked((one["input_ids"] for one in examples), self.tokenizer.pad_token_id or 0),
+            "attention_mask": stacked([1] * len(one["input_ids"]) for one in examples),
+            "labels": stacked((one["labels"] for one in examples), IGNORED),
         }
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
@@ -197,9 +168,7 @@ class JudgeTuning:
     def save(self, folder: str | Path) -> None:
         """Write weights, with adapters merged into them, configuration and tokenizer."""
         module = self.module.merge_and_unload() if self._lora else self.module
-        with loading.quiet():
-            module.save_pretrained(str(folder), safe_serialization=True)
-            self.tokenizer.save_pretrained(str(folder))
+        loading.save_checkpoint(folder, module, self.tokenizer)
 
 
 def small_model(
@@ -212,11 +181,10 @@ def small_model(
     raw = Tokenizer(models.BPE())
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     raw.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
         vocab_size=vocabulary,
         special_tokens=["<pad>", "</s>"],
-        initial_alphabet=alphabet,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     raw.train_from_iterator(texts, trainer)

@@ -56,16 +56,16 @@ def decode(labels: Sequence[str], skipped: Sequence[bool], how: Decoding = "rele
 def decode_standard(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
     """Spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
     spans: list[Span] = []
-    current: Span | None = None
+    inside = False  # the last span may go on
     for position, (label, special) in enumerate(zip(labels, skipped, strict=True)):
         prefix, _, kind = ("O", "", "") if special else label.partition("-")
-        if current is not None and prefix == "I" and kind == current.type:
-            current = current._replace(end=position)
+        if inside and prefix == "I" and kind == spans[-1].type:
+            spans[-1] = spans[-1]._replace(end=position)
             continue
-        if current is not None:
-            spans.append(current)
-        current = Span(position, position, kind) if prefix in ("B", "I") else None
-    return spans if current is None else [*spans, current]
+        inside = prefix in ("B", "I")
+        if inside:
+            spans.append(Span(position, position, kind))
+    return spans
 
 
 def decode_released(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
@@ -142,17 +142,10 @@ class Agreement:
 
 
 def agreement(
-    gold: Sequence[Iterable[WordSpan]],
-    predicted: Sequence[Iterable[WordSpan]],
-    lengths: Sequence[int],
+    gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> Agreement:
-    """Compare predicted with gold spans, sentence by sentence.
-
-    Parameters
-    ----------
-    gold, predicted : spans of each sentence; types in any case. Spans that occur twice count once.
-    lengths : words of each sentence.
-    """
+    """Compare predicted with gold spans of sentences of so many words, types in any case; what occurs twice
+    counts once."""
     result = Agreement()
     for wanted, found, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}

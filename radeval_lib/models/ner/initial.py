@@ -44,34 +44,22 @@ def prepare(
     start = trimmed(model, read, where) if read else model
     if name.startswith(UNTRAINED):
         return untrained(start, where, seed)
-    if name.startswith(AFTER_GRAPHS):
-        return _after_graphs(start, where, seed, graphs, epochs, device, unfinished)
-    return start
-
-
-def _after_graphs(
-    name: str,
-    folder: Path,
-    seed: int,
-    graphs: Sequence[AnnotatedSentence],
-    epochs: int,
-    device: str,
-    unfinished: Path | None,
-) -> str:
+    if not name.startswith(AFTER_GRAPHS):
+        return start
+    if not graphs:
+        raise ModelError(f"{AFTER_GRAPHS}{start} needs sentences with graphs", "initial model")
     import torch
 
     from radeval_lib.models.ner.iob import IobScheme
     from radeval_lib.models.ner.training import TaggingTask
     from radeval_lib.models.training import TrainingSettings, train
 
-    if not graphs:
-        raise ModelError(f"{AFTER_GRAPHS}{name} needs sentences with graphs", "initial model")
     torch.manual_seed(seed)
-    scheme = IobScheme(name, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
+    scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
     dev = [row for row in graphs if row.split == "dev"]
     rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
     settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
     train_set = [row for row in graphs if row.split == "train"]
     train(TaggingTask(scheme), train_set, dev, settings, folder=unfinished)
-    scheme.save(folder)
-    return str(folder)
+    scheme.save(where)
+    return str(where)

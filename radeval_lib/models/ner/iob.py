@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
-from radeval_lib.models.batching import batch_size_for, in_batches, pack
+from radeval_lib.models.batching import (
+    IGNORED,
+    batch_size_for,
+    in_batches,
+    of_distinct,
+    pack,
+    padded,
+    stacked,
+)
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
@@ -18,9 +26,6 @@ from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
 if TYPE_CHECKING:
     import torch
-
-IGNORED = -100
-"""A label that the loss leaves out."""
 
 
 class Scheme(Protocol):
@@ -90,12 +95,7 @@ class IobTagger:
             [well_formed(sentence) for sentence in sentences], truncation=True, max_length=self.max_tokens
         )
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
-        distinct = list(dict.fromkeys(sequences))
-        found = {
-            ids: self._entities(ids, row)
-            for ids, row in zip(distinct, self._predicted(distinct), strict=True)
-        }
-        return [list(found[ids]) for ids in sequences]
+        return list(map(list, of_distinct(sequences, self._found)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Whether a sentence is longer than the model reads."""
@@ -118,16 +118,16 @@ class IobTagger:
             self._words[ids] = self.tokenizer.convert_tokens_to_string(tokens)
         return self._words[ids]
 
-    def _predicted(self, sequences: list[tuple[int, ...]]) -> list[NDArray[np.uint8]]:
-        """The index of each token's likeliest label."""
+    def _found(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
+        """The entities of sequences, of each token the likeliest label."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.uint8]]:
-            chosen = {"input_ids": [list(sequences[index]) for index in batch]}
-            inputs = self.tokenizer.pad(chosen, return_tensors="pt").to(device)
+            inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
-        return in_batches(self.model, [len(ids) for ids in sequences], best, self.batch_tokens)
+        rows = in_batches(self.model, list(map(len, sequences)), best, self.batch_tokens)
+        return map(self._entities, sequences, rows)
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
@@ -136,12 +136,8 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     labels = [str(id2label[index]) for index in indices]
     wrong = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
     if indices != list(range(len(indices))) or wrong:
-        found = ", ".join(labels[:12])
-        raise ModelError(
-            f"labels are not IOB: {found}",
-            Path(where).name,
-            "Give a token classifier with O, B-TYPE and I-TYPE.",
-        )
+        found = f"labels are not IOB: {', '.join(labels[:12])}"
+        raise ModelError(found, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
@@ -158,22 +154,19 @@ class IobScheme:
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = weights(
-            AutoModelForTokenClassification,
-            init_model,
-            NEW_TAGGER,
-            num_labels=len(self.labels),
-            id2label=dict(enumerate(self.labels)),
-            label2id=self._index,
-        )
+        told = labelled(self.labels)
+        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_TAGGER, **told)
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         encoded = self._encoded([words])[0]
         labels = ["O"] * len(words)
         for start, end, kind in spans:
             labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        return {"input_ids": encoded.ids, "labels": self._row(encoded.word_ids, labels)}
+
+    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
+        """The index of each piece's label, given those of the words."""
         row, before = [], None
-        word_ids = encoded.word_ids
         for position, word in enumerate(word_ids):
             if word is None:
                 row.append(IGNORED if position == 0 else self._index["O"])
@@ -181,25 +174,18 @@ class IobScheme:
                 label = labels[word]
                 row.append(self._index["I" + label[1:] if word == before and label != "O" else label])
             before = word
-        return {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "labels": row}
+        return row
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        import torch
-
-        inputs = [{key: example[key] for key in ("input_ids", "attention_mask")} for example in examples]
-        batch: dict[str, torch.Tensor] = dict(self.tokenizer.pad(inputs, return_tensors="pt"))
-        rows = [torch.tensor(example["labels"]) for example in examples]
-        batch["labels"] = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=IGNORED)
-        return batch
+        labels = stacked((example["labels"] for example in examples), IGNORED)
+        return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         encoded = self._encoded(sentences)
 
         def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
-            padded = self.tokenizer.pad(
-                {"input_ids": [encoded[index].ids for index in batch]}, return_tensors="pt"
-            )
-            best = self.module(**padded.to(device)).logits.argmax(dim=-1).tolist()
+            inputs = padded(self.tokenizer, (encoded[index].ids for index in batch)).to(device)
+            best = self.module(**inputs).logits.argmax(dim=-1).tolist()
             return (self._words(encoded[index].word_ids, row) for index, row in zip(batch, best, strict=True))
 
         return in_batches(self.module, [len(row.ids) for row in encoded], found)
@@ -224,13 +210,22 @@ class IobScheme:
         return list(encoded.encodings)
 
 
+def labelled(labels: Sequence[str]) -> dict[str, Any]:
+    """A classifier's labels as its configuration has them."""
+    numbered = dict(enumerate(labels))
+    return {
+        "num_labels": len(labels),
+        "id2label": numbered,
+        "label2id": {label: at for at, label in numbered.items()},
+    }
+
+
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
     """The model's tokenizer, which must be one that can say which word a piece is from."""
     tokenizer = pretrained(factory, model)
     if not tokenizer.is_fast:
-        raise ModelError(
-            f"{Path(str(model)).name!r} has no fast tokenizer", remedy="Give a model that has one."
-        )
+        name = Path(str(model)).name
+        raise ModelError(f"{name!r} has no fast tokenizer", remedy="Give a model that has one.")
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = pretrained(factory, model, add_prefix_space=True)
     return tokenizer
@@ -244,22 +239,16 @@ class FirstPieceScheme(IobScheme):
     are O. Decoding is that of ``seqeval``'s default mode: an I- that continues nothing begins an entity.
     """
 
-    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        encoded = self._encoded([words])[0]
-        labels = ["O"] * len(words)
-        for start, end, kind in spans:
-            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-        row, before = [], None
-        for word in encoded.word_ids:
-            first = word is not None and word != before
-            row.append(self._index[labels[word]] if first else IGNORED)
-            before = word
-        return {"input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "labels": row}
+    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
+        pairs = zip(word_ids, [None, *word_ids], strict=False)  # each with the word before it
+        return [
+            IGNORED if word is None or word == before else self._index[labels[word]] for word, before in pairs
+        ]
 
     def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
         labels: list[str] = []
-        for position, word in enumerate(word_ids):
+        for index, word in zip(row, word_ids, strict=False):
             if word is not None and word == len(labels):
-                labels.append(self.labels[row[position]])
+                labels.append(self.labels[index])
         found = decode_standard(labels, [False] * len(labels))
         return [(span.start, span.end + 1, span.type) for span in found]

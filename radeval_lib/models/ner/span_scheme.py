@@ -14,17 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
-from radeval_lib.models.batching import in_batches
-from radeval_lib.models.encoders import MAX_PIECES, candidate_spans, encode_words, well_formed
+from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
+from radeval_lib.models.encoders import (
+    MAX_PIECES,
+    candidate_spans,
+    encode_words,
+    places_of_spans,
+    well_formed,
+)
 from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan, words_of
-from radeval_lib.models.ner.iob import IGNORED, fast_tokenizer
+from radeval_lib.models.ner.iob import fast_tokenizer
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
     import torch
+    from torch import Tensor
 
-_SETTINGS = "span_ner.json"
+SETTINGS = "span_ner.json"
 _HEAD = "span_head.safetensors"
 
 
@@ -75,13 +82,13 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 
         def forward(
             self,
-            input_ids: torch.Tensor,
-            attention_mask: torch.Tensor,
-            starts: torch.Tensor,
-            ends: torch.Tensor,
-            widths: torch.Tensor,
-            labels: torch.Tensor | None = None,
-        ) -> dict[str, torch.Tensor]:
+            input_ids: Tensor,
+            attention_mask: Tensor,
+            starts: Tensor,
+            ends: Tensor,
+            widths: Tensor,
+            labels: Tensor | None = None,
+        ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
             width = self.head["widths"](widths)
@@ -108,21 +115,15 @@ class SpanScheme:
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanScheme:
-        """What :meth:`save` wrote.
-
-        Raises
-        ------
-        ModelError
-            If the folder is not such a checkpoint.
-        """
+        """What :meth:`save` wrote; a :class:`ModelError` if the folder is not such a checkpoint."""
         where = Path(folder)
-        scheme = cls(where, read_settings(where / _SETTINGS, SpanSettings, "span tagger"))
+        scheme = cls(where, read_settings(where / SETTINGS, SpanSettings, "span tagger"))
         fill(scheme.module.head, where / _HEAD)
         scheme.module.eval()
         return scheme
 
     def save(self, folder: str | Path) -> None:
-        parts = {_HEAD: self.module.head, _SETTINGS: self.settings}
+        parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
@@ -131,23 +132,16 @@ class SpanScheme:
         candidates = candidate_spans(len(places), self.settings.max_width)
         return {
             "input_ids": ids,
-            "starts": [places[start][0] for start, _ in candidates],
-            "ends": [places[end - 1][1] for _, end in candidates],
-            "widths": [end - start - 1 for start, end in candidates],
+            **places_of_spans(places, candidates),
+            "words": [start for start, _ in candidates],
             "labels": [gold.get(span, 0) for span in candidates],
         }
 
-    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        import torch
-        from torch.nn.utils.rnn import pad_sequence
-
-        inputs = [{"input_ids": example["input_ids"]} for example in examples]
-        padded = self.tokenizer.pad(inputs, return_tensors="pt")
-        batch = {key: padded[key] for key in ("input_ids", "attention_mask")}
-        for key in ("starts", "ends", "widths", "labels"):
-            rows = [torch.tensor(example[key], dtype=torch.long) for example in examples]
-            fill = IGNORED if key == "labels" else 0
-            batch[key] = pad_sequence(rows, batch_first=True, padding_value=fill)
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        inputs = padded(self.tokenizer, (example["input_ids"] for example in examples))
+        batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
+        for key, filler in {"starts": 0, "ends": 0, "widths": 0, "labels": IGNORED}.items():
+            batch[key] = stacked((example[key] for example in examples), filler)
         return batch
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
@@ -164,22 +158,9 @@ class SpanScheme:
         return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
-        count = _words_of_candidates(len(example["labels"]), self.settings.max_width)
-        candidates = candidate_spans(count, self.settings.max_width)
+        candidates = zip(example["words"], example["widths"], row, strict=False)
         kinds = self.settings.types
-        return [
-            (start, end, kinds[chosen - 1])
-            for (start, end), chosen in zip(candidates, row, strict=False)
-            if chosen
-        ]
-
-
-def _words_of_candidates(count: int, width: int) -> int:
-    words, total = 0, 0
-    while total < count:
-        words += 1
-        total += min(words, width)
-    return words
+        return [(start, start + width + 1, kinds[kind - 1]) for start, width, kind in candidates if kind]
 
 
 class SpanTagger:
@@ -192,16 +173,15 @@ class SpanTagger:
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """(text, type) of each entity of each sentence, as the sentence writes it."""
-        distinct = list(dict.fromkeys(sentences))
-        places = [words_of(sentence) for sentence in distinct]
-        words = [
-            [text[begin:end] for begin, end in spans] for text, spans in zip(distinct, places, strict=True)
+        return list(map(list, of_distinct(sentences, self._found)))
+
+    def _found(self, texts: list[str]) -> list[list[tuple[str, str]]]:
+        places = [words_of(text) for text in texts]
+        words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, places, strict=True)]
+        return [
+            [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
+            for text, spans, entities in zip(texts, places, self.scheme.predict(words), strict=True)
         ]
-        found = {
-            text: [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
-            for text, spans, entities in zip(distinct, places, self.scheme.predict(words), strict=True)
-        }
-        return [list(found[sentence]) for sentence in sentences]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Whether a sentence is longer than the model reads."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.loading import ModelError
 from radeval_lib.models.ner.entities import Agreement, agreement, gold_spans, plain_words
-from radeval_lib.models.ner.iob import IobTagger, Scheme
-from radeval_lib.models.ner.span_scheme import SpanTagger
+from radeval_lib.models.ner.iob import IobScheme, IobTagger, Scheme
+from radeval_lib.models.ner.span_scheme import SETTINGS, SpanScheme, SpanSettings, SpanTagger
 
 if TYPE_CHECKING:
     import torch
@@ -19,22 +19,13 @@ SchemeName = Literal["iob", "span"]
 
 
 def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """A scheme to train, its new layers drawn from ``seed``.
-
-    Parameters
-    ----------
-    head : fields of :class:`~radeval_lib.models.ner.span_scheme.SpanSettings`, for the span scheme.
-    """
+    """A scheme to train, its new layers drawn from ``seed``; ``head`` are fields of :class:`SpanSettings`."""
     import torch
 
     torch.manual_seed(seed)
     if name == "iob":
-        from radeval_lib.models.ner.iob import IobScheme
-
         return IobScheme(init_model)
     if name == "span":
-        from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
-
         return SpanScheme(init_model, SpanSettings(**head))
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
 
@@ -42,11 +33,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
 def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> Agreement:
     """Strict agreement of a tagger with annotated sentences, whole and by type."""
     words = [plain_words(sentence) for sentence in sentences]
-    return agreement(
-        [gold_spans(sentence) for sentence in sentences],
-        scheme.predict(words),
-        [len(row) for row in words],
-    )
+    return agreement(list(map(gold_spans, sentences)), scheme.predict(words), list(map(len, words)))
 
 
 class TaggingTask:
@@ -68,22 +55,15 @@ class TaggingTask:
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
         found = evaluate(self.scheme, records)
-        overall = found.overall
-        return {
-            "f1": overall.f1,
-            "precision": overall.precision,
-            "recall": overall.recall,
-            "accuracy": found.accuracy,
-        }
+        told = {name: float(getattr(found.overall, name)) for name in ("f1", "precision", "recall")}
+        return {**told, "accuracy": found.accuracy}
 
     def save(self, folder: str | Path) -> None:
         self.scheme.save(folder)
 
 
 def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
-    """The tagger of a folder or hub name: a span tagger if this library saved one there, else a token
-    classifier.
-    """
-    if (Path(model) / "span_ner.json").is_file():
+    """The tagger of a folder or hub name: of spans if this library saved one there, else of tokens."""
+    if (Path(model) / SETTINGS).is_file():
         return SpanTagger(model, device=device)
     return IobTagger(model, decoding=decoding, device=device)  # type: ignore[arg-type]

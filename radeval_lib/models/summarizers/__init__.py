@@ -27,9 +27,8 @@ def open_summarizer(
         return Lead(3)
     if str(name) == CLUSTERS or (Path(name) / SELECTOR).is_file():
         if encode is None:
-            raise ModelError(
-                f"the summarizer {Path(name).name!r} needs sentence vectors", "summarizer", "Name an encoder."
-            )
+            wrong = f"the summarizer {Path(name).name!r} needs sentence vectors"
+            raise ModelError(wrong, "summarizer", "Name an encoder.")
         if str(name) == CLUSTERS:
             return ClusterExtractor(encode)
         return SentenceSelector.load(name, encode, encoder_name=encoder_name)

@@ -18,12 +18,7 @@ _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IG
 
 
 class Summarizer(Protocol):
-    """Writes the impression of each findings section.
-
-    Attributes
-    ----------
-    name : what pages and results call it.
-    """
+    """Writes the impression of each findings section; ``name`` is what pages and results call it."""
 
     name: str
 
@@ -44,9 +39,8 @@ def checked(findings: Sequence[str], name: str) -> list[str]:
         raise ModelError("a text where a list of texts is wanted", name, "Put it in brackets: [text].")
     for position, text in enumerate(findings):
         if not text.strip():
-            raise ModelError(
-                f"the findings at position {position} are empty", name, "Leave reports without findings out."
-            )
+            wrong = f"the findings at position {position} are empty"
+            raise ModelError(wrong, name, "Leave reports without findings out.")
     return list(findings)
 
 

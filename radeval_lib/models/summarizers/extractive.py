@@ -20,6 +20,11 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 """Texts to vectors, shape (number of texts, dimension): ``Encoder.encode``."""
 
 
+def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """What belongs to the sentences of each text, of one row a sentence."""
+    return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
+
+
 def _positive(value: int, name: str) -> int:
     if value < 1:
         raise ModelError(f"{value} sentences", name, "Ask for at least one.")
@@ -27,12 +32,7 @@ def _positive(value: int, name: str) -> int:
 
 
 class Lead:
-    """The first sentences of the findings.
-
-    Parameters
-    ----------
-    count : how many.
-    """
+    """The first ``count`` sentences of the findings."""
 
     def __init__(self, count: int = 3) -> None:
         self.count = _positive(count, "lead")
@@ -53,10 +53,9 @@ class ClusterExtractor:
     def summarize(self, findings: Sequence[str]) -> list[str]:
         split = [sentences(text) for text in checked(findings, self.name)]
         vectors = self.encode([one for row in split for one in row])
-        ends = np.cumsum([len(row) for row in split])
         return [
-            " ".join(row[index] for index in self._central(vectors[end - len(row) : end]))
-            for row, end in zip(split, ends, strict=True)
+            " ".join(row[index] for index in self._central(own))
+            for row, own in zip(split, _by_text(split, vectors), strict=True)
         ]
 
     def _central(self, vectors: NDArray[np.floating[Any]]) -> list[int]:
@@ -64,8 +63,7 @@ class ClusterExtractor:
 
         distinct = len(np.unique(vectors.round(5), axis=0))
         if len(vectors) <= self.count or distinct <= self.count:
-            first = {vector.round(5).tobytes(): index for index, vector in reversed(list(enumerate(vectors)))}
-            return sorted(first.values())
+            return sorted(np.unique(vectors.round(5), axis=0, return_index=True)[1].tolist())
         found = KMeans(self.count, n_init=4, random_state=self.seed).fit(vectors.astype(np.float64))
         distances = np.linalg.norm(vectors[:, None] - found.cluster_centers_[None], axis=2)
         return sorted({int(index) for index in distances.argmin(axis=0)})
@@ -98,11 +96,10 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
 def oracle(findings: Sequence[str], impressions: Sequence[str], most: int = 4) -> list[str]:
     """The best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads the
     answer."""
-    result = []
-    for text, impression in zip(checked(findings, "oracle"), impressions, strict=True):
-        split = sentences(text)
-        result.append(" ".join(split[index] for index in oracle_sentences(text, impression, most)))
-    return result
+    return [
+        " ".join(sentences(text)[index] for index in oracle_sentences(text, impression, most))
+        for text, impression in zip(checked(findings, "oracle"), impressions, strict=True)
+    ]
 
 
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
@@ -159,14 +156,8 @@ class SentenceSelector:
         from safetensors.numpy import save_file
 
         where = Path(folder)
-        save_file(
-            {
-                "coefficients": self.coefficients,
-                "intercept": np.array([self.intercept]),
-                "threshold": np.array([self.threshold]),
-            },
-            where / _WEIGHTS,
-        )
+        single = {"intercept": np.array([self.intercept]), "threshold": np.array([self.threshold])}
+        save_file({"coefficients": self.coefficients, **single}, where / _WEIGHTS)
         about = {"encoder": self.encoder_name, "most": self.most}
         (where / SELECTOR).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
@@ -174,10 +165,7 @@ class SentenceSelector:
     def load(cls, folder: str | Path, encode: Encode, *, encoder_name: str) -> SentenceSelector:
         """A selector that :meth:`save` wrote.
 
-        Raises
-        ------
-        ModelError
-            If the folder holds none, a damaged one, or one for vectors of another encoder.
+        A :class:`ModelError` if the folder holds none, a damaged one, or one for another encoder's vectors.
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -191,47 +179,29 @@ class SentenceSelector:
             made.coefficients = kept["coefficients"]
             made.intercept, made.threshold = float(kept["intercept"][0]), float(kept["threshold"][0])
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            raise ModelError(
-                f"no sentence selector ({type(error).__name__})",
-                where.name,
-                "Give a folder that SentenceSelector.save wrote.",
-            ) from None
+            wrong = f"no sentence selector ({type(error).__name__})"
+            remedy = "Give a folder that SentenceSelector.save wrote."
+            raise ModelError(wrong, where.name, remedy) from None
         whole = made.coefficients.ndim == 1 and all(np.isfinite(values).all() for values in kept.values())
         if not (whole and np.ptp(made.coefficients)):
-            raise ModelError(
-                "its coefficients are not finite, all the same, or no row", where.name, "Train it anew."
-            )
+            wrong = "its coefficients are not finite, all the same, or no row"
+            raise ModelError(wrong, where.name, "Train it anew.")
         if made.encoder_name != encoder_name:
-            raise ModelError(
-                f"it was trained on vectors of {made.encoder_name!r}, not of {encoder_name!r}",
-                where.name,
-                "Use the same encoder, or train it anew.",
-            )
+            wrong = f"it was trained on vectors of {made.encoder_name!r}, not of {encoder_name!r}"
+            raise ModelError(wrong, where.name, "Use the same encoder, or train it anew.")
         return made
 
     def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
         split = [sentences(text) for text in texts]
         vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
-        rows, start = [], 0
-        for row in split:
-            own = vectors[start : start + len(row)]
-            start += len(row)
-            mean = own.mean(axis=0)
+        rows = []
+        for row, own in zip(split, _by_text(split, vectors), strict=True):
+            mean, place = own.mean(axis=0), np.arange(len(row))
             norms = np.linalg.norm(own, axis=1) * np.linalg.norm(mean)
-            place = np.arange(len(row))
-            rows.append(
-                np.column_stack(
-                    [
-                        own,
-                        own @ mean / np.maximum(norms, 1e-9),
-                        place / len(row),
-                        place == 0,
-                        place == len(row) - 1,
-                        np.log1p([len(one.split()) for one in row]),
-                        np.full(len(row), np.log1p(len(row))),
-                    ]
-                )
-            )
+            likeness = own @ mean / np.maximum(norms, 1e-9)
+            lengths = np.log1p([len(one.split()) for one in row]), np.full(len(row), np.log1p(len(row)))
+            places = place / len(row), place == 0, place == len(row) - 1
+            rows.append(np.column_stack([own, likeness, *places, *lengths]))
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
@@ -239,15 +209,10 @@ class SentenceSelector:
             raise ModelError("it has learned nothing yet", self.name, "Call fit, or load a trained one.")
         split, features = self._described(texts)
         if split and features.shape[1] != self.coefficients.size:
-            raise ModelError(
-                f"it has {self.coefficients.size} coefficients for {features.shape[1]} features",
-                self.name,
-                "Train it anew.",
-            )
+            wrong = f"it has {self.coefficients.size} coefficients for {features.shape[1]} features"
+            raise ModelError(wrong, self.name, "Train it anew.")
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
-        shares = 1 / (1 + np.exp(-np.asarray(logits)))
-        ends = np.cumsum([len(row) for row in split])
-        return split, [shares[end - len(row) : end] for row, end in zip(split, ends, strict=True)]
+        return split, _by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
 
     def _summaries(
         self, split: list[list[str]], shares: list[NDArray[np.float64]], threshold: float
@@ -262,8 +227,6 @@ class SentenceSelector:
     def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
         split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
-        means = [
-            float(rouge_l(impressions, self._summaries(split, shares, threshold)).mean())
-            for threshold in _THRESHOLDS
-        ]
+        written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
+        means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]
         return float(_THRESHOLDS[int(np.argmax(means))])

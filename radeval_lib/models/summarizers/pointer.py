@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches
+from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import ModelError, device_of, fill, save_parts
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 
-Step = Callable[[torch.Tensor, Any], tuple[torch.Tensor, Any]]
+Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
 
-Reorder = Callable[[Any, torch.Tensor], Any]
+Reorder = Callable[[Any, Tensor], Any]
 """(state, rows) -> the state of those rows, as after ``tensor[rows]``. As many rows as before are of the same
 texts in the same order."""
 
@@ -96,7 +96,7 @@ def search(
     return [max(done, key=lambda one: one[0])[1] for done in finished]
 
 
-def _bar_repeats(scores: torch.Tensor, tokens: torch.Tensor, size: int) -> None:
+def _bar_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
     """Give no probability to a token that would end a group of tokens that is there already."""
     if size < 1 or tokens.shape[1] <= size:
         return
@@ -109,7 +109,7 @@ def _bar_repeats(scores: torch.Tensor, tokens: torch.Tensor, size: int) -> None:
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 EPSILON = 1e-9
-State = tuple[torch.Tensor, torch.Tensor]
+State = tuple[Tensor, Tensor]
 """What the decoder remembers: output and cell, each of shape (1, n, hidden)."""
 
 
@@ -130,11 +130,11 @@ class PointerSettings:
 class Memory:
     """What the decoder reads: source pieces (n, s), their states (n, s, hidden), which are real (n, s)."""
 
-    source: torch.Tensor
-    states: torch.Tensor
-    real: torch.Tensor
+    source: Tensor
+    states: Tensor
+    real: Tensor
 
-    def rows(self, chosen: torch.Tensor) -> Memory:
+    def rows(self, chosen: Tensor) -> Memory:
         return Memory(self.source[chosen], self.states[chosen], self.real[chosen])
 
 
@@ -158,7 +158,7 @@ class PointerGenerator(nn.Module):
         self.gate = nn.Linear(2 * hidden + size, 1)
         self.dropout = nn.Dropout(settings.dropout)
 
-    def encode(self, source: torch.Tensor) -> tuple[Memory, State]:
+    def encode(self, source: Tensor) -> tuple[Memory, State]:
         """Memory, and the decoder's first state."""
         real = source.ne(PAD)
         said = self.dropout(self.embedding(source))
@@ -169,9 +169,7 @@ class PointerGenerator(nn.Module):
         first, cell = self.start(states.sum(1) / real.sum(1, keepdim=True))[None].chunk(2, dim=-1)
         return Memory(source, states, real), (torch.tanh(first), cell.contiguous())
 
-    def decode(
-        self, tokens: torch.Tensor, memory: Memory, state: State
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, State]:
+    def decode(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, Tensor, Tensor, State]:
         """Logits of the vocabulary (n, t, v), of generating rather than copying (n, t), where it points
         (n, t, s), and the last state."""
         said = self.dropout(self.embedding(tokens))
@@ -183,7 +181,7 @@ class PointerGenerator(nn.Module):
         gate = self.gate(torch.cat([states, points @ memory.states, said], dim=-1)).squeeze(-1)
         return logits, gate, points, state
 
-    def forward(self, input_ids: torch.Tensor, labels: torch.Tensor) -> dict[str, torch.Tensor]:
+    def forward(self, input_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
         """``loss``: mean negative log-likelihood of the pieces of ``labels`` (n, t) that follow BEGIN.
 
         The probability of a piece is what the vocabulary gives it plus what all its places in the findings
@@ -204,9 +202,7 @@ class PointerGenerator(nn.Module):
         real = wanted.ne(PAD)
         return {"loss": -(written * real).sum() / real.sum()}
 
-    def log_probabilities(
-        self, tokens: torch.Tensor, memory: Memory, state: State
-    ) -> tuple[torch.Tensor, State]:
+    def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
         """Of every piece after the last of ``tokens`` (n, t): shape (n, v); and the next state."""
         logits, gate, points, state = self.decode(tokens, memory, state)
         shares = logits[:, -1].softmax(-1)
@@ -216,14 +212,12 @@ class PointerGenerator(nn.Module):
         return (shares + EPSILON).log(), state
 
     @staticmethod
-    def _attention(queries: torch.Tensor, memory: Memory) -> torch.Tensor:
-        scores: Any = queries @ memory.states.transpose(1, 2)
-        least = torch.finfo(scores.dtype).min
-        result: torch.Tensor = scores.masked_fill(~memory.real[:, None], least).softmax(-1)
-        return result
+    def _attention(queries: Tensor, memory: Memory) -> Tensor:
+        scores: Tensor = queries @ memory.states.transpose(1, 2)
+        return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
 
 
-def _turned(real: torch.Tensor) -> torch.Tensor:
+def _turned(real: Tensor) -> Tensor:
     """Where each piece of a row stands when the row is read backwards, its padding still last: (n, s)."""
     places = torch.arange(real.shape[1], device=real.device)
     return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
@@ -267,12 +261,7 @@ class PointerSummarizer:
     name = "Pointer-generator"
 
     def __init__(
-        self,
-        pieces: Any,
-        settings: PointerSettings,
-        *,
-        decoding: BeamSettings | None = None,
-        seed: int = 0,
+        self, pieces: Any, settings: PointerSettings, *, decoding: BeamSettings | None = None, seed: int = 0
     ) -> None:
         torch.manual_seed(seed)
         self.pieces, self.settings = pieces, settings
@@ -289,16 +278,11 @@ class PointerSummarizer:
         return cls(learn_pieces(texts, settings.vocabulary), settings, seed=seed)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
-
         target = self._ids(reveal(record.impression), self.settings.longest_target)
         return {"input_ids": self._source(reveal(record.findings)), "labels": [BEGIN, *target, END]}
 
-    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        return {
-            key: _padded([example[key] for example in examples])
-            for key in ("input_ids", "labels")
-            if key in examples[0]
-        }
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        return {key: stacked(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
@@ -318,13 +302,7 @@ class PointerSummarizer:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> PointerSummarizer:
-        """A summarizer that :meth:`save` wrote.
-
-        Raises
-        ------
-        ModelError
-            If the folder holds none, or a damaged one.
-        """
+        """A summarizer that :meth:`save` wrote; a :class:`ModelError` if it holds none, or a damaged one."""
         from tokenizers import Tokenizer
 
         where = Path(folder)
@@ -341,37 +319,35 @@ class PointerSummarizer:
         return made
 
     def _ids(self, text: str, longest: int) -> list[int]:
-        ids: list[int] = self.pieces.encode(well_formed(text)).ids
-        return ids[:longest]
+        return list(self.pieces.encode(well_formed(text)).ids[:longest])
 
     def _source(self, text: str) -> list[int]:
-
         return self._ids(text, self.settings.longest_source) or [UNKNOWN]
 
     def _written(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
-        distinct = list(dict.fromkeys(findings))
-        sources = [self._source(text) for text in distinct]
+        def written(texts: list[str]) -> list[str]:
+            sources = [self._source(text) for text in texts]
 
-        def impressions(batch: list[int], device: torch.device) -> Iterator[str]:
-            found = self._decoded([sources[index] for index in batch], decoding, device)
-            return (sentence_case(self.pieces.decode(ids)) for ids in found)
+            def impressions(batch: list[int], device: torch.device) -> Iterator[str]:
+                found = self._decoded([sources[index] for index in batch], decoding, device)
+                return (sentence_case(self.pieces.decode(ids)) for ids in found)
 
-        tokens = _BATCH_TOKENS // decoding.beams
-        found = in_batches(self.module, [len(ids) for ids in sources], impressions, tokens, _BATCH_TEXTS)
-        written = dict(zip(distinct, found, strict=True))
-        return [written[text] for text in findings]
+            tokens = _BATCH_TOKENS // decoding.beams
+            return in_batches(self.module, list(map(len, sources)), impressions, tokens, _BATCH_TEXTS)
+
+        return of_distinct(findings, written)
 
     def _decoded(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
-        memory, state = self.module.encode(_padded(sources).to(device))
+        memory, state = self.module.encode(stacked(sources).to(device))
 
-        def step(tokens: torch.Tensor, held: Any) -> tuple[torch.Tensor, Any]:
+        def step(tokens: Tensor, held: Any) -> tuple[Tensor, Any]:
             kept, state = held
             scores, state = self.module.log_probabilities(tokens[:, None].to(device), kept, state)
             return scores, (kept, state)
 
-        def reorder(held: Any, rows: torch.Tensor) -> Any:
+        def reorder(held: Any, rows: Tensor) -> Any:
             kept, state = held
             chosen = rows.to(device)
             # As many rows as before are of the same texts, whose memory is the same for every beam.
@@ -379,7 +355,3 @@ class PointerSummarizer:
             return same, tuple(part[:, chosen] for part in state)
 
         return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)
-
-
-def _padded(rows: Sequence[Sequence[int]]) -> torch.Tensor:
-    return nn.utils.rnn.pad_sequence([torch.tensor(row) for row in rows], batch_first=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches
+from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.loading import (
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import torch
 
 SETTINGS = "seq2seq_summarizer.json"
-_IGNORED = -100
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
@@ -47,11 +46,7 @@ class Seq2SeqSettings:
 
 
 def encoder_decoder(
-    checkpoint: str | Path,
-    *,
-    layers: int | None = None,
-    keep: Sequence[str] | None = None,
-    seed: int = 0,
+    checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
     """(model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
 
@@ -72,20 +67,14 @@ def encoder_decoder(
     tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
     count = pretrained(AutoConfig, checkpoint).num_hidden_layers
     kept = count if layers is None else layers
-    changed = {"num_hidden_layers": kept}
-    first: Any = pretrained(AutoConfig, checkpoint, **changed)
-    second: Any = pretrained(AutoConfig, checkpoint, **changed)
+    first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
-    encoder = weights(AutoModel, checkpoint, ENCODER.without_layers(kept, count), config=first)
-    decoder = weights(
-        AutoModelForCausalLM, checkpoint, NEW_DECODER.without_layers(kept, count), config=second
-    )
+    reading, writing = (use.without_layers(kept, count) for use in (ENCODER, NEW_DECODER))
+    encoder = weights(AutoModel, checkpoint, reading, config=first)
+    decoder = weights(AutoModelForCausalLM, checkpoint, writing, config=second)
     if not any("crossattention" in name for name, _ in decoder.named_parameters()):
-        raise ModelError(
-            f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers",
-            "encoder-decoder",
-            "Take a BERT, RoBERTa or ELECTRA checkpoint.",
-        )
+        wrong = f"{Path(locate(checkpoint)).name!r} has no decoder with cross-attention in transformers"
+        raise ModelError(wrong, "encoder-decoder", "Take a BERT, RoBERTa or ELECTRA checkpoint.")
     if keep is not None:
         tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
         for side in (encoder, decoder):
@@ -116,45 +105,31 @@ class Seq2SeqSummarizer:
     ) -> None:
         self.module, self.tokenizer, self.name = module.to(device_of(device)), tokenizer, name
         self.settings = settings or Seq2SeqSettings()
+        names = [key for key, _ in module.named_parameters()]
         self.new_layers = tuple(
-            key
-            for key, _ in module.named_parameters()
-            if "crossattention" in key or key.startswith("decoder.cls.")
+            key for key in names if "crossattention" in key or key.startswith("decoder.cls.")
         )
 
     @classmethod
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """A folder or hub name of transformers; a folder that :meth:`save` wrote brings its own settings.
-
-        Raises
-        ------
-        ModelError
-            If it cannot be loaded, is no sequence-to-sequence model, or its settings are damaged.
-        """
+        """A folder or hub name of transformers; a folder that :meth:`save` wrote brings its own settings."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
         if not config.is_encoder_decoder:
-            raise ModelError(
-                f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads",
-                "summarizer",
-                "Give a T5, BART or Pegasus model, or make one with encoder_decoder().",
-            )
+            wrong = f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads"
+            remedy = "Give a T5, BART or Pegasus model, or make one with encoder_decoder()."
+            raise ModelError(wrong, "summarizer", remedy)
         path = Path(model) / SETTINGS
         if settings is None and path.is_file():
             settings = read_settings(path, Seq2SeqSettings, "sequence-to-sequence summarizer")
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
-        made = pretrained(AutoTokenizer, model)
-        return cls(
-            weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ),
-            made,
-            settings,
-            name=Path(str(model)).name,
-            device=device,
-        )
+        tokenizer = pretrained(AutoTokenizer, model)
+        module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
+        return cls(module, tokenizer, settings, name=Path(str(model)).name, device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self.tokenizer(
@@ -165,12 +140,8 @@ class Seq2SeqSummarizer:
         return {"input_ids": self._source(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        import torch
-        from torch.nn.utils.rnn import pad_sequence
-
-        batch = self._inputs([example["input_ids"] for example in examples])
-        rows = [torch.tensor(example["labels"]) for example in examples]
-        return {**batch, "labels": pad_sequence(rows, batch_first=True, padding_value=_IGNORED)}
+        labels = stacked((example["labels"] for example in examples), IGNORED)
+        return {**self._inputs([example["input_ids"] for example in examples]), "labels": labels}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """``rouge_l``: mean over the records, decoded greedily, which is what early stopping can afford."""
@@ -190,33 +161,29 @@ class Seq2SeqSummarizer:
         return list(encoded["input_ids"])
 
     def _inputs(self, sources: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
-        import torch
-
-        longest = max(len(ids) for ids in sources)
-        pad = self.tokenizer.pad_token_id
         return {
-            "input_ids": torch.tensor([[*ids, *[pad] * (longest - len(ids))] for ids in sources]),
-            "attention_mask": torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids in sources]),
+            "input_ids": stacked(sources, self.tokenizer.pad_token_id),
+            "attention_mask": stacked([1] * len(ids) for ids in sources),
         }
 
     def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        distinct = list(dict.fromkeys(findings))
-        sources = [self._source(text) for text in distinct]
+        def written(texts: list[str]) -> list[str]:
+            sources = [self._source(text) for text in texts]
 
-        def impressions(batch: list[int], device: Any) -> Iterator[str]:
-            inputs = self._inputs([sources[index] for index in batch])
-            found = self.module.generate(
-                **{key: value.to(device) for key, value in inputs.items()},
-                num_beams=beams,
-                do_sample=False,
-                max_new_tokens=self.settings.longest_target,
-                length_penalty=self.settings.length_penalty,
-                no_repeat_ngram_size=self.settings.no_repeat,
-            )
-            return map(str.strip, self.tokenizer.batch_decode(found, skip_special_tokens=True))
+            def impressions(batch: list[int], device: Any) -> Iterator[str]:
+                inputs = self._inputs([sources[index] for index in batch])
+                found = self.module.generate(
+                    **{key: value.to(device) for key, value in inputs.items()},
+                    num_beams=beams,
+                    do_sample=False,
+                    max_new_tokens=self.settings.longest_target,
+                    length_penalty=self.settings.length_penalty,
+                    no_repeat_ngram_size=self.settings.no_repeat,
+                )
+                return map(str.strip, self.tokenizer.batch_decode(found, skip_special_tokens=True))
 
-        tokens = _BATCH_TOKENS[self.module.device.type] // beams
-        with quiet():
-            found = in_batches(self.module, [len(ids) for ids in sources], impressions, tokens, 64)
-        written = dict(zip(distinct, found, strict=True))
-        return [written[text] for text in findings]
+            tokens = _BATCH_TOKENS[self.module.device.type] // beams
+            with quiet():
+                return in_batches(self.module, list(map(len, sources)), impressions, tokens, 64)
+
+        return of_distinct(findings, written)

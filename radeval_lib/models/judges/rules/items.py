@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from radeval_lib.findings import Finding, Location, Reading, read
+from radeval_lib.findings import Finding, Reading, read
 from radeval_lib.findings.vocabulary import HOME, vocabulary
 from radeval_lib.findings.words import singular
 from radeval_lib.lexicon.entries import Concept
@@ -17,6 +17,9 @@ _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "l
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
 _SIZED = "amount"  # the scale of what has a size: "small", not "mild"
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
+
+
+Span = tuple[int, int]
 
 
 @dataclass(slots=True)
@@ -56,31 +59,25 @@ class Said:
     """
 
     stated: list[Item] = field(default_factory=list)
-    denied: dict[str, tuple[int, int]] = field(default_factory=dict)
-    contradicted: dict[str, tuple[int, int]] = field(default_factory=dict)
-    normal: dict[str, tuple[int, int]] = field(default_factory=dict)
+    denied: dict[str, Span] = field(default_factory=dict)
+    contradicted: dict[str, Span] = field(default_factory=dict)
+    normal: dict[str, Span] = field(default_factory=dict)
 
-    def rules_out(self, observation: str) -> tuple[int, int] | None:
+    def rules_out(self, observation: str) -> Span | None:
         """Where the report denies the observation or calls its structure normal, if it does."""
-        if observation in self.denied:
-            return self.denied[observation]
-        lexicon = load_lexicon()
-        for key, span in self.normal.items():
-            entry = lexicon.normals.get(key)
-            if entry is not None and observation in entry.excludes:
-                return span
-        return None
+        normals = load_lexicon().normals
+        kept = (
+            span
+            for key, span in self.normal.items()
+            if key in normals and observation in normals[key].excludes
+        )
+        return self.denied.get(observation) or next(kept, None)
 
 
 @lru_cache(maxsize=8192)
 def said(text: str) -> Said:
-    """What a report says; the result is shared and must not be changed."""
-    return collect(read(text))
-
-
-def collect(reading: Reading) -> Said:
-    """Put the mentions of a reading together."""
-    result = Said()
+    """What a report says, its mentions put together; the result is shared and must not be changed."""
+    reading, result = read(text), Said()
     diagnoses = {number for one in reading.findings for number in one.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
@@ -128,7 +125,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
     locations = finding.locations or (read_as[0].locations if read_as else ())
     places = frozenset(one.place for one in locations if one.place and one.place != "lung")
-    sides = frozenset(filter(None, (_side(one) for one in locations)))
+    sides = frozenset(filter(None, (one.side or _SIDE_OF.get(one.place or "") for one in locations)))
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
@@ -146,14 +143,14 @@ def _item(finding: Finding, reading: Reading) -> Item:
     )
 
 
-def _side(where: Location) -> str | None:
-    return where.side or _SIDE_OF.get(where.place or "")
-
-
 def _add(items: list[Item], new: Item) -> None:
     """Add a mention, to an item that it repeats where there is one."""
     for old in items:
-        if old.observation == new.observation and _compatible(old, new):
+        if (
+            old.observation == new.observation
+            and (not old.sides or not new.sides or old.sides & new.sides)
+            and (not old.places or not new.places or old.places & new.places)
+        ):
             old.uncertain = old.uncertain and new.uncertain
             old.places |= new.places
             old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
@@ -166,12 +163,6 @@ def _add(items: list[Item], new: Item) -> None:
             old.names |= new.names
             return
     items.append(new)
-
-
-def _compatible(old: Item, new: Item) -> bool:
-    sides = not old.sides or not new.sides or bool(old.sides & new.sides)
-    places = not old.places or not new.places or bool(old.places & new.places)
-    return sides and places
 
 
 # --- in words ---
@@ -191,17 +182,14 @@ def names_of(concept: Concept) -> tuple[str, ...]:
 
 def where(places: Iterable[str], side: str | None) -> str:
     """A place in words; empty where none is said."""
-    said_places = []
+    known, named = load_lexicon().places, []
     for key in sorted(places):
-        place = load_lexicon().places.get(key)
-        if place is None:
-            said_places.append(key.replace("_", " "))
-        else:
-            phrases = place.nouns.get(side) or next(iter(place.nouns.values()))
-            said_places.append(phrases[0].text)
-    if not said_places:
+        nouns = known[key].nouns if key in known else None
+        phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
+        named.append(phrases[0].text if phrases else key.replace("_", " "))
+    if not named:
         return side or ""
-    text = " and ".join(said_places)
+    text = " and ".join(named)
     return text if side is None or side in text or side == "bilateral" else f"{side}, {text}"
 
 
@@ -225,7 +213,7 @@ def describe(item: Item) -> str:
     place = where(item.places, item.side)
     text = f"{text} ({place})" if place else text
     if item.means:
-        text = f"{text}, read as {' or '.join(sorted(map(name, item.means)))}"
+        text += f", read as {' or '.join(sorted(map(name, item.means)))}"
     return text[0].upper() + text[1:]
 
 
@@ -281,11 +269,8 @@ def near(one: Item, other: Item) -> bool | None:
     if one.places & other.places:
         return True
     places = load_lexicon().places
-    return any(
-        (b in places[a].near if a in places else False) or (a in places[b].near if b in places else False)
-        for a in one.places
-        for b in other.places
-    )
+    beside = [{key for at in item.places if at in places for key in places[at].near} for item in (one, other)]
+    return bool(beside[0] & other.places or beside[1] & one.places)
 
 
 def _likeness(one: Item, other: Item) -> tuple[float, str] | None:

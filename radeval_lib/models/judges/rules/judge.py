@@ -23,6 +23,7 @@ from radeval_lib.models.judges.rules.items import (
     Item,
     Link,
     Said,
+    Span,
     align,
     by_side,
     covered,
@@ -36,6 +37,7 @@ from radeval_lib.models.judges.rules.items import (
 )
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
+_NOT_STATED = ("does not mention it", "rules it out")
 
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
@@ -56,8 +58,8 @@ class JudgedError:
     observation: str
     says: str
     rule: str
-    reference_span: tuple[int, int] | None
-    candidate_span: tuple[int, int] | None
+    reference_span: Span | None
+    candidate_span: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +100,8 @@ class Judgement:
             ]
 
         told = f"{len(self.errors)} differences between the findings of the two reports were named by rules."
-        explanation = f"[Explanation]:\n{told}"
-        return green_analysis.render(
-            listed(True), listed(False), [*self.matched, *self.agreed_negatives], explanation
-        )
+        agreed = [*self.matched, *self.agreed_negatives]
+        return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{told}")
 
 
 class RulesJudge:
@@ -159,7 +159,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
                 links.append(Link(found_here[0], item, found_here[1]))
                 slight += weigh.slight(links[-1])
             else:
-                errors.append(weigh.false(item, ours))
+                errors.append(weigh.false(item, ours.rules_out(item.observation)))
     errors.sort(key=lambda one: (one.category, not one.significant, one.says))
     shared = tuple(
         (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
@@ -175,8 +175,7 @@ class _Weigher:
 
     def _weight(self, item: Item) -> float:
         """A finding that is read as a diagnosis weighs what the diagnosis does."""
-        weights = [self._grade(key).weight for key in item.means] or [self._grade(item.observation).weight]
-        return max(weights)
+        return max(self._grade(key).weight for key in item.means or [item.observation])
 
     def _error(
         self,
@@ -187,7 +186,7 @@ class _Weigher:
         says: str,
         rule: str,
         link: Link | None = None,
-        spans: tuple[tuple[int, int] | None, tuple[int, int] | None] = (None, None),
+        spans: tuple[Span | None, Span | None] = (None, None),
     ) -> JudgedError:
         # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
         key = next((key for key in sorted(item.means) if self._grade(key).name == "urgent"), item.observation)
@@ -199,31 +198,22 @@ class _Weigher:
             )
             spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
         rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
-        counted = significant and grade.major
-        return JudgedError(
-            category, counted, share * self._weight(item), item.observation, says, rule, *spans
-        )
+        counted, weight = significant and grade.major, share * self._weight(item)
+        return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
 
-    def missing(self, item: Item, denied: tuple[int, int] | None) -> JudgedError:
+    def missing(self, item: Item, denied: Span | None) -> JudgedError:
         """What the candidate does not state, or rules out although it states it elsewhere."""
-        rule = "the reference states it and the candidate " + (
-            "rules it out" if denied else "does not mention it"
-        )
+        rule = f"the reference states it and the candidate {_NOT_STATED[denied is not None]}"
         share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
-        return self._error(
-            "b", item, True, share, describe(item), rule, spans=((item.start, item.end), denied)
-        )
+        spans = (item.start, item.end), denied
+        return self._error("b", item, True, share, describe(item), rule, spans=spans)
 
-    def false(self, item: Item, ours: Said) -> JudgedError:
+    def false(self, item: Item, denied: Span | None) -> JudgedError:
         """What the reference does not state."""
-        denied = ours.rules_out(item.observation)
-        rule = "the candidate states it and the reference " + (
-            "rules it out" if denied else "does not mention it"
-        )
+        rule = f"the candidate states it and the reference {_NOT_STATED[denied is not None]}"
         share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
-        return self._error(
-            "a", item, True, share, describe(item), rule, spans=(denied, (item.start, item.end))
-        )
+        spans = denied, (item.start, item.end)
+        return self._error("a", item, True, share, describe(item), rule, spans=spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
         """What both state, and one of them otherwise: place, degree and change."""
@@ -231,28 +221,26 @@ class _Weigher:
         errors = []
         sides, closeness = sides_conflict(one, other), near(one, other)
         if sides or (closeness is not None and not one.places & other.places):
-            significant = sides or closeness is False
+            wrong = sides or closeness is False
             here, there = where(one.places, one.side), where(other.places, other.side)
             says = f"{name(one.observation)} in {there} instead of {here}"
-            rule = "another side" if sides else ("another place" if significant else "a neighbouring place")
-            errors.append(
-                self._error("c", one, significant, _share("location", significant), says, rule, link)
-            )
-        if (wrong := _degree_error(one, other)) is not None:
+            rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
+            share = factor("location" if wrong else "slight")
+            errors.append(self._error("c", one, wrong, share, says, rule, link))
+        if (far := _degree_error(one, other)) is not None:
             says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
-            rule = "a degree or size that is clearly other" if wrong else "a neighbouring degree or size"
-            errors.append(self._error("d", one, wrong, _share("severity", wrong), says, rule, link))
+            rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
+            share = factor("severity" if far else "slight")
+            errors.append(self._error("d", one, far, share, says, rule, link))
         for category, changes, verb, who in (
             ("e", other.changes - one.changes, "called", "reference"),
             ("f", one.changes - other.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                significant = change != "unchanged"
-                says = f"{name(one.observation)} {verb} {change}"
-                rule = f"the {who} does not say so"
-                errors.append(
-                    self._error(category, one, significant, _share("change", significant), says, rule, link)
-                )
+                says, rule = f"{name(one.observation)} {verb} {change}", f"the {who} does not say so"
+                counts = change != "unchanged"
+                share = factor("change" if counts else "slight")
+                errors.append(self._error(category, one, counts, share, says, rule, link))
         return errors
 
     def slight(self, link: Link) -> float:
@@ -264,16 +252,10 @@ class _Weigher:
         return weight * (unlike + doubt)
 
 
-def _share(kind: str, significant: bool) -> float:
-    return factor(kind) if significant else factor("slight")
-
-
 def _degree_error(one: Item, other: Item) -> bool | None:
     """Whether the degree is significantly wrong; None where it is right or one of the two says none."""
-    if one.severity is not None and other.severity is not None:
-        steps = abs(one.severity - other.severity)
-        if steps:
-            return steps >= 2
+    if one.severity is not None and other.severity is not None and one.severity != other.severity:
+        return abs(one.severity - other.severity) >= 2
     if one.size_mm and other.size_mm and one.observation not in vocabulary().devices:
         low, high = sorted((max(one.size_mm), max(other.size_mm)))
         if low != high:
@@ -285,10 +267,8 @@ def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
     """What both reports deny or call normal, in words."""
     normals = load_lexicon().normals
     denied = sorted(ours.denied.keys() & theirs.denied.keys())
-    normal = sorted(ours.normal.keys() & theirs.normal.keys())
-    said_denied = [f"No {name(key)}" for key in denied]
-    said_normal = []
-    for key in normal:
-        entry = normals.get(key)
-        said_normal.append(entry.wordings["hospital"][0].text if entry else f"Normal {key.split('_')[0]}")
-    return (*said_denied, *said_normal)
+    normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
+    return (
+        *(f"No {name(key)}" for key in denied),
+        *(one.wordings["hospital"][0].text if one else f"Normal {key.split('_')[0]}" for key, one in normal),
+    )
