@@ -124,13 +124,13 @@ def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.DataFrame:
-    """Wilcoxon's W of each rater against the mean of all, over ways to add the mean up in floating point.
+def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
+    """Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in floats.
 
     A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
     digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
-    (items, raters) add up to the counts; the result has ``low`` and ``high`` over the first ``orders`` of the
-    raters.
+    (items, raters) add up to the counts; the result has shape (orders, raters), a row each of the first
+    ``orders`` orders of the raters.
     """
     arrays = [checked_counts(part) for part in parts]
     counts = np.sum(arrays, axis=0)
@@ -144,7 +144,7 @@ def wilcoxon_float_range(parts: Sequence[ArrayLike], orders: int = 720) -> pd.Da
                 inner = inner + array[:, rater] / raters
             mean = mean + inner
         found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
-    return pd.DataFrame({"low": np.min(found, axis=0), "high": np.max(found, axis=0)})
+    return np.array(found)
 
 
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:

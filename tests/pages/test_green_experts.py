@@ -52,8 +52,11 @@ def test_differences_by_category_by_hand():
 def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     tests = agreement.wilcoxon_with_mean(TOTALS["total"], inter_expert.RATERS)
     cells = pd.DataFrame({"rater": tests["rater"], "printed": tests["w"].map(str), "value": tests["w"]})
-    checks = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(half_width=0.05))
+    *checks, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(half_width=0.05))
     assert all(check.low <= check.value <= check.high for check in checks)
+    assert together.outcome == "holds"  # the exact values are those of one computation
+    *_, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0, half_width=0.05))
+    assert together.outcome == "cannot tell"
     assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
     assert inter_expert.largest_p(1e6, 100) == 1
     assert inter_expert.pairwise_p(TOTALS["total"]).shape == (15,)

@@ -87,11 +87,12 @@ def test_wilcoxon_with_mean_is_exact_where_sixths_are_not() -> None:
 def test_adding_up_sixths_moves_w() -> None:
     rng = np.random.default_rng(5)
     first, second = rng.poisson(1.2, (200, 6)), rng.poisson(0.4, (200, 6))
-    spread = agreement.wilcoxon_float_range([first, second], orders=50)
-    assert (spread["low"] < spread["high"]).all()
-    halves = agreement.wilcoxon_float_range([first[:, :2], second[:, :2]])  # halves are exact in binary
+    found = agreement.wilcoxon_by_order([first, second], orders=50)
+    assert found.shape == (50, 6)
+    assert (found.min(axis=0) < found.max(axis=0)).all()
+    halves = agreement.wilcoxon_by_order([first[:, :2], second[:, :2]])  # halves are exact in binary
     exact = agreement.wilcoxon_with_mean((first + second)[:, :2], ["a", "b"])["w"]
-    np.testing.assert_allclose(halves, np.column_stack([exact, exact]))
+    np.testing.assert_allclose(halves, np.vstack([exact, exact]))
 
 
 @pytest.mark.parametrize(

@@ -268,27 +268,37 @@ def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> 
 
 
 def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
-    """The printed W of each expert against the mean of six.
+    """The printed W of each expert against the mean of six, each by itself and all of them together.
 
     The computed range holds the exact W and what 720 orders of adding up the mean give in floating point.
+    A program may take others, so that none of these prints the table decides nothing.
 
     ``totals``: counts over all categories, of shape (pairs, raters); ``total`` can be averaged at once, or
     significant and insignificant errors apart. ``tens``: Table 10's W.
     """
     exact = agreement.wilcoxon_with_mean(totals[kind], RATERS)["w"]
-    ways = [agreement.wilcoxon_float_range([totals[kind]])]
+    ways = [exact.to_numpy()[None], agreement.wilcoxon_by_order([totals[kind]])]
     if kind == "total":
-        ways.append(agreement.wilcoxon_float_range([totals[part] for part in KINDS]))
-    low = np.minimum(exact, np.min([way["low"] for way in ways], axis=0))
-    high = np.maximum(exact, np.max([way["high"] for way in ways], axis=0))
-    return [
+        ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
+    found = np.concatenate(ways)
+    checks = [
         check_value(
             f"{rater}, W: {kind} errors against the mean of six",
             cell(tens, rater=rater),
             Estimate(float(w), float(least), float(most)),
         )
-        for rater, w, least, most in zip(tens["rater"], exact, low, high, strict=True)
+        for rater, w, least, most in zip(
+            tens["rater"], exact, found.min(axis=0), found.max(axis=0), strict=True
+        )
     ]
+    most = int((np.abs(found - tens["value"].to_numpy()) < 0.05).sum(axis=1).max())
+    together = check_statement(
+        f"all W from one order of adding up {kind} errors",
+        f"{len(tens)} printed",
+        f"at most {most} in any of {len(found)} computations",
+        most == len(tens) or None,
+    )
+    return [*checks, together]
 
 
 def largest_p(w: float, fewest: int) -> float:

@@ -19,7 +19,6 @@ from radeval_lib.origin import note_use
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
-from radeval_lib.wording import in_words
 
 ANATOMY, ABNORMALITY, _, NORMAL, _ = ratescore.TYPES
 _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
@@ -126,13 +125,13 @@ def reach_of(pair: PrintedPair, inputs: pd.DataFrame, penalty: Printed, final: P
     return {"high": float(high), "needed": float(needed)}
 
 
-def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> str:
-    """How many printed weights some released set has in either order of its index, in words."""
+def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
+    """How many printed weights some released set has in either order of its index."""
     cells = {
         "Foley catheter": [(ANATOMY, ANATOMY)],
         "not in place": [(NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)],
     }
-    found = sum(
+    return sum(
         any(
             abs(one.weight(*kinds) - row.value) <= row.half_width
             for one in released.values()
@@ -140,4 +139,3 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> str:
         )
         for row in weights.itertuples()
     )
-    return f"{in_words(found)} {'stands' if found == 1 else 'stand'}"
