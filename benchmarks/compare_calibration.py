@@ -21,7 +21,7 @@ from scipy import stats
 
 from radeval_lib import metrics
 from radeval_lib.stats.resampling import is_enumerated
-from radeval_lib.stats.systems import compare_systems
+from radeval_lib.stats.system_comparison import compare_systems
 from radeval_lib.synthetic import SyntheticError, error_pairs, inject
 
 RESAMPLES = 999

@@ -11,8 +11,8 @@ from IPython.display import HTML
 
 
 def _data(content: Any) -> str:
-    told = json.dumps(content, ensure_ascii=False).replace("</", "<\\/")
-    return f'<script type="application/json">{told}</script>'
+    text = json.dumps(content, ensure_ascii=False).replace("</", "<\\/")
+    return f'<script type="application/json">{text}</script>'
 
 
 def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
@@ -56,12 +56,12 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
     )
 
 
-def pair_of_lists(told: Mapping[str, Any]) -> HTML:
+def pair_of_lists(content: Mapping[str, Any]) -> HTML:
     """Two lists of entities whose types can be chosen, and the RaTEScore that the page works out from them.
 
     Parameters
     ----------
-    told : ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
+    content : ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
         reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
     """
-    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(told)}</div>')
+    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(content)}</div>')

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released
+from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
@@ -116,8 +116,8 @@ def made() -> dict[str, dict[str, str]]:
         "pages.ratescore.rated_pairs.answer": _branches(
             decided=_of_rated_pairs(0.01), open=_of_rated_pairs(0.4)
         ),
-        "pages.ratescore.released.other_models": {
-            "stand-ins": released.other_models(SimpleNamespace(profile=profiles.profile("smoke")))  # type: ignore[arg-type]
+        "pages.ratescore.released_models.other_models": {
+            "stand-ins": released_models.other_models(SimpleNamespace(profile=profiles.profile("smoke")))  # type: ignore[arg-type]
         },
     }
 

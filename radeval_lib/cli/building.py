@@ -67,9 +67,9 @@ def release(profile: str, data_root: str, output: Path | None) -> None:
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.study import profiles
 
-    told = releasing.report(profiles.profile(profile), data.data_root(data_root or None))
+    report = releasing.report(profiles.profile(profile), data.data_root(data_root or None))
     target = output or BUILD / f"release-{profile}.md"
-    atomic.write_text(target, told)
+    atomic.write_text(target, report)
     click.echo(f"Report: {display_path(target)}")
 
 

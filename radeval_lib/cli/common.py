@@ -52,18 +52,18 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return command(*args, **kwargs)
         except RadevalError as error:
-            told: RadevalError = error
+            refusal: RadevalError = error
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == "radeval_lib":
                 raise
             what = f"the package {error.name} is not installed, which this command needs"
             remedy = "Run: pip install 'radeval-lib[models,book]'; to build the book takes the repository."
-            told = RadevalError(what, remedy=remedy)
+            refusal = RadevalError(what, remedy=remedy)
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise
         except OSError as error:
-            told = of_system(error)
-        click.echo(f"radbook: {told}", err=True)
+            refusal = of_system(error)
+        click.echo(f"radbook: {refusal}", err=True)
         sys.exit(EXIT_BAD_INPUT)
 
     return guarded

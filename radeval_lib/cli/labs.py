@@ -57,6 +57,6 @@ def grade(submissions: Path, output: Path, lab: str, seconds: int, memory: float
 
     if not confinement.hides_files():
         click.echo("This system cannot hide files from submissions: grade where no solutions lie.", err=True)
-    limits = grading.Limits(seconds, int(memory * 1e9), *([jobs] if jobs else []))
+    limits = grading.SubmissionLimits(seconds, int(memory * 1e9), *([jobs] if jobs else []))
     table = grading.grade(submissions, output, lab=lab, limits=limits)
     click.echo(f"{len(table)} submissions graded: {display_path(output)}")

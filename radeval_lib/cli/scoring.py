@@ -103,10 +103,10 @@ def score(
         err=True,
     )
     for column in scored.means.get("all", {}):
-        told = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
+        parts = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
         metric = scored.chosen.metrics[column.partition(":")[0]]
         direction = "" if metric.higher_is_better else " (lower is better)"
-        click.echo(f"Mean {column}{direction}: {', '.join(told)}", err=True)
+        click.echo(f"Mean {column}{direction}: {', '.join(parts)}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
         click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)

@@ -293,8 +293,8 @@ class Index:
                         holders[kind][hit].add(hash(tuple(found)))
         counts = [0] * len(self.places)
         for kind, hits in holders.items():
-            told = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS, NAMED) or len(held) <= RARE]
-            wanted = np.array(sorted(told), np.uint64)
+            rare = [hit for hit, held in hits.items() if kind in (WORDS, NUMBERS, NAMED) or len(held) <= RARE]
+            wanted = np.array(sorted(rare), np.uint64)
             for place, own in enumerate(self.of_place[kind]):
                 counts[place] += int(_within(wanted, own).sum())
         return [
@@ -448,9 +448,9 @@ def scan_build(
             _remove(folder, Path(leak.file))
         for rendered in folder.rglob("_build"):
             shutil.rmtree(rendered, ignore_errors=True)
-        told = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
+        messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
         raise LeakError(
-            f"restricted text in {listed(told, 900, 150)}",
+            f"restricted text in {listed(messages, 900, 150)}",
             remedy="These files and the rendered book are removed. Show numbers computed from the text, draw "
             "figures as SVG, and build again.",
         )

@@ -57,7 +57,7 @@ class FindingError:
 
 
 @dataclass(frozen=True)
-class Rating:
+class RadPrefRating:
     """What one radiologist said about one candidate: a rating from 1 (worst) to 5, and the errors marked."""
 
     case: str
@@ -93,7 +93,7 @@ def _cases(path: Path) -> Iterator[tuple[str, Case]]:
         )
 
 
-def load_ratings(path: Path) -> list[Rating]:
+def load_ratings(path: Path) -> list[RadPrefRating]:
     """Ratings of one ``user_<n>.json``: two for each case, in the file's order."""
     content = reading.read_json(path, dict)
     rater = reading.take(content, "user_id", str, path.name)
@@ -111,7 +111,7 @@ def load_ratings(path: Path) -> list[Rating]:
                     f"rating must lie from 1 to {HIGHEST_RATING}, not {reading.kind_of(rating)}", where
                 )
             errors = (*_finding_errors(judged, where), *_missing_findings(judged, where))
-            ratings.append(Rating(case, candidate, rater, rating, errors))
+            ratings.append(RadPrefRating(case, candidate, rater, rating, errors))
     return ratings
 
 
@@ -156,7 +156,7 @@ def _missing_findings(judged: dict[str, Any], where: str) -> Iterator[FindingErr
 
 def rated_pairs(
     cases: Sequence[Case],
-    ratings: Sequence[Rating],
+    ratings: Sequence[RadPrefRating],
     scale: Literal["grade", "errors", "error_share"] = "grade",
 ) -> list[RatedPair]:
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
@@ -192,7 +192,7 @@ def rated_pairs(
     return pairs
 
 
-def _on_scale(rating: Rating, case: Case, scale: str) -> float:
+def _on_scale(rating: RadPrefRating, case: Case, scale: str) -> float:
     if scale == "grade":
         return float(rating.rating)
     errors = len(rating.errors)

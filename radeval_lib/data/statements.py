@@ -42,7 +42,7 @@ def _past(date: datetime.date) -> datetime.date:
 
 
 @dataclass(frozen=True, config=STRICT)
-class Statement:
+class SendingStatement:
     """Who says since when that text of ``corpus`` may be sent to ``server``, a host with its port if any."""
 
     corpus: Annotated[Line, AfterValidator(_restricted)]
@@ -51,7 +51,7 @@ class Statement:
     signed: Line
 
 
-def statements(root: Path) -> list[Statement]:
+def statements(root: Path) -> list[SendingStatement]:
     """Every statement of a data root, in the order of their files.
 
     Raises
@@ -62,7 +62,7 @@ def statements(root: Path) -> list[Statement]:
     found = []
     for path in sorted((root / FOLDER).glob("*.yml")):
         try:
-            found.append(Statement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
+            found.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except ValidationError as error:
             raise StatementError(complaint(error), f"{FOLDER}/{path.name}") from None
         except (yaml.YAMLError, TypeError, UnicodeDecodeError):

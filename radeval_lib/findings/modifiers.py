@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from radeval_lib.findings.vocabulary import Spot, Vocabulary
-from radeval_lib.findings.words import Match, Token, tokens
+from radeval_lib.findings.words import PhraseMatch, Token, tokens
 
 JOINTS = frozenset(["and", "or", "/"])
 """Words that join two of a kind."""
@@ -19,7 +19,7 @@ _UNITS = {"mm": 1.0, "millimeter": 1.0, "cm": 10.0, "centimeter": 10.0}
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
-def places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]:
+def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
     """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
     found = known.spots.find(words)
     for at in range(len(words) - 3):
@@ -32,17 +32,19 @@ def places(words: Sequence[Token], known: Vocabulary) -> list[Match[list[Spot]]]
         if later + 1 >= len(words) or words[later].word not in ZONES:
             continue
         noun = words[later + 1].word
-        found += [Match(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))]
+        found += [
+            PhraseMatch(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))
+        ]
         if side and not own:
             found = [one for one in found if one.first != later]
             shared = known.spots.find(tokens(f"{side} {words[later].word} {noun}"))
-            found += [Match(later, later + 2, one.value) for one in shared]
+            found += [PhraseMatch(later, later + 2, one.value) for one in shared]
     return found
 
 
-def sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
+def sizes(words: Sequence[Token]) -> list[PhraseMatch[tuple[float, ...]]]:
     """Measurements: "8 mm", "2.3 x 1.8 cm"; in millimetres."""
-    found: list[Match[tuple[float, ...]]] = []
+    found: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
         if token.word not in _UNITS or at == 0:
             continue
@@ -54,5 +56,5 @@ def sizes(words: Sequence[Token]) -> list[Match[tuple[float, ...]]]:
                 numbers.append(float(words[place].word) * _UNITS[token.word])
             place -= 1
         if numbers:
-            found.append(Match(place + 1, at + 1, tuple(reversed(numbers))))
+            found.append(PhraseMatch(place + 1, at + 1, tuple(reversed(numbers))))
     return found

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from radeval_lib.findings.vocabulary import Vocabulary
-from radeval_lib.findings.words import Match, Token
+from radeval_lib.findings.words import PhraseMatch, Token
 
 _OR = frozenset(["or", "nor"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
 """Verbs by which a clause says something of its structure."""
 
 
-class Scope(NamedTuple):
+class ScopeWords(NamedTuple):
     """By word: denied, doubted, only talked about; and where clauses begin and diagnoses are linked."""
 
     denied: list[bool]
@@ -31,10 +31,10 @@ class Scope(NamedTuple):
 def scope(
     words: Sequence[Token],
     known: Vocabulary,
-    changes: Sequence[Match[str]],
+    changes: Sequence[PhraseMatch[str]],
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
-) -> Scope:
+) -> ScopeWords:
     """The reach of every cue."""
     size = len(words)
     begins = {cue.first: cue for cue in known.cues.find(words)}
@@ -74,7 +74,7 @@ def scope(
             clause[place] = start
         at = end
     _reach_back(words, known, changes, denied, doubted, clause)
-    return Scope(denied, doubted, talked, clause, links)
+    return ScopeWords(denied, doubted, talked, clause, links)
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
@@ -86,7 +86,7 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
 def _goes_on(
     words: Sequence[Token],
     comma: int,
-    begins: dict[int, Match[str]],
+    begins: dict[int, PhraseMatch[str]],
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
 ) -> bool:
@@ -103,7 +103,7 @@ def _goes_on(
 def _reach_back(
     words: Sequence[Token],
     known: Vocabulary,
-    changes: Sequence[Match[str]],
+    changes: Sequence[PhraseMatch[str]],
     denied: list[bool],
     doubted: list[bool],
     clause: list[int],

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
 from radeval_lib.findings.records import Presence
-from radeval_lib.findings.scope import BE, Scope, scope
+from radeval_lib.findings.scope import BE, ScopeWords, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
-from radeval_lib.findings.words import MASK, Match, tokens
+from radeval_lib.findings.words import MASK, PhraseMatch, tokens
 
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
@@ -91,7 +91,7 @@ def parse(sentence: str) -> Parsed:
     return _Sentence(sentence, vocabulary()).read()
 
 
-def _marks(size: int, *groups: Sequence[Match[Any]], begins: bool = False) -> list[bool]:
+def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
     marked = [False] * size
     for group in groups:
         for match in group:
@@ -119,7 +119,7 @@ class _Sentence:
         self.sides = known.sides.find(self.words, _marks(size, self.spots))
         self.sizes = list(sizes(self.words))
         descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
-        self.scope: Scope = scope(
+        self.scope: ScopeWords = scope(
             self.words, known, self.changes, descriptors, _marks(size, self.subjects, begins=True)
         )
 
@@ -142,7 +142,7 @@ class _Sentence:
             _RECOMMENDS.search(" ".join(word.word for word in self.words)) is not None,
         )
 
-    def _about(self, found: Match[list[Sense]]) -> list[Sense]:
+    def _about(self, found: PhraseMatch[list[Sense]]) -> list[Sense]:
         """ "The bones show no acute abnormality" is about the bones."""
         if found.value[0].key == "acute_disease":
             for subject in self.subjects:
@@ -175,10 +175,10 @@ class _Sentence:
         ]
         mentions: list[Mention] = []
         normals: list[NormalMention] = []
-        pending: list[Match[list[Subject]]] = []
-        waiting: Match[str] | None = None  # a state that stands before its structures,
+        pending: list[PhraseMatch[list[Subject]]] = []
+        waiting: PhraseMatch[str] | None = None  # a state that stands before its structures,
         reach = 0  # and the end of what it was last said of
-        said: list[Match[list[Subject]]] = []  # of which something was said: "are expanded and clear"
+        said: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
         blocked = False
         for at, kind, one in sorted(events, key=lambda event: event[0]):
             if pending and self.scope.clause[at] != self.scope.clause[pending[-1].first]:
@@ -203,8 +203,8 @@ class _Sentence:
 
     def _say(
         self,
-        subjects: list[Match[list[Subject]]],
-        state: Match[str],
+        subjects: list[PhraseMatch[list[Subject]]],
+        state: PhraseMatch[str],
         mentions: list[Mention],
         normals: list[NormalMention],
     ) -> bool:
@@ -249,7 +249,7 @@ class _Sentence:
         """Whether a state stands right before its structure: "normal size and contour of the heart"."""
         return at - end <= 3 or {word.word for word in self.words[end:at]} <= _ASPECTS
 
-    def _fits(self, subject: Match[list[Subject]], words: str) -> bool:
+    def _fits(self, subject: PhraseMatch[list[Subject]], words: str) -> bool:
         """Whether the words call this structure normal: "anterior" is normal of a placenta alone."""
         states = self.known.entry_states
         return words in self.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
@@ -359,7 +359,7 @@ class _Sentence:
             if (one := self._nearest(mentions, change, 1, 0)) and one.change is None:
                 one.change = change.value
 
-    def _names_finding(self, change: Match[str], mentions: list[Mention]) -> bool:
+    def _names_finding(self, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
         """Whether a word of change is part of a finding: "the vascularity is increased"."""
         if any(one.first <= change.first < one.end for one in mentions):
             return True
@@ -388,7 +388,9 @@ class _Sentence:
             if any(spot.value is held for held in mention.spots):
                 yield spot.first, spot.value
 
-    def _nearest(self, mentions: list[Mention], what: Match[Any], behind: int, before: int) -> Mention | None:
+    def _nearest(
+        self, mentions: list[Mention], what: PhraseMatch[Any], behind: int, before: int
+    ) -> Mention | None:
         """The mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it."""
         best, least = None, float(_FAR)
         for number, one in enumerate(mentions):

@@ -89,7 +89,7 @@ def tokens(sentence: str) -> list[Token]:
 V = TypeVar("V")
 
 
-class Match(NamedTuple, Generic[V]):
+class PhraseMatch(NamedTuple, Generic[V]):
     """A phrase found: its first word, the word behind its last one, and what it stands for."""
 
     first: int
@@ -121,16 +121,16 @@ class Phrases(Generic[V]):
         """The value of a phrase given by its words, or None."""
         return self._known.get(tuple(words))
 
-    def find(self, sentence: Sequence[Token], taken: Sequence[bool] | None = None) -> list[Match[V]]:
+    def find(self, sentence: Sequence[Token], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
         """The phrases of a sentence from left to right, none overlapping another or a word that is taken."""
         words = [token.word for token in sentence]
-        found: list[Match[V]] = []
+        found: list[PhraseMatch[V]] = []
         at, size = 0, len(words)
         while at < size:
             for length in self._lengths.get(words[at], ()):
                 key = tuple(words[at : at + length])
                 if len(key) == length and key in self._known and not (taken and any(taken[at : at + length])):
-                    found.append(Match(at, at + length, self._known[key]))
+                    found.append(PhraseMatch(at, at + length, self._known[key]))
                     at += length
                     break
             else:

@@ -47,7 +47,7 @@ _CONFIG = {
 
 
 @dataclass(frozen=True)
-class Task:
+class LabTask:
     """What is marked in a lab: by tests, or by the instructor where it is written."""
 
     name: str
@@ -147,7 +147,7 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
     return made
 
 
-def _show_points(task: Task, before: Sequence[NotebookNode]) -> None:
+def _show_points(task: LabTask, before: Sequence[NotebookNode]) -> None:
     """Say in the heading that a task stands under what it is worth."""
     for cell in reversed(before):
         if headings := list(_HEADING.finditer(cell.source)):
@@ -194,10 +194,10 @@ def _page(link: re.Match[str]) -> str:
     raise NotebookError(f"a lab links to {link['label']!r}, which is nowhere")
 
 
-def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[Task]]:
+def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[LabTask]]:
     """The cells with otter's marks around each task: its text, its answer, its tests."""
     made: list[NotebookNode] = []
-    tasks: list[Task] = []
+    tasks: list[LabTask] = []
     waiting = list(cells)
     while waiting:
         cell = waiting.pop(0)
@@ -209,7 +209,7 @@ def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode]
             continue
         tests = list(takewhile(lambda one: set(_PARTS) & set(one.metadata.get("tags", [])), waiting))
         del waiting[: len(tests)]
-        task = Task(name, float(cell.metadata.get("points", 0)), cell.cell_type == "markdown")
+        task = LabTask(name, float(cell.metadata.get("points", 0)), cell.cell_type == "markdown")
         if (not tests and not task.written and task.points) or name in {one.name for one in tasks}:
             raise NotebookError(f"task {name!r} has no test, or is there twice", display_path(lab.source))
         if task.points:

@@ -23,7 +23,7 @@ import pandas as pd
 
 from radeval_lib import atomic
 from radeval_lib.errors import FileError, plain
-from radeval_lib.labs import building, confinement, grades, judging, student
+from radeval_lib.labs import building, confinement, grades, student, test_runner
 from radeval_lib.labs.grades import Grade
 
 _STARTS = 20  # of a submission whose cells or functions kill its process
@@ -37,7 +37,7 @@ _IMPORTS = ("IPython.core.interactiveshell", "otter.test_files", "radeval_lib.fi
 
 
 @dataclass(frozen=True)
-class Limits:
+class SubmissionLimits:
     """What a submission may take: seconds for a cell or a call, bytes of memory, processes beside it."""
 
     seconds: int = 60
@@ -45,7 +45,9 @@ class Limits:
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
 
 
-def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = None) -> pd.DataFrame:
+def grade(
+    folder: Path, output: Path, *, lab: str = "", limits: SubmissionLimits | None = None
+) -> pd.DataFrame:
     """Grade every file below a folder.
 
     Writes the table to ``output`` and a page for each student into ``<output>_feedback/``.
@@ -65,7 +67,7 @@ def grade(folder: Path, output: Path, *, lab: str = "", limits: Limits | None = 
     FileError
         Where there is no submission.
     """
-    limits = limits or Limits()
+    limits = limits or SubmissionLimits()
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     if not files:
         raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
@@ -159,7 +161,9 @@ def _read(place: Path, path: Path, folder: Path) -> Grade:
     return Grade(path.relative_to(folder).as_posix(), path.stem, notes=[note])
 
 
-def _grade_one(path: Path, folder: Path, place: Path, graders: Path, default: str, limits: Limits) -> None:
+def _grade_one(
+    path: Path, folder: Path, place: Path, graders: Path, default: str, limits: SubmissionLimits
+) -> None:
     """Leave the grade of a file at ``place``, as JSON."""
     confinement.limit(2 * limits.memory)
     found = Grade(plain(path.relative_to(folder).as_posix(), 120), plain(path.stem, 80), default)
@@ -198,7 +202,9 @@ def _notebook(path: Path) -> tuple[str, list[str]]:
     return str(notebook.get("metadata", {}).get("otter", {}).get("assignment_name", "")), cells
 
 
-def _attempt(cells: Sequence[str], grader: Path, student_id: str, found: Grade, limits: Limits) -> None:
+def _attempt(
+    cells: Sequence[str], grader: Path, student_id: str, found: Grade, limits: SubmissionLimits
+) -> None:
     """Run and judge a submission, anew without the cell or the task that killed its process."""
     skipped, left = set[int](), list(found.tasks)
     deadline = time.monotonic() + _CELLS * limits.seconds
@@ -211,8 +217,8 @@ def _attempt(cells: Sequence[str], grader: Path, student_id: str, found: Grade, 
                 found.tasks[message.pop("task")] |= message
                 left.pop(0)
             elif "error" in message:
-                told = f"Code cell {message['cell'] + 1}: {plain(message['error'], 300)}"
-                found.errors = [*found.errors, told][:_ERRORS]
+                error_text = f"Code cell {message['cell'] + 1}: {plain(message['error'], 300)}"
+                found.errors = [*found.errors, error_text][:_ERRORS]
             elif message["killed"] not in skipped:
                 skipped.add(message["killed"])
                 found.notes.append(f"code cell {message['killed'] + 1} stopped the notebook and was left out")
@@ -230,7 +236,7 @@ def _findings(
     grader: Path,
     tasks: Sequence[str],
     student_id: str,
-    limits: Limits,
+    limits: SubmissionLimits,
     deadline: float,
 ) -> Iterator[dict[str, Any]]:
     """What the judge reports of one start of a submission, in processes that end with it."""
@@ -261,7 +267,7 @@ def _findings(
                     out.write(json.dumps(message) + "\n")
                     out.flush()
 
-                judging.judge(
+                test_runner.judge(
                     ours, nbformat.v4.reads(grader.read_text()), tasks, student_id, limits.seconds, report
                 )
 

@@ -8,7 +8,15 @@ from random import Random
 from typing import TypedDict
 
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic import Denial, Finding, Normal, Statement, SyntheticReport, generate, rewrite
+from radeval_lib.synthetic import (
+    Denial,
+    Normal,
+    PlannedFinding,
+    Statement,
+    SyntheticReport,
+    generate,
+    rewrite,
+)
 from radeval_lib.synthetic.generator import rerender, seeded
 from radeval_lib.synthetic.records import Plan, Side
 
@@ -39,14 +47,14 @@ class Pair(TypedDict):
 
 
 @cache
-def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[Finding, ...]]:
+def _pool() -> tuple[tuple[SyntheticReport, ...], tuple[PlannedFinding, ...]]:
     """Reports, and what they state of one of the seven observations."""
     drawn = tuple(generate(_POOL, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"), min_findings=1))
     findings = [
         replace(one.content, certainty="present", suggests=None)
         for report in drawn
         for one in report.plan
-        if isinstance(one.content, Finding) and one.content.concept in WORDS
+        if isinstance(one.content, PlannedFinding) and one.content.concept in WORDS
     ]
     return drawn, tuple(findings)
 
@@ -76,7 +84,7 @@ def _pair(rng: Random) -> Pair:
     theirs: list[Statement] = []
     for one in own:
         finding = one.content
-        assert isinstance(finding, Finding)
+        assert isinstance(finding, PlannedFinding)
         turn = rng.random()
         if turn < 0.2:
             errors.append(["b", finding.concept])

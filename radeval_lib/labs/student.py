@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import MagicMock
 
-from radeval_lib.labs.figures import figure_facts
+from radeval_lib.labs.figure_data import figure_facts
 
 ARRAY = "ndarray"
 """The only key of what stands for an array."""
@@ -66,8 +66,8 @@ def serve(
             if isinstance(error, NameError):
                 again.append(number)
         turn = again
-    for number, told in errors.items():
-        say(cell=number, error=told)
+    for number, error_text in errors.items():
+        say(cell=number, error=error_text)
     say(ready=True)
     for line in lines:
         asked = json.loads(line, object_hook=received)

@@ -177,7 +177,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reason:
+class Indication:
     """An indication: complaint or history, and the question put to the radiologist."""
 
     complaints: tuple[str, ...]
@@ -191,7 +191,7 @@ class Procedure:
     code: str
     title: str
     technique: Mapping[str, tuple[str, ...]]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Indication, ...]
     weight: float
     sex: str | None
     parts: frozenset[str]

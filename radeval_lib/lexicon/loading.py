@@ -19,13 +19,13 @@ from radeval_lib.errors import LexiconError
 from radeval_lib.lexicon.entries import (
     CHEXPERT,
     Concept,
+    Indication,
     Lexicon,
     Name,
     NormalEntry,
     Place,
     Procedure,
     Protocol,
-    Reason,
     Region,
     RemarkEntry,
     Scope,
@@ -326,7 +326,7 @@ class _Loader:
             procedures = []
             for code, procedure in entry["procedures"].items():
                 reasons = tuple(
-                    Reason(_texts(r["complaint"]), _texts(r["question"])) for r in procedure["reasons"]
+                    Indication(_texts(r["complaint"]), _texts(r["question"])) for r in procedure["reasons"]
                 )
                 title, technique = str(procedure["title"]), _wordings(procedure["technique"])
                 weight, sex = float(procedure.get("weight", 1)), procedure.get("sex", entry.get("sex"))

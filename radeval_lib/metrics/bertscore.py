@@ -60,7 +60,7 @@ class BertScore(Metric):
             from transformers import AutoModel, AutoTokenizer
 
             from radeval_lib.models.batching import pack
-            from radeval_lib.models.loading import device_of, pretrained, weights
+            from radeval_lib.models.pretrained import device_of, pretrained, weights
             from radeval_lib.models.soundness import ENCODER
 
             model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))

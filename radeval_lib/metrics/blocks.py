@@ -50,7 +50,7 @@ class ScoredBlock:
     ----------
     scores, remarks : by metric, one a pair.
     failed : metrics that could not score, and why.
-    told : of explained pairs, a line of JSON each, and the share of sentences that the rules could read.
+    explained : of explained pairs, a line of JSON each, and the share of sentences that the rules could read.
     kept : metrics whose scores were there from an interrupted run.
     damaged : whether others were to be, but were damaged.
     """
@@ -58,7 +58,7 @@ class ScoredBlock:
     scores: dict[str, list[float]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
     failed: dict[str, RadevalError] = field(default_factory=dict)
-    told: list[tuple[str, float | None]] = field(default_factory=list)
+    explained: list[tuple[str, float | None]] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
     damaged: bool = False
 
@@ -99,8 +99,10 @@ class BlockScorer:
         for at, pair in enumerate(block.pairs if self.explained else ()):
             row, place = divmod(at, len(self.candidates))
             scores = {name: column[at] for name, column in columns.items()}
-            told = ScoredPair(block.first + row, self.candidates[place], *pair, scores).explained(self.texts)
-            found.told.append((json.dumps(told, ensure_ascii=False), told["coverage"]))
+            content = ScoredPair(block.first + row, self.candidates[place], *pair, scores).explained(
+                self.texts
+            )
+            found.explained.append((json.dumps(content, ensure_ascii=False), content["coverage"]))
         return found
 
     def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[PairScore]:
@@ -110,8 +112,8 @@ class BlockScorer:
             if len(content) > _CHECK and _check(content[_CHECK:]) == content[:_CHECK]:
                 if content[_CHECK : _CHECK + _RUN] != self.run:
                     found.kept.add(name)
-                told = json.loads(content[_CHECK + _RUN :])
-                return [PairScore(value, remark, list(map(Reason.of, why))) for value, remark, why in told]
+                records = json.loads(content[_CHECK + _RUN :])
+                return [PairScore(value, remark, list(map(Reason.of, why))) for value, remark, why in records]
             found.damaged = True
         scores = pair_scores(self.metrics[name], pairs, explained=self.explained)
         if self.metrics[name].needs:

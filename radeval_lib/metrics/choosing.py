@@ -9,8 +9,8 @@ from typing import Any
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
-from radeval_lib.models.loading import RADGRAPH, RULES, ModelError, hub_answers
 from radeval_lib.models.packaged import PACKAGED
+from radeval_lib.models.pretrained import RADGRAPH, RULES, ModelError, hub_answers
 from radeval_lib.models.standing_in import at_hand, check_installed, stand_in
 from radeval_lib.paths import display_path
 
@@ -62,16 +62,16 @@ def choose(wanted: Wanted) -> Chosen:
     failed: list[RadevalError] = []
     for name in [*settings, *everything]:
         try:
-            models, told = _models(name, settings.get(name, {}), fetch=name in settings)
+            models, note = _models(name, settings.get(name, {}), fetch=name in settings)
         except ModelError as error:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
         chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **settings.get(name, {})})
         if chosen.metrics[name].models().get("judge") == RULES:
-            told = "judged by rules: the scores are not those of the published metric"
-        if told:
-            chosen.stand_ins[name] = told
+            note = "judged by rules: the scores are not those of the published metric"
+        if note:
+            chosen.stand_ins[name] = note
     if not chosen.metrics:
         raise failed[0] if failed else MetricError("no metric", remedy=f"Metrics: {', '.join(names())}.")
     return chosen
@@ -110,9 +110,9 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
                 remedy=f"Give another as {name}.{role}.",
             )
         found[role] = other
-    told = (
+    parts = (
         f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"
         for role, other in found.items()
     )
-    said = "; ".join(told)
+    said = "; ".join(parts)
     return found, f"{said}: the scores are not those of the published metric" if said else ""

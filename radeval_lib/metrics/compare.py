@@ -39,7 +39,7 @@ class Comparison:
 
     Attributes
     ----------
-    systems, pairs : as :func:`radeval_lib.stats.systems.compare_systems` returns them.
+    systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them.
     metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is no mean) and,
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``models``, and ``note``, what stands in for a published model.
@@ -122,13 +122,13 @@ class Comparison:
 
     def _measured(self, name: str) -> str:
         about = self.metrics[name]
-        told = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
-        told += ["lower is better"] if about.get("better") == "lower" else []
-        told += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
-        told += [f"{role} {model}" for role, model in about.get("models", {}).items()]
-        told += [about["note"]] if about.get("note") else []
+        details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
+        details += ["lower is better"] if about.get("better") == "lower" else []
+        details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
+        details += [f"{role} {model}" for role, model in about.get("models", {}).items()]
+        details += [about["note"]] if about.get("note") else []
         source = f" [@{about['source']}]" if about.get("source") else ""
-        return f"{name}{source} ({'; '.join(told)})"
+        return f"{name}{source} ({'; '.join(details)})"
 
     def _packages(self) -> list[str]:
         """The packages that the numbers depend on, if they are installed."""
@@ -203,7 +203,7 @@ def compare(
     >>> compare(references, systems, metrics="rouge_l").pairs[["first", "second", "p"]].values.tolist()
     [['a', 'b', 0.5]]
     """
-    from radeval_lib.stats.systems import compare_systems
+    from radeval_lib.stats.system_comparison import compare_systems
 
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
         if value < least:
@@ -358,8 +358,8 @@ def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
     for system, statistics in tables.items():
         same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
         if len(statistics) - same < min(10, same):
-            told = f"{same:,} of {len(statistics):,} cases of {system} have the same score"
-            yield f"{metric}: {told}; the interval may be too narrow"
+            message = f"{same:,} of {len(statistics):,} cases of {system} have the same score"
+            yield f"{metric}: {message}; the interval may be too narrow"
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -18,8 +18,8 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_scores import leave_out
-from radeval_lib.metrics.report import Report
-from radeval_lib.models.loading import ADDRESSES, RULES, ModelError, checksum, device_of
+from radeval_lib.metrics.report import ScorePage
+from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, checksum, device_of
 
 
 @contextmanager
@@ -41,10 +41,10 @@ def kept_beside(target: Path) -> Iterator[Path]:
             if not stays:
                 shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError | RadevalError) and not isinstance(error, BrokenPipeError):
-                told = of_system(error) if isinstance(error, OSError) else error
+                refusal = of_system(error) if isinstance(error, OSError) else error
                 goes_on = "What was scored is kept: the same command goes on there." if stays else ""
-                remedy = f"{told.remedy} {goes_on}".strip()
-                raise type(told)(told.what, told.where or target.name, remedy) from error
+                remedy = f"{refusal.remedy} {goes_on}".strip()
+                raise type(refusal)(refusal.what, refusal.where or target.name, remedy) from error
             raise
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -115,7 +115,7 @@ class Scored:
     rows: int = 0
     kept: int = 0
     damaged: bool = False
-    remarks: dict[str, pair_files.Remark] = field(default_factory=dict)
+    remarks: dict[str, pair_files.Notice] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Scored:
     def add_remark(self, name: str, remark: str, row: int) -> None:
         """Take in what a metric remarks of a pair of a row, if anything."""
         if remark:
-            self.remarks.setdefault(f"{name}: {remark}", pair_files.Remark()).add(row)
+            self.remarks.setdefault(f"{name}: {remark}", pair_files.Notice()).add(row)
 
     def add_coverage(self, share: float | None) -> None:
         """Take in the share of a pair's sentences that the rules could read."""
@@ -168,7 +168,8 @@ def score_file(
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line a pair: the number of its row from 1, the column
-        of its candidate, its scores, and what :func:`~radeval_lib.metrics.pair_scores.told` tells.
+        of its candidate, its scores, and what
+        :func:`~radeval_lib.metrics.pair_scores.explanation_record` tells.
     report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
     texts : whether explanations and the page may repeat words of the texts.
     workers : how many processes score; None for :func:`default_workers`. The scores are the same with any
@@ -205,7 +206,7 @@ def score_file(
         ExitStack() as stack,
     ):
         lines = [stack.enter_context(path.open("w", encoding="utf-8")) for path in explanations]
-        pages = [Report(texts)] if page is not None else []
+        pages = [ScorePage(texts)] if page is not None else []
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
         blocks = in_order(_blocks(source, found, chosen), scorer, workers)
@@ -223,12 +224,12 @@ def score_file(
                     for name in chosen.metrics:
                         scored.add_remark(name, result.remarks[name][place], block.first + at)
                     if explained:
-                        told, share = result.told[place]
+                        explanation, share = result.explained[place]
                         scored.add_coverage(share)
                         for stream in lines:
-                            stream.write(f"{told}\n")
+                            stream.write(f"{explanation}\n")
                         for one in pages:
-                            one.add(block.pairs[place], column, scores, told, chosen.metrics)
+                            one.add(block.pairs[place], column, scores, explanation, chosen.metrics)
                 write({**row, **columns})
                 scored.add(_group(row, found), columns)
             scored.kept += len(rows) if result.kept >= chosen.metrics.keys() else 0
@@ -246,7 +247,7 @@ def score_file(
 
 
 def _blocks(
-    source: Path, found: pair_files.Found, chosen: Chosen
+    source: Path, found: pair_files.FileContent, chosen: Chosen
 ) -> Iterator[tuple[list[pair_files.Row], Block]]:
     """The rows of each block, and its pairs; of a file without rows one block without any."""
     rows = pair_files.rows(source, found, list(chosen.metrics))
@@ -258,7 +259,7 @@ def _blocks(
         yield chunk, Block(first, pairs, tuple(chosen.metrics))
 
 
-def _group(row: pair_files.Row, found: pair_files.Found) -> str | None:
+def _group(row: pair_files.Row, found: pair_files.FileContent) -> str | None:
     return plain(str(row.get(pair_files.GROUP, "")), 60) if pair_files.GROUP in found.columns else None
 
 

@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 @dataclass
-class Remark:
+class Notice:
     """Something about pairs that a reader of their scores should know, with how many and the first rows."""
 
     pairs: int = 0
@@ -46,7 +46,7 @@ class Remark:
 
 
 @dataclass
-class Found:
+class FileContent:
     """What a file holds.
 
     Attributes
@@ -60,7 +60,7 @@ class Found:
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
     rows: int = 0
-    empty: Remark = field(default_factory=Remark)
+    empty: Notice = field(default_factory=Notice)
 
 
 def score_column(metric: str, candidate: str) -> str:
@@ -157,9 +157,9 @@ def version(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def survey(source: Path, metrics: list[str]) -> Found:
+def survey(source: Path, metrics: list[str]) -> FileContent:
     """What a file holds, all of it checked; no column of its own may stand where a metric's scores will."""
-    found = Found()
+    found = FileContent()
     _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
     for types in found.columns.values():
         types.clear()  # a header tells none
@@ -172,7 +172,7 @@ def survey(source: Path, metrics: list[str]) -> Found:
     return found
 
 
-def _take(found: Found, row: Row, where: str, metrics: list[str]) -> None:
+def _take(found: FileContent, row: Row, where: str, metrics: list[str]) -> None:
     if not row:
         return
     if not found.candidates:
@@ -223,7 +223,7 @@ def table(path: Path) -> list[Row]:
     return found
 
 
-def rows(path: Path, found: Found, metrics: list[str]) -> Iterator[Row]:
+def rows(path: Path, found: FileContent, metrics: list[str]) -> Iterator[Row]:
     """Each row, checked again: the file may have changed."""
     for where, row in _rows(path):
         _check_row(row, found.candidates, metrics, where)
@@ -325,7 +325,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 @contextmanager
-def writing(path: Path, found: Found, added: list[str]) -> Iterator[Callable[[Row], object]]:
+def writing(path: Path, found: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
     """What writes a row with the columns found and those added, which hold numbers; the columns of a table
     are written at once."""
     columns, suffix = [*found.columns, *added], path.suffix.lower()
@@ -365,7 +365,7 @@ def _text(value: Any) -> str | None:
 
 
 @contextmanager
-def _parquet_writer(path: Path, found: Found, added: list[str]) -> Iterator[Callable[[Row], object]]:
+def _parquet_writer(path: Path, found: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
     """A column keeps its type where all its values have one of Parquet's plain types; else it is text."""
     parquet = _parquet()
     import pyarrow

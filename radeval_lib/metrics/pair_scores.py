@@ -89,13 +89,13 @@ class ScoredPair:
     scores: dict[str, PairScore]
 
     def explained(self, texts: bool) -> dict[str, Any]:
-        """What is told of the pair: row, column and scores, and :func:`told`."""
+        """What is told of the pair: row, column and scores, and :func:`explanation_record`."""
         reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
         return {
             "row": self.row,
             "candidate": self.column,
             "scores": {name: one.value for name, one in self.scores.items()},
-            **told(reasons, self.reference, self.candidate, texts=texts),
+            **explanation_record(reasons, self.reference, self.candidate, texts=texts),
         }
 
 
@@ -134,7 +134,7 @@ def share_read(*texts: str) -> float | None:
     return 1 - sum(len(one.unread) for one in found) / total if total else None
 
 
-def told(
+def explanation_record(
     reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool = True
 ) -> dict[str, Any]:
     """What explains a pair, ready for JSON.

@@ -24,7 +24,7 @@ Direction = Literal["outgoing", "either"]
 
 
 @dataclass(frozen=True)
-class Entity:
+class GraphEntity:
     """One entity of an annotation.
 
     Attributes
@@ -39,7 +39,7 @@ class Entity:
     relations: tuple[tuple[str, str], ...] = ()
 
 
-Graph = Mapping[str, Entity]
+Graph = Mapping[str, GraphEntity]
 Item = tuple[Any, ...]
 
 
@@ -66,7 +66,7 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
 
 
-def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, Entity]:
+def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
     """Read RadGraph's ``entities`` dictionary of one text.
 
     Raises
@@ -85,13 +85,13 @@ def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, Entity]:
                 raise ValueError(
                     f"relation {kind!r} of entity {key!r} points at {other!r}, which is not annotated"
                 )
-        graph[str(key)] = Entity(entity["tokens"], entity["label"], relations)
+        graph[str(key)] = GraphEntity(entity["tokens"], entity["label"], relations)
     return graph
 
 
 def build_graph(
     entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
-) -> dict[str, Entity]:
+) -> dict[str, GraphEntity]:
     """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
@@ -101,7 +101,7 @@ def build_graph(
             )
         outgoing.setdefault(source, []).append((kind, str(target + 1)))
     return {
-        str(position + 1): Entity(tokens, label, tuple(outgoing.get(position, ())))
+        str(position + 1): GraphEntity(tokens, label, tuple(outgoing.get(position, ())))
         for position, (tokens, label) in enumerate(entities)
     }
 

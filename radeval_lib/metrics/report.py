@@ -33,7 +33,7 @@ _SIDES = ("reference", "candidate")
 _LEFT, _WIDTH, _ROW = 150, 194, 22  # of a drawing: where its scale begins, how wide it is, and a row's height
 
 
-class Report:
+class ScorePage:
     """Takes the pairs of a file as they are scored, and writes the page.
 
     Parameters
@@ -52,7 +52,7 @@ class Report:
         texts: tuple[str, str],
         column: str,
         scores: Mapping[str, float],
-        told: str,
+        explanation: str,
         metrics: Mapping[str, Metric],
     ) -> None:
         """Take a pair: its texts, the column of its candidate, its scores by metric, what is told of it."""
@@ -62,7 +62,7 @@ class Report:
         badness = -scores[name] if metric.higher_is_better else scores[name]
         self._total += 1
         keep = heapq.heappush if len(self._worst) < MOST_PAIRS else heapq.heappushpop
-        keep(self._worst, (badness, -self._total, told, texts))
+        keep(self._worst, (badness, -self._total, explanation, texts))
 
     def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
         """Write the page; ``about`` is what the template shows beside scores and pairs."""
@@ -74,7 +74,7 @@ class Report:
             charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
             quantiles=[f"{share:.0%}" for share in QUANTILES],
             references=_references(),
-            pairs=(self._pair(json.loads(told), texts, metrics) for *_, told, texts in shown),
+            pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
             shown=len(shown),
             total=self._total,
             texts=self._texts,
@@ -126,16 +126,16 @@ class Report:
         found = []
         for side, text in zip(_SIDES, pair["texts"], strict=True):
             marks = [
-                Mark(one[side]["start"], one[side]["end"], _kind(one), _number(one, errors))
+                Highlight(one[side]["start"], one[side]["end"], _kind(one), _number(one, errors))
                 for one in reasons
                 if one[side] is not None
             ]
-            marks += [Mark(start, end, "unread") for start, end in pair["unread"][side] if errors]
+            marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
             found.append((side, list(segments(text, marks))))
         return found
 
 
-class Mark(NamedTuple):
+class Highlight(NamedTuple):
     """Characters of a text to be marked; errors have a number."""
 
     start: int
@@ -152,7 +152,7 @@ class Segment(NamedTuple):
     numbers: tuple[int, ...]
 
 
-def segments(text: str, marks: Iterable[Mark]) -> Iterator[Segment]:
+def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
     """The text in stretches; joined, they are the text."""
     marks = [mark for mark in marks if mark.start < mark.end]
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})

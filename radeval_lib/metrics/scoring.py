@@ -100,8 +100,8 @@ def explain(
     -------
     list or DataFrame
         Of lists, a dictionary a pair: ``row`` from 1, ``scores``, and what
-        :func:`~radeval_lib.metrics.pair_scores.told` says. Of a table, a row for each reason under the index
-        of its pair; a pair without any has no row.
+        :func:`~radeval_lib.metrics.pair_scores.explanation_record` says. Of a table, a row for each reason
+        under the index of its pair; a pair without any has no row.
 
     Raises
     ------
@@ -123,11 +123,11 @@ def explain(
     columns, pairs = _pairs_of(frame)
     labels, rows = [], []
     for pair in _explained(columns, pairs, metrics):
-        told = pair.explained(texts)
-        for reason in told["reasons"]:
+        explanation = pair.explained(texts)
+        for reason in explanation["reasons"]:
             labels.append(frame.index[pair.row - 1])
-            row = {"column": pair.column, "score": told["scores"][reason["metric"]]}
-            row |= {"coverage": told["coverage"], **reason}
+            row = {"column": pair.column, "score": explanation["scores"][reason["metric"]]}
+            row |= {"coverage": explanation["coverage"], **reason}
             for side in (REFERENCE, CANDIDATE):
                 place = row.pop(side) or {"start": None, "end": None}
                 row |= {f"{side}_{key}": value for key, value in place.items()}

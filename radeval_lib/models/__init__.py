@@ -9,7 +9,7 @@ _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
     "radeval_lib.models.graph.training": "GraphTask model_of tally unit_records",
     "radeval_lib.models.judges.base": "prompt",
-    "radeval_lib.models.loading": "device_of",
+    "radeval_lib.models.pretrained": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.naming": "AFTER_GRAPHS",
     "radeval_lib.models.ner.entities": "plain_words",

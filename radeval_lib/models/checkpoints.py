@@ -70,7 +70,7 @@ class Checkpoint:
             about = json.loads((self.folder / _ABOUT).read_text(encoding="utf-8"))
             sums: dict[str, str] = about["sha256"]
             if about["what"] == self._what:
-                if all(checksums.of_file(self.folder / name) == told for name, told in sums.items()):
+                if all(checksums.of_file(self.folder / name) == expected for name, expected in sums.items()):
                     held = {name.partition(".")[0]: load_file(self.folder / name) for name in sums}
                     return about["state"], held
                 raise ValueError("a file is not as it was written")

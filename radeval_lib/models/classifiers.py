@@ -15,8 +15,8 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, padded
 from radeval_lib.models.encoders import Encoder, encode_words, well_formed
-from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.iob import fast_tokenizer, labelled
+from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import NEW_CLASSIFIER
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ class TextClassifier:
             raise ModelError(wrong, "classifier", "Give at least two classes, each once.")
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
-        told = labelled(self.labels)
-        self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **told)
+        config = labelled(self.labels)
+        self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
 
     def index_of(self, document: Document) -> int:
         """Place of a document's class among the labels."""

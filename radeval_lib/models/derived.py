@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.naming import UNTRAINED
+from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import batch_size_for, in_batches, of_distinct, pack
-from radeval_lib.models.loading import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.packaged import PACKAGED
+from radeval_lib.models.pretrained import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.soundness import ENCODER
 
 Pooling = Literal["cls", "mean"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models.batching import IGNORED, batch_size_for, buckets, evaluating, padded
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from radeval_lib.models.loading import ADDRESSES, RADGRAPH, RULES
 from radeval_lib.models.packaged import is_packaged, layers_of
+from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""

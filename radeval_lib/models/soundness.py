@@ -178,12 +178,12 @@ def _json(path: Path, where: str) -> dict[str, Any]:
     return content
 
 
-def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[str]:
+def check_fit(model: Any, loading_info: Mapping[str, Any], use: Use, name: str) -> set[str]:
     """Check that a checkpoint gave a model all its weights and had no others, but for what its use allows."""
     family, prefix = model.config.model_type, f"{model.base_model_prefix}."
     new, unused = use.may_lack(family), use.may_have(family)
-    missing = set(told["missing_keys"])
-    shapes = {key: (held, wanted) for key, held, wanted in told["mismatched_keys"]}
+    missing = set(loading_info["missing_keys"])
+    shapes = {key: (held, wanted) for key, held, wanted in loading_info["mismatched_keys"]}
     tied = set(getattr(model, "all_tied_weights_keys", {}))
 
     def allowed(key: str, patterns: tuple[str, ...]) -> bool:
@@ -196,7 +196,7 @@ def check_fit(model: Any, told: Mapping[str, Any], use: Use, name: str) -> set[s
             torn |= own & missing
     check_names(
         (key for key in missing if key in torn or not allowed(key, new)),
-        (key for key in told["unexpected_keys"] if not allowed(key, unused)),
+        (key for key in loading_info["unexpected_keys"] if not allowed(key, unused)),
         name,
     )
     for key in sorted(key for key in shapes if not allowed(key, use.may_reshape())):
@@ -244,9 +244,9 @@ def check_spelling(tokenizer: Any, folder: Path) -> None:
         if (folder / name).is_file():
             text = (folder / name).read_text(encoding="utf-8")
             lines = enumerate(text.rstrip("\n").split("\n"))
-            told = json.loads(text) if name == "vocab.json" else {line: place for place, line in lines}
+            stated = json.loads(text) if name == "vocab.json" else {line: place for place, line in lines}
             known = tokenizer.get_vocab()
-            if sum(known.get(token) != place for token, place in told.items()) > len(told) / 100:
+            if sum(known.get(token) != place for token, place in stated.items()) > len(stated) / 100:
                 wrong = f"{name} and the tokenizer number the tokens differently"
                 raise ModelError(wrong, f"model {folder.name}", _WHOLE)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from radeval_lib import checksums, origin
 from radeval_lib.models.batching import unpadded
 from radeval_lib.models.checkpoints import Checkpoint, chance, learned, packed, put_back, set_chance, unpack
-from radeval_lib.models.loading import ModelError, device_of, quiet
+from radeval_lib.models.pretrained import ModelError, device_of, quiet
 
 if TYPE_CHECKING:
     import torch

@@ -65,10 +65,10 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         done = _built(output_dir, log) and index.is_file()
     if not done:
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
-        told = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
+        warnings = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
         raise BookError(
             "Jupyter Book stopped: "
-            + " | ".join(told[:5]).replace(str(output_dir.resolve()), display_path(output_dir)),
+            + " | ".join(warnings[:5]).replace(str(output_dir.resolve()), display_path(output_dir)),
             display_path(log),
             "Mend the page that it names and run `radbook build` again.",
         )

@@ -175,6 +175,6 @@ def data_digest(data_root: Path | None) -> str:
     for path in sorted(path for path in data_root.rglob("*") if path.is_file()):
         facts = path.stat()
         place = path.relative_to(data_root).as_posix()
-        told = f"{place} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}\n"
-        summed.update(told.encode("utf-8", "surrogateescape"))
+        fingerprint = f"{place} {facts.st_size} {facts.st_mtime_ns} {facts.st_ctime_ns}\n"
+        summed.update(fingerprint.encode("utf-8", "surrogateescape"))
     return summed.hexdigest()

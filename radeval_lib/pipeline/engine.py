@@ -76,18 +76,18 @@ def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
 def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
     """The steps that a build would run, in the order in which Snakemake names them."""
     command = [*_command(graph, 1, again), "--dry-run"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
-    lines = (told.stdout + told.stderr).splitlines()
-    if told.returncode:
+    plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
+    lines = (plan.stdout + plan.stderr).splitlines()
+    if plan.returncode:
         raise _no_plan(lines)
     return [name for line in lines if (name := steps.named(line.strip()))]
 
 
 def _no_plan(lines: Sequence[str]) -> RadevalError:
     """What Snakemake says in these lines of why it could not make the graph."""
-    told = [line.strip() for line in lines if line.strip()]
-    errors = [line for line in told if _ERROR.match(line)]
-    return RadevalError((errors or told[-1:] or ["Snakemake said nothing"])[0], "the plan of the build")
+    messages = [line.strip() for line in lines if line.strip()]
+    errors = [line for line in messages if _ERROR.match(line)]
+    return RadevalError((errors or messages[-1:] or ["Snakemake said nothing"])[0], "the plan of the build")
 
 
 def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
@@ -135,24 +135,24 @@ def _run(
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            told = line.strip()
-            if (waiting := steps.waiting(told)) is not None:
+            text = line.strip()
+            if (waiting := steps.waiting(text)) is not None:
                 left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
                 say(_total(graph, waiting, cores))
             elif left is None:
                 continue
-            elif name := steps.named(told):
+            elif name := steps.named(text):
                 started[name] = time.monotonic()
-                say(told.partition(": ")[2] or told)
-            elif match := _DONE.match(told):
+                say(text.partition(": ")[2] or text)
+            elif match := _DONE.match(text):
                 rest = sum(seconds for name, seconds in left.items() if name not in started)
                 rest += sum(
                     max(0.0, left.get(name, 0.0) - (time.monotonic() - begun))
                     for name, begun in started.items()
                 )
                 say(f"{match[1]} of {match[2]} steps done, about {_duration(rest / cores)} left")
-            elif _SHOWN.match(told):
-                say(told)
+            elif _SHOWN.match(text):
+                say(text)
     if snakemake.returncode and left is None:
         raise _no_plan(log.read_text(encoding="utf-8").splitlines())
     if snakemake.returncode:
@@ -188,6 +188,6 @@ def _total(graph: Graph, waiting: Sequence[str], cores: int) -> str:
     """How many steps wait, and how long they take as far as that is known."""
     known = [name for name in waiting if steps.has_expected_seconds(graph, name)]
     seconds = sum(steps.expected_seconds(graph.output_dir, name) for name in known)
-    told = f"{len(waiting)} steps, about {_duration(seconds / min(cores, len(waiting)))}"
+    estimate = f"{len(waiting)} steps, about {_duration(seconds / min(cores, len(waiting)))}"
     unknown = len(waiting) - len(known)
-    return told + (f" and what {unknown} cells take that were not measured here" if unknown else "")
+    return estimate + (f" and what {unknown} cells take that were not measured here" if unknown else "")

@@ -160,7 +160,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
 
 @dataclass(frozen=True)
-class Place:
+class RunFolders:
     """Where a run leaves what it makes."""
 
     output_dir: Path
@@ -174,7 +174,7 @@ class Place:
         return self.left.relative_to(self.output_dir / ("cells" if self.is_cell else "results")).as_posix()
 
 
-def place_of(notebook: str, parameters: Mapping[str, Any]) -> Place:
+def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     """Where a run belongs: among a build's outputs if a build runs it just so, else below ``build/runs``.
 
     Parameters
@@ -198,17 +198,17 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> Place:
                 f"output_dir {given!r} lies outside build/", notebook, "papermill itself writes anywhere."
             )
     elif parameters["seed"] or (cell is not None and cell not in planned):
-        told = {key: value for key, value in parameters.items() if key != "data_root"}
-        output_dir = RUNS / checksums.of_text(json.dumps([notebook, told], sort_keys=True))[:12]
+        chosen = {key: value for key, value in parameters.items() if key != "data_root"}
+        output_dir = RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
     if cell is not None:
         name = f"{notebook}/{cell.slug}"
         executed = output_dir / "executed_cells" / f"{name}.ipynb"
-        return Place(output_dir, output_dir / "cells" / name, executed, is_cell=True)
+        return RunFolders(output_dir, output_dir / "cells" / name, executed, is_cell=True)
     executed = output_dir / "executed" / f"{notebook}.ipynb"
-    return Place(output_dir, output_dir / "results" / notebook, executed, is_cell=False)
+    return RunFolders(output_dir, output_dir / "results" / notebook, executed, is_cell=False)
 
 
-def run_notebook(name: str, parameters: Mapping[str, Any], place: Place, progress: bool = True) -> None:
+def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool = True) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
     Parameters
@@ -283,7 +283,7 @@ def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in parameters.items() if key != "output_dir"}
 
 
-def _differing(parameters: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:
     """What papermill passes; no folder of this machine, so that equal results are equal bytes."""
     own_place = place.output_dir == BUILD / str(parameters["profile"])
     return {**_lasting(parameters), "output_dir": "" if own_place else display_path(place.output_dir)}

@@ -54,13 +54,13 @@ def main(arguments: list[str]) -> int:
         server.sendall(content[sent:])
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda number, _: server.sendall(bytes([number])))
-        told = server.makefile().readline()
+        answer = server.makefile().readline()
     except OSError:
-        told = ""
-    if not told:
+        answer = ""
+    if not answer:
         print("the process that starts a build's processes is gone", file=sys.stderr)
         return 1
-    status = int(told)
+    status = int(answer)
     if status < 0:  # killed by a signal: end by the same
         with suppress(OSError):  # some cannot be handled anyway
             signal.signal(-status, signal.SIG_DFL)

@@ -44,8 +44,8 @@ def buttons(name: str) -> str:
     if not (repository := home()):
         return ""
     links = {"Binder": binder(repository, f"{FOLDER}/{name}.ipynb"), "Colab": colab(repository, name)}
-    told = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
-    return f'<p class="launch-buttons">{told}</p>'
+    buttons = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
+    return f'<p class="launch-buttons">{buttons}</p>'
 
 
 def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Path]:

@@ -40,9 +40,9 @@ def main(fix: bool) -> int:
         if fix:
             for path, lines in sources.items():
                 path.write_text("\n".join(_spliced(lines, twins[path])), encoding="utf-8")
-        told = "" if fix and not check.returncode else check.stdout
-        told += form.stdout + form.stderr if form.returncode else ""
-        print(_named(told, sources, folder), end="")
+        output = "" if fix and not check.returncode else check.stdout
+        output += form.stdout + form.stderr if form.returncode else ""
+        print(_named(output, sources, folder), end="")
     return check.returncode or form.returncode
 
 
@@ -76,7 +76,7 @@ def _spliced(lines: list[str], twin: Path) -> list[str]:
     return result
 
 
-def _named(told: str, sources: dict[Path, list[str]], folder: str) -> str:
+def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:
     """Ruff's lines with the sources' names and line numbers in place of the temporary notebooks'."""
 
     def place(match: re.Match[str]) -> str:
@@ -86,7 +86,7 @@ def _named(told: str, sources: dict[Path, list[str]], folder: str) -> str:
         cell = list(code_cells(sources[path]))[int(match["cell"]) - 1]
         return f"{path.relative_to(ROOT).as_posix()}:{cell.first + int(match['line'])}:{match['column']}"
 
-    return _PLACE.sub(place, told).replace(folder, "notebooks").replace(".ipynb", ".md")
+    return _PLACE.sub(place, output).replace(folder, "notebooks").replace(".ipynb", ".md")
 
 
 if __name__ == "__main__":

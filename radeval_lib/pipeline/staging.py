@@ -82,11 +82,11 @@ def with_papers(source: str, notebook: str) -> str:
     return _below_title(source, f"Paper: {named}" if named else "")
 
 
-def _below_title(source: str, told: str) -> str:
+def _below_title(source: str, text: str) -> str:
     """Markdown with a paragraph below its first title; as it is where there is nothing to tell."""
-    if not told:
+    if not text:
         return source
-    return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{told}", source, count=1)
+    return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)
 
 
 def settings() -> str:
@@ -95,11 +95,11 @@ def settings() -> str:
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    told = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
+    footer = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
     if commit := last_commit():
-        told.append(f"Last commit of the repository: {commit}.")
+        footer.append(f"Last commit of the repository: {commit}.")
     # Not under html: the options of the theme that stand under sphinx replace what is said there.
-    content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(told)}</p>"
+    content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
@@ -120,7 +120,7 @@ def last_commit() -> str:
 def with_claims(source: str, card: pd.DataFrame) -> str:
     """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims."""
 
-    def told(wanted: re.Match[str]) -> str:
+    def filled(wanted: re.Match[str]) -> str:
         if wanted.group(1) not in PAPERS:
             raise NotebookError(
                 f"a page asks for the claims of no paper {wanted.group(1)!r}",
@@ -128,7 +128,7 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
             )
         return claims_table(card, PAPERS[wanted.group(1)], up="../notebooks/")
 
-    return _CLAIMS.sub(told, source)
+    return _CLAIMS.sub(filled, source)
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:

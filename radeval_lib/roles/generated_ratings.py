@@ -11,9 +11,9 @@ from radeval_lib.roles.generated import turned
 from radeval_lib.synthetic import (
     CATEGORIES,
     ErrorPair,
-    Finding,
-    Rating,
+    PlannedFinding,
     Remark,
+    SimulatedRating,
     SyntheticError,
     SyntheticReport,
     compare,
@@ -24,9 +24,9 @@ from radeval_lib.synthetic import (
     rate,
     rewrite,
 )  # fmt: skip
-from radeval_lib.synthetic.errors import inject, random_kinds
 from radeval_lib.synthetic.generator import report_at, rerender, seeded
 from radeval_lib.synthetic.pairings import token_cosine
+from radeval_lib.synthetic.planted_errors import inject, random_kinds
 from radeval_lib.synthetic.rewrites import RewriteKind
 
 CANDIDATES = 4  # of each case, as in ReXVal
@@ -58,7 +58,9 @@ def rated_pairs(n: int, seed: int) -> Iterator[RatedPair]:
             yield _rated_pair(number, n, pair, rating, rating.grade, "grade")
 
 
-def _rated_pair(number: int, n: int, pair: ErrorPair, rating: Rating, value: float, scale: str) -> RatedPair:
+def _rated_pair(
+    number: int, n: int, pair: ErrorPair, rating: SimulatedRating, value: float, scale: str
+) -> RatedPair:
     return RatedPair(
         id=f"{pair.reference.report_id}/{number}",
         reference=pair.reference.findings.text,
@@ -83,7 +85,7 @@ def error_counts(n: int, seed: int) -> Iterator[ErrorCount]:
                     )
 
 
-def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[Rating]]]:
+def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[SimulatedRating]]]:
     """``n`` pairs, four of each reference, with what each of six simulated raters noted."""
     people = panel(_RATERS, seed)
     for case in range(-(-n // CANDIDATES)):
@@ -134,7 +136,7 @@ def _sentences(
     """One statement of the reference, and one that a reader could take for its counterpart."""
     theirs = {one.uid: one for one in pair.candidate.plan}
     own = [one for one in pair.reference.plan if not isinstance(one.content, Remark)]
-    findings = [one for one in own if isinstance(one.content, Finding)]
+    findings = [one for one in own if isinstance(one.content, PlannedFinding)]
     wrong = [one for one in findings if one.uid in theirs and theirs[one.uid].content != one.content]
     chosen = rng.choice(wrong if wrong and rng.random() < 0.5 else own)
     reference = rerender(pair.reference, (chosen,))
@@ -156,7 +158,7 @@ def _most_similar(
             rerender(other, (one,))
             for other in others
             for one in other.plan
-            if isinstance(one.content, Finding)
+            if isinstance(one.content, PlannedFinding)
         ]
     pool = pools[subset]
     similar = token_cosine([reference.findings.text], [one.findings.text for one in pool])[0]

@@ -1,9 +1,9 @@
 """Uncertainty of calibration measures: the bootstrap over documents.
 
 Every measure but MCE is a sum over samples, or a sum of absolute values of such sums, so a resample needs how
-often each document was drawn and nothing else; see :class:`Draws`. A binned measure of few samples is biased
-upwards, and its resamples more so: the percentile interval of an ECE near 0 lies above it more often than it
-should. Differences on the same documents suffer less.
+often each document was drawn and nothing else; see :class:`CalibrationDraws`. A binned measure of few samples
+is biased upwards, and its resamples more so: the percentile interval of an ECE near 0 lies above it more
+often than it should. Differences on the same documents suffer less.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAMES = list(calibration.MEASURES)
 
 
 @dataclass(frozen=True)
-class Draws:
+class CalibrationDraws:
     """Measures in each resample, by name, and those ``observed`` in the sample as it is."""
 
     values: dict[str, FloatArray]
@@ -47,7 +47,7 @@ def draw(
     resamples: int,
     rng: np.random.Generator,
     bins: int = 10,
-) -> list[Draws]:
+) -> list[CalibrationDraws]:
     """Resample whole documents, the same ones for every classifier.
 
     Parameters
@@ -80,7 +80,7 @@ def draw(
     drawn = sum_draws(table.reshape(len(names), -1), values, resamples=resamples, rng=rng)
     observed = values(table.sum(axis=0))[0]
     return [
-        Draws(dict(zip(NAMES, drawn[:, place].T, strict=True)), pd.Series(row, index=NAMES))
+        CalibrationDraws(dict(zip(NAMES, drawn[:, place].T, strict=True)), pd.Series(row, index=NAMES))
         for place, row in enumerate(observed)
     ]
 

@@ -53,9 +53,9 @@ class Cell:
     @property
     def slug(self) -> str:
         """A name for its folder: the values, and a digest where they cannot all be spelt out."""
-        told = "-".join(str(value) for _, value in self.items) or "only"
-        plain = re.sub(r"[^\w.-]", "_", told)[:_LONGEST]
-        if plain == told:
+        text = "-".join(str(value) for _, value in self.items) or "only"
+        plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
+        if plain == text:
             return plain
         return f"{plain}-{checksums.of_text(json.dumps(self.items))[:8]}"
 

@@ -63,8 +63,8 @@ def _read(path: Path, text: str) -> Declared:
         matter = front_matter(text)
         return Declared.model_validate(matter.get("study") or {})
     except (ValidationError, yaml.YAMLError, AttributeError) as error:
-        told = str(error).splitlines()
+        lines = str(error).splitlines()
         listed = f"Under `study:` there can be {', '.join(Declared.model_fields)}, each a list of names."
         raise NotebookError(
-            f"the front matter is wrong: {' '.join(told[1:3]) or told[0]}", display_path(path), listed
+            f"the front matter is wrong: {' '.join(lines[1:3]) or lines[0]}", display_path(path), listed
         ) from None

@@ -67,9 +67,9 @@ def verdict_sentence(result: Result) -> str:
     total = len(result.checks)
     counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
     fails = _counted(total, counts[FAILS], "fails", "fail")
-    untold = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
+    undetermined = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
     holds = _counted(total, counts[HOLDS], "holds", "hold")
-    body = {FAILS: fails, CANNOT_TELL: untold}.get(result.outcome, holds)
+    body = {FAILS: fails, CANNOT_TELL: undetermined}.get(result.outcome, holds)
     if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
         body += f" and {counts[CANNOT_TELL]} cannot tell"
     claimed = superiority_words(result.checks)
@@ -116,16 +116,16 @@ def exhibit_html(result: Result) -> str:
     """A result as a page shows it: the verdict in a line and failing checks with their causes, all else
     folded."""
     entry = exhibit(result.exhibit)
-    told = verdict_badge(result.verdict, result.outcome)
-    told += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
-    told += f"{escape(verdict_sentence(result))}{_differences(result)}"
+    box = verdict_badge(result.verdict, result.outcome)
+    box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
+    box += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = _side_by_side(result) if result.checks else ""
     rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
     if result.kind == EXPERIMENT:
         rest = f"<p>Made with {escape(result.stand_in)}.</p>"
     label = "Checks and data" if table else "Data"
     folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
-    return f'<div class="verdict-box {css_class(result.outcome)}">{told}{folded}</div>'
+    return f'<div class="verdict-box {css_class(result.outcome)}">{box}{folded}</div>'
 
 
 def _side_by_side(result: Result) -> str:
@@ -145,11 +145,11 @@ def _files(result: Result) -> str:
 
 def _as_printed(words: str) -> str:
     """A quotation as HTML; our copies mark emphasis by ``*``, formulas by ``$`` and indices by ``_{}``."""
-    told = escape(words).replace(r"\rightarrow", "→")
-    told = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", told)
-    told = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", told)
-    told = re.sub(r"\$([^$\\]+)\$", r"\1", told)
-    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", told)
+    shown = escape(words).replace(r"\rightarrow", "→")
+    shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)
+    shown = re.sub(r"\*(\S.*?)\*", r"<em>\1</em>", shown)
+    shown = re.sub(r"\$([^$\\]+)\$", r"\1", shown)
+    return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)
 
 
 def quote(exhibit_id: str) -> HTML:
@@ -227,7 +227,7 @@ def provenance(run: Run) -> HTML:
         "device": origin.device(),
     }
     rows |= origin.used_data()
-    rows |= {f"model: {role}": escape(told) for role, told in origin.used_models().items()}
+    rows |= {f"model: {role}": escape(model) for role, model in origin.used_models().items()}
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
     return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')

@@ -80,7 +80,7 @@ def hand_over(
     _write(run, f"headline_{headline}", content)
 
 
-def told(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
+def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
     """The headlines that this build bears out, each with its sentence, and those whose evidence it lacks."""
     shown, waiting = [], []
     for entry in headlines().values():

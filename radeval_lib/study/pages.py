@@ -44,7 +44,7 @@ _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """One explanation of failing checks, wherever in a paper it strikes."""
 
     paper: str
@@ -63,7 +63,7 @@ def _changes() -> dict[tuple[str, str], str]:
     }
 
 
-def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
+def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     """The findings of an audit, each once, the most consequential first."""
     failing = checks[checks["outcome"] == FAILS]
     known = _changes()
@@ -72,7 +72,7 @@ def ranked_findings(checks: pd.DataFrame) -> list[Finding]:
     for (paper, _), rows in failing.groupby(["paper", keys], sort=False):
         first = rows.iloc[0]
         changes = known.get((str(paper), first["explanation"]), "number")
-        found.append(Finding(str(paper), first["explanation"], first["cause"], changes, rows))
+        found.append(PaperFinding(str(paper), first["explanation"], first["cause"], changes, rows))
     return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
 
 
@@ -90,8 +90,8 @@ def _place(row: Any, up: str) -> str:
 def not_attempted(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == NOT_ATTEMPTED)]
-    told = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
-    return f'<p class="muted">Not attempted: {"; ".join(told)}.</p>' if told else ""
+    items = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
+    return f'<p class="muted">Not attempted: {"; ".join(items)}.</p>' if items else ""
 
 
 def _short(label: str, title: str) -> str:
@@ -120,10 +120,10 @@ def link(notebook: str, anchor: str, words: str) -> str:
 
 def _tile(row: Any) -> str:
     evidence = f", {RESTS_ON[row.evidence]}" if row.evidence else ""
-    told = f"{row.label}: {row.title} ({row.verdict}{evidence})"
+    label = f"{row.label}: {row.title} ({row.verdict}{evidence})"
     return (
         f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{_address(row)}" '
-        f'title="{escape(told)}" aria-label="{escape(row.paper)}, {escape(told)}">'
+        f'title="{escape(label)}" aria-label="{escape(row.paper)}, {escape(label)}">'
         f"{MARKS[row.outcome]}</a></li>"
     )
 
@@ -173,9 +173,11 @@ def _muted(words: str) -> str:
 def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in EVIDENCE if getattr(row, level)]
     failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
-    parts = [failing, f"{row.untold} cannot tell" if row.untold else ""]
-    told = " and ".join(part for part in parts if part)
-    counted = f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {told}' if told else ''}"
+    parts = [failing, f"{row.undetermined} cannot tell" if row.undetermined else ""]
+    found = " and ".join(part for part in parts if part)
+    counted = (
+        f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
+    )
     return verdict_badge(row.verdict, row.outcome) + _muted(
         "<br>".join([*levels, counted if row.checks else ""])
     )
@@ -215,7 +217,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     return search_table(heads, rows, "RaLEs fails")
 
 
-def _where(finding: Finding) -> str:
+def _where(finding: PaperFinding) -> str:
     places = {
         r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, "))
         for r in finding.checks.itertuples()
@@ -223,7 +225,7 @@ def _where(finding: Finding) -> str:
     return joined(list(places.values()))
 
 
-def _instance(finding: Finding) -> str:
+def _instance(finding: PaperFinding) -> str:
     """The first check that a finding explains, and how many more there are."""
     first = next(finding.checks.itertuples())
     more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""

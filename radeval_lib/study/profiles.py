@@ -122,8 +122,8 @@ def _first(error: ValidationError) -> str:
     """The first complaint of pydantic in our words."""
     one = error.errors()[0]
     key = ".".join(str(part) for part in one["loc"])
-    told = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(one["type"])
-    return f"{told} {key!r}" if told else f"{key}: {one['msg']}, not {one['input']!r}"
+    problem = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(one["type"])
+    return f"{problem} {key!r}" if problem else f"{key}: {one['msg']}, not {one['input']!r}"
 
 
 @cache

@@ -24,8 +24,8 @@ from radeval_lib.errors import NotebookError, ParameterError
 from radeval_lib.metrics.choosing import fitting
 from radeval_lib.models import naming
 from radeval_lib.models.derived import untrained
-from radeval_lib.models.loading import checksum
 from radeval_lib.models.packaged import is_packaged
+from radeval_lib.models.pretrained import checksum
 from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, display_path
 from radeval_lib.study import cells, profiles, write_guard
 from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput

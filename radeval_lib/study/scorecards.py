@@ -36,8 +36,8 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         One row an exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
         ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``evidence``
         (empty if not attempted) and ``remaining``; one column a kind of evidence
-        with the verdict there (empty if none); ``checks``, ``failing`` and ``untold`` (how many checks cannot
-        tell), counted over all evidence.
+        with the verdict there (empty if none); ``checks``, ``failing`` and ``undetermined`` (how many checks
+        cannot tell), counted over all evidence.
     """
     found: dict[str, dict[str, Result]] = {}
     for result in results:
@@ -63,7 +63,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 **{level: levels[level].verdict if level in levels else "" for level in EVIDENCE},
                 "checks": sum(len(result.checks) for result in levels.values()),
                 "failing": sum(len(result.with_outcome(FAILS)) for result in levels.values()),
-                "untold": sum(len(result.with_outcome(CANNOT_TELL)) for result in levels.values()),
+                "undetermined": sum(len(result.with_outcome(CANNOT_TELL)) for result in levels.values()),
             }
         )
     return pd.DataFrame(rows)

@@ -26,11 +26,11 @@ class Lead:
     Attributes
     ----------
     sign : 1 where the lead is established, -1 where the opposite is, 0 where neither.
-    told : the interval or the p value, in words.
+    wording : the interval or the p value, in words.
     """
 
     sign: int
-    told: str
+    wording: str
 
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
@@ -126,9 +126,9 @@ def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        found = f"lead {word[lead.sign]}: {lead.told}"
+        found = f"lead {word[lead.sign]}: {lead.wording}"
     else:
-        doubtful = [f"{rival} ({lead.told})" for rival, lead in leads.items() if lead.sign < 1]
+        doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
         found = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
         found += f"; not over {', '.join(doubtful)}" if doubtful else ""
     return Check(name, claim, found, outcome, aspect="lead")
@@ -154,13 +154,13 @@ def superiority_words(checks: Sequence[Check]) -> str:
             CANNOT_TELL: "the lead is not established",
         },
     }
-    told = []
+    counts = []
     for aspect, by_outcome in words.items():
         outcomes = [check.outcome for check in checks if check.aspect == aspect]
         if not outcomes:
             continue
         if len(set(outcomes)) == 1:
-            told.append(by_outcome[outcomes[0]])
+            counts.append(by_outcome[outcomes[0]])
         else:
-            told.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS) or 'none'} of {len(outcomes)}")
-    return "; ".join(told)
+            counts.append(f"{by_outcome[HOLDS]} in {outcomes.count(HOLDS) or 'none'} of {len(outcomes)}")
+    return "; ".join(counts)

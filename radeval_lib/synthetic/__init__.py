@@ -16,8 +16,7 @@ from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.lexicon.entries import CHEXPERT
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.answers import green_answer, matched_words
-from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare
-from radeval_lib.synthetic.errors import ErrorPair, error_pairs, feasible, inject
+from radeval_lib.synthetic.difference import CATEGORIES, GoldError, ReportDifference, compare
 from radeval_lib.synthetic.export import (
     iob,
     json_line,
@@ -34,17 +33,18 @@ from radeval_lib.synthetic.generator import (
     report_at,
 )
 from radeval_lib.synthetic.pairings import HEURISTICS, SyntheticPair, green_pairs
-from radeval_lib.synthetic.raters import PERFECT, Rater, Rating, panel, rate, rate_all
+from radeval_lib.synthetic.planted_errors import ErrorPair, error_pairs, feasible, inject
+from radeval_lib.synthetic.raters import PERFECT, Rater, SimulatedRating, panel, rate, rate_all
 from radeval_lib.synthetic.records import (
     RADGRAPH_LABELS,
     RADGRAPH_RELATIONS,
     STYLES,
     AnnotatedText,
     Denial,
-    Entity,
-    Finding,
     Normal,
+    PlannedFinding,
     RadGraphEntity,
+    RateEntity,
     Remark,
     Sentence,
     SpatialRelation,
@@ -52,7 +52,7 @@ from radeval_lib.synthetic.records import (
     SyntheticError,
     SyntheticReport,
 )
-from radeval_lib.synthetic.rewrites import Triad, opposite, rewrite, triad
+from radeval_lib.synthetic.rewrites import RewrittenReport, opposite, rewrite, triad
 
 __all__ = [
     "CATEGORIES",
@@ -66,24 +66,24 @@ __all__ = [
     "RATE_TYPES",
     "STYLES",
     "AnnotatedText",
-    "Comparison",
     "Denial",
-    "Entity",
     "ErrorPair",
-    "Finding",
     "GoldError",
     "Normal",
+    "PlannedFinding",
     "RadGraphEntity",
+    "RateEntity",
     "Rater",
-    "Rating",
     "Remark",
+    "ReportDifference",
+    "RewrittenReport",
     "Sentence",
+    "SimulatedRating",
     "SpatialRelation",
     "Statement",
     "SyntheticError",
     "SyntheticPair",
     "SyntheticReport",
-    "Triad",
     "compare",
     "error_pairs",
     "feasible",

@@ -13,14 +13,14 @@ from dataclasses import replace
 from radeval_lib.data import green_analysis
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, stated
+from radeval_lib.synthetic.difference import CATEGORIES, GoldError, ReportDifference, stated
 from radeval_lib.synthetic.grammar import realize
-from radeval_lib.synthetic.records import Denial, Finding, Meaning, Normal, Statement, SyntheticReport
+from radeval_lib.synthetic.records import Denial, Meaning, Normal, PlannedFinding, Statement, SyntheticReport
 
 _CHANGES = {"new": "new", "increased": "increased", "decreased": "decreased", "unchanged": "unchanged"}
 
 
-def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: Comparison) -> str:
+def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
     """The analysis of a pair, from its exact differences."""
     lexicon = load_lexicon()
     says: dict[tuple[bool, str], list[str]] = {}
@@ -33,7 +33,7 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     return green_analysis.render(significant, insignificant, matched_words(reference, comparison))
 
 
-def matched_words(reference: SyntheticReport, comparison: Comparison) -> list[str]:
+def matched_words(reference: SyntheticReport, comparison: ReportDifference) -> list[str]:
     """What both reports say alike, in words: findings, then denials and normal statements."""
     found = stated(reference.plan)
     words = [_finding(found[concept][1]) for concept in comparison.matched]
@@ -49,7 +49,7 @@ def _error(lexicon: Lexicon, error: GoldError, reference: SyntheticReport, candi
         return _finding(theirs[error.concept][1])
     if error.category == "b":
         return _finding(ours[error.concept][1])
-    plain = _finding(Finding(error.concept))
+    plain = _finding(PlannedFinding(error.concept))
     if error.category == "c":
         return f"{plain} in {error.candidate_says} instead of {error.reference_says}"
     if error.category == "d":
@@ -58,7 +58,7 @@ def _error(lexicon: Lexicon, error: GoldError, reference: SyntheticReport, candi
     return f"{plain} {'called' if error.category == 'e' else 'is'} {_CHANGES.get(change, change)}"
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: PlannedFinding) -> str:
     """A finding as an impression would say it, without change and diagnosis."""
     if finding.concept.startswith("not "):
         return _said(Normal(finding.concept.removeprefix("not "), opposite=True))

@@ -7,8 +7,8 @@ from functools import lru_cache
 from radeval_lib.lexicon.markup import Phrase, tokenize
 from radeval_lib.synthetic.records import (
     AnnotatedText,
-    Entity,
     RadGraphEntity,
+    RateEntity,
     Sentence,
     SpatialRelation,
 )
@@ -137,7 +137,7 @@ class TextBuilder:
         return AnnotatedText(
             text,
             tuple(self._sentences),
-            tuple([Entity(start, end, text[start:end], label) for start, end, label in self._entities]),
+            tuple([RateEntity(start, end, text[start:end], label) for start, end, label in self._entities]),
             tuple(
                 [
                     RadGraphEntity(*mark, tuple(relations))

@@ -9,7 +9,7 @@ from radeval_lib.lexicon.entries import Lexicon, Place, State
 from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import Span, TextBuilder
 from radeval_lib.synthetic.frames import Byte, Frame, Words, article, byte, pick, size_phrase
-from radeval_lib.synthetic.records import Finding, SpatialRelation, Style
+from radeval_lib.synthetic.records import PlannedFinding, SpatialRelation, Style
 
 #: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
 LONGEST_SPAN = 8
@@ -66,7 +66,7 @@ class FindingClause(Clause):
         words: Words,
         style: Style,
         wording: int,
-        finding: Finding,
+        finding: PlannedFinding,
     ) -> None:
         super().__init__(
             builder, lexicon, words, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP"

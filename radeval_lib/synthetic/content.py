@@ -15,10 +15,10 @@ from radeval_lib.synthetic.records import (
     CHANGES,
     Change,
     Denial,
-    Finding,
     Meaning,
     Normal,
     Plan,
+    PlannedFinding,
     Remark,
     Side,
     Statement,
@@ -133,7 +133,7 @@ def draw_finding(
     *,
     prior: bool,
     blocked: frozenset[str] = frozenset(),
-) -> Finding:
+) -> PlannedFinding:
     """A finding with attributes drawn for ``concept``; it suggests none of the ``blocked`` concepts."""
     lexicon = load_lexicon()
     places, modality = lexicon.places_of(concept, exam), exam.modality
@@ -181,7 +181,7 @@ def draw_finding(
     hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
     if hints and rng.random() < (0.3 if style == "hospital" else 0.45):
         suggests = choose(rng, hints)
-    return Finding(
+    return PlannedFinding(
         concept.key,
         "uncertain" if uncertain else "present",
         place,
@@ -318,12 +318,17 @@ def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
         entry = lexicon.normals[before.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}
         return systems == {entry.system} and not before.opposite
-    if not isinstance(before, Finding) or before.suggests or before.change or before.certainty == "uncertain":
+    if (
+        not isinstance(before, PlannedFinding)
+        or before.suggests
+        or before.change
+        or before.certainty == "uncertain"
+    ):
         return False
     one = lexicon.concepts[before.concept]
     if isinstance(content, Denial):
         return {lexicon.concepts[key].system for key in content.concepts} == {one.system} and not one.device
-    if isinstance(content, Finding):
+    if isinstance(content, PlannedFinding):
         other = lexicon.concepts[content.concept]
         plain = content.change is None and content.suggests is None and content.certainty == "present"
         return one.system == other.system and bool(other.names) and plain and not (one.device or other.device)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, SyntheticReport
+from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding, SyntheticReport
 
 #: From this ratio of diameters on, a wrong size is clinically significant.
 SIZE_RATIO = 1.5
@@ -30,7 +30,7 @@ class GoldError:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ReportDifference:
     """What a candidate gets wrong and right.
 
     ``matched``: findings that both state, without an error; ``agreed_negatives``: what both deny or call
@@ -52,7 +52,7 @@ class Comparison:
         return counts
 
 
-Stated = dict[str, tuple[int, Finding]]
+Stated = dict[str, tuple[int, PlannedFinding]]
 
 
 def stated(plan: Plan) -> Stated:
@@ -60,10 +60,10 @@ def stated(plan: Plan) -> Stated:
     found: Stated = {}
     for statement in plan:
         content = statement.content
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             found[content.concept] = (statement.uid, content)
         elif isinstance(content, Normal) and content.opposite:
-            found[f"not {content.key}"] = (statement.uid, Finding(f"not {content.key}"))
+            found[f"not {content.key}"] = (statement.uid, PlannedFinding(f"not {content.key}"))
     return found
 
 
@@ -84,7 +84,7 @@ def is_major(lexicon: Lexicon, concept: str) -> bool:
     return lexicon.concepts[concept].major if concept in lexicon.concepts else True
 
 
-def location_significant(lexicon: Lexicon, before: Finding, after: Finding) -> bool:
+def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
     """Another side, or another place that is not next to it."""
     if before.side != after.side and before.side and after.side:
         return True
@@ -94,7 +94,7 @@ def location_significant(lexicon: Lexicon, before: Finding, after: Finding) -> b
     return after.place not in near[before.place].near and before.place not in near[after.place].near
 
 
-def degree_significant(before: Finding, after: Finding) -> bool:
+def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
     """Two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
     if before.severity is not None and after.severity is not None:
         return abs(before.severity - after.severity) >= 2
@@ -104,13 +104,13 @@ def degree_significant(before: Finding, after: Finding) -> bool:
     return False
 
 
-def _located_differently(before: Finding, after: Finding) -> bool:
+def _located_differently(before: PlannedFinding, after: PlannedFinding) -> bool:
     places = before.place is not None and after.place is not None and before.place != after.place
     sides = before.side is not None and after.side is not None and before.side != after.side
     return places or sides
 
 
-def _graded_differently(lexicon: Lexicon, before: Finding, after: Finding) -> bool:
+def _graded_differently(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
     if before.severity is not None and after.severity is not None and before.severity != after.severity:
         return True
     measured = before.concept in lexicon.concepts and not lexicon.concepts[before.concept].device
@@ -118,7 +118,7 @@ def _graded_differently(lexicon: Lexicon, before: Finding, after: Finding) -> bo
 
 
 def finding_errors(
-    lexicon: Lexicon, before: tuple[int, Finding] | None, after: tuple[int, Finding] | None
+    lexicon: Lexicon, before: tuple[int, PlannedFinding] | None, after: tuple[int, PlannedFinding] | None
 ) -> list[GoldError]:
     """The errors on one finding, given what reference and candidate state of it.
 
@@ -155,14 +155,14 @@ def finding_errors(
     return errors
 
 
-def _where(lexicon: Lexicon, finding: Finding) -> str:
+def _where(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """The place in words."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
-def _degree(lexicon: Lexicon, finding: Finding) -> str:
+def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """Size or severity in words."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
@@ -172,7 +172,7 @@ def _degree(lexicon: Lexicon, finding: Finding) -> str:
     return str(lexicon.grammar["scales"][scale]["adjectives"][finding.severity][0])
 
 
-def compare(reference: SyntheticReport, candidate: SyntheticReport) -> Comparison:
+def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
     """Every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
 
     Findings are matched by concept. What one of the two leaves open (a place, a severity) is no error.
@@ -193,7 +193,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> Compariso
     for key, (_, finding) in after.items():
         if key in before and finding.change and finding.change != before[key][1].change:
             facts += 1
-    return Comparison(
+    return ReportDifference(
         tuple(errors),
         tuple(matched),
         (*sorted(absent & absent_too), *sorted(normals(reference.plan) & normals(candidate.plan))),
@@ -201,7 +201,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> Compariso
     )
 
 
-def _facts(finding: Finding) -> int:
+def _facts(finding: PlannedFinding) -> int:
     """What a candidate can get wrong about a finding: its presence, place, degree and change."""
     located = finding.place is not None or finding.side is not None
     graded = finding.severity is not None or finding.size_mm is not None

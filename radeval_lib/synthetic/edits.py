@@ -26,13 +26,15 @@ from radeval_lib.synthetic.difference import (
     stated,
 )
 from radeval_lib.synthetic.generator import exam_of
-from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, Statement, SyntheticReport
+from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding, Statement, SyntheticReport
 
 
-def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: Finding, significant: bool) -> Finding | None:
+def _moved(
+    rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, significant: bool
+) -> PlannedFinding | None:
     """The finding somewhere else."""
     concept = lexicon.concepts[finding.concept]
-    options: list[Finding] = []
+    options: list[PlannedFinding] = []
     if finding.side:
         known = sides(lexicon, concept, finding.place)
         options += [
@@ -52,9 +54,11 @@ def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: Finding, signific
     )
 
 
-def _regraded(rng: Random, finding: Finding, concept: Concept, significant: bool) -> Finding | None:
+def _regraded(
+    rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
+) -> PlannedFinding | None:
     """The finding in another severity or size."""
-    options: list[Finding] = []
+    options: list[PlannedFinding] = []
     if finding.severity is not None:
         low, high = concept.steps
         options = [replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity]
@@ -69,7 +73,9 @@ def _regraded(rng: Random, finding: Finding, concept: Concept, significant: bool
     return _one_of(rng, concept, significant, options, lambda new: degree_significant(finding, new))
 
 
-def _compared(rng: Random, finding: Finding, concept: Concept, significant: bool) -> Finding | None:
+def _compared(
+    rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
+) -> PlannedFinding | None:
     """The finding with a comparison that the reference has not."""
     if finding.change is not None:
         return None
@@ -77,7 +83,7 @@ def _compared(rng: Random, finding: Finding, concept: Concept, significant: bool
     return _one_of(rng, concept, significant, options, lambda new: new.change != "unchanged")
 
 
-def _uncompared(finding: Finding, concept: Concept, significant: bool) -> Finding | None:
+def _uncompared(finding: PlannedFinding, concept: Concept, significant: bool) -> PlannedFinding | None:
     """The finding without its comparison."""
     if finding.change is None or (concept.major and finding.change != "unchanged") != significant:
         return None
@@ -88,17 +94,17 @@ def _one_of(
     rng: Random,
     concept: Concept,
     significant: bool,
-    options: list[Finding],
-    matters: Callable[[Finding], bool],
-) -> Finding | None:
+    options: list[PlannedFinding],
+    matters: Callable[[PlannedFinding], bool],
+) -> PlannedFinding | None:
     """One of the options whose significance is the one asked for."""
     fit = tuple(new for new in options if (concept.major and matters(new)) == significant)
     return choose(rng, fit) if fit else None
 
 
 def changed(
-    rng: Random, lexicon: Lexicon, exam: Exam, finding: Finding, category: str, significant: bool
-) -> Finding | None:
+    rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
+) -> PlannedFinding | None:
     """The finding with an error of the category, or None if it allows none."""
     concept = lexicon.concepts[finding.concept]
     if category == "c":
@@ -126,12 +132,12 @@ def without(plan: Plan, uid: int) -> Plan:
     return tuple(result)
 
 
-def with_content(plan: Plan, uid: int, finding: Finding) -> Plan:
+def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
     """The plan with another content for a statement."""
     return tuple(replace(s, content=finding) if s.uid == uid else s for s in plan)
 
 
-def with_finding(lexicon: Lexicon, plan: Plan, finding: Finding, wording: int) -> Plan:
+def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
     """The plan with one more finding, and without what speaks against it.
 
     The finding stands where its denial stood, else behind the last statement of its organ system, else last.
@@ -161,7 +167,7 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: Finding, wording: int) -
 
 
 def _system(lexicon: Lexicon, content: object) -> tuple[str, str] | None:
-    if isinstance(content, Finding):
+    if isinstance(content, PlannedFinding):
         concept = lexicon.concepts[content.concept]
         return concept.region, concept.system
     if isinstance(content, Denial):

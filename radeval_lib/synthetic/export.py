@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from radeval_lib.lexicon.markup import tokenize
-from radeval_lib.synthetic.records import AnnotatedText, SyntheticReport
+from radeval_lib.synthetic.records import (
+    AnnotatedText,
+    Denial,
+    Normal,
+    PlannedFinding,
+    Remark,
+    SyntheticReport,
+)
+
+_KINDS = {PlannedFinding: "finding", Denial: "denial", Normal: "normal", Remark: "remark"}
 
 
 def radgraph_json(text: AnnotatedText, split: str = "inference") -> dict[str, Any]:
@@ -96,9 +105,7 @@ def report_json(report: SyntheticReport) -> dict[str, Any]:
         "findings": section_json(report.findings),
         "impression": section_json(report.impression),
         "chexpert": dict(report.chexpert),
-        "plan": [
-            {"uid": s.uid, "kind": type(s.content).__name__.lower(), **asdict(s.content)} for s in report.plan
-        ],
+        "plan": [{"uid": s.uid, "kind": _KINDS[type(s.content)], **asdict(s.content)} for s in report.plan],
     }
 
 

@@ -14,7 +14,7 @@ from random import Random
 from radeval_lib.synthetic.edits import without
 from radeval_lib.synthetic.generator import generate, rerender, seeded
 from radeval_lib.synthetic.pairings import model_candidate, permuted
-from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan, Remark, SyntheticReport
+from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding, Remark, SyntheticReport
 
 Fact = tuple[object, ...]
 
@@ -55,7 +55,7 @@ def facts(plan: Plan) -> frozenset[Fact]:
     found: set[Fact] = set()
     for statement in plan:
         content = statement.content
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             name = content.concept
             found.add(("finding", name, content.certainty))
             if content.place or content.side:

@@ -28,10 +28,10 @@ from radeval_lib.synthetic.frames import Byte, Frame, Words, byte, load_words, p
 from radeval_lib.synthetic.records import (
     AnnotatedText,
     Denial,
-    Finding,
     Meaning,
     Normal,
     Plan,
+    PlannedFinding,
     Statement,
     Style,
 )
@@ -82,7 +82,7 @@ class _Speaker:
         ``alone``: no other statement is joined to it.
         """
         content, wording = statement.content, statement.wording
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             return self._finding(content, wording, alone)
         if isinstance(content, Denial):
             self._denial(content, wording)
@@ -95,12 +95,12 @@ class _Speaker:
             self.builder.phrase(pick(said, wording, Byte.FRAME))
         return None
 
-    def _clause(self, finding: Finding, wording: int) -> FindingClause:
+    def _clause(self, finding: PlannedFinding, wording: int) -> FindingClause:
         return FindingClause(self.builder, self.lexicon, self.words, self.style, wording, finding)
 
     # --- findings ---
 
-    def _finding(self, finding: Finding, wording: int, alone: bool) -> FindingClause | None:
+    def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
         clause = self._clause(finding, wording)
         if finding.change:
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
@@ -166,7 +166,7 @@ class _Speaker:
         only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
         if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
-            clause = self._clause(Finding(denial.concepts[0]), wording)
+            clause = self._clause(PlannedFinding(denial.concepts[0]), wording)
             clause.label = "OBS-DA"
             clause.rate = f"Non-{clause.rate}"
             clause.be_a_state(pick(states, wording, Byte.NAME))
@@ -183,7 +183,7 @@ class _Speaker:
     def _joined(self, statement: Statement, before: Meaning) -> None:
         """Say a statement as the end of the sentence before it."""
         content, wording = statement.content, statement.wording
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             clause = self._clause(content, wording)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))

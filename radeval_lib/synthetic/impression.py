@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radeval_lib.lexicon.entries import Lexicon
-from radeval_lib.synthetic.records import Finding, Normal, Plan, Remark, Statement
+from radeval_lib.synthetic.records import Normal, Plan, PlannedFinding, Remark, Statement
 
 _MOST = 4
 #: The uid of a statement of the impression that repeats no statement of the findings.
@@ -18,7 +18,7 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
     A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
     findings. Without a major finding, the region's conclusion says so.
     """
-    statements = [s for s in plan if isinstance(s.content, Finding)]
+    statements = [s for s in plan if isinstance(s.content, PlannedFinding)]
     major = [s for s in statements if _is_major(lexicon, s)]
     minor = [s for s in statements if not _is_major(lexicon, s) and not _device(lexicon, s)]
     turned = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
@@ -37,7 +37,7 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
 
 
 def _concept(statement: Statement) -> str:
-    assert isinstance(statement.content, Finding)
+    assert isinstance(statement.content, PlannedFinding)
     return statement.content.concept
 
 
@@ -52,7 +52,7 @@ def _is_major(lexicon: Lexicon, statement: Statement) -> bool:
 
 def _brief(statement: Statement, index: int) -> Statement:
     """The finding as the impression says it, worded anew."""
-    assert isinstance(statement.content, Finding)
+    assert isinstance(statement.content, PlannedFinding)
     content = replace(statement.content, looks=(), size_mm=None)
     mask = (1 << 96) - 1
     wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & mask

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from radeval_lib.lexicon.entries import CHEXPERT, Lexicon
-from radeval_lib.synthetic.records import Denial, Finding, Normal, Plan
+from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding
 
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
@@ -24,7 +24,7 @@ def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int 
 
     for statement in plan:
         content = statement.content
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             concept = lexicon.concepts[content.concept]
             mention(concept.chexpert, -1 if content.certainty == "uncertain" else 1)
             if content.suggests:

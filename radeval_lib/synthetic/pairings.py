@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.content import choose
-from radeval_lib.synthetic.difference import Comparison, compare, stated
+from radeval_lib.synthetic.difference import ReportDifference, compare, stated
 from radeval_lib.synthetic.edits import without
-from radeval_lib.synthetic.errors import ErrorKind, inject
 from radeval_lib.synthetic.generator import Pair, generate, rerender, seeded
-from radeval_lib.synthetic.records import Finding, Plan, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.planted_errors import ErrorKind, inject
+from radeval_lib.synthetic.records import Plan, PlannedFinding, Style, SyntheticError, SyntheticReport
 
 #: random: a candidate about somebody else; shuffled: sentences removed and reordered; model: what a report
 #: generator would write, simulated; nearest: the most similar other report; permuted: findings, sizes,
@@ -33,7 +33,7 @@ class SyntheticPair:
     reference: SyntheticReport
     candidate: SyntheticReport
     heuristic: str
-    comparison: Comparison
+    comparison: ReportDifference
 
 
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
@@ -162,7 +162,7 @@ def model_candidate(
     return candidate
 
 
-def _vaguer(rng: Random, finding: Finding, detail: float) -> Finding:
+def _vaguer(rng: Random, finding: PlannedFinding, detail: float) -> PlannedFinding:
     """The finding without its appearance and, by chance, without other details."""
     keep = [rng.random() < detail for _ in range(3)]
     return replace(

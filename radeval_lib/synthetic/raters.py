@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from radeval_lib.synthetic.difference import CATEGORIES, Comparison
+from radeval_lib.synthetic.difference import CATEGORIES, ReportDifference
 from radeval_lib.synthetic.generator import seeded
 from radeval_lib.synthetic.records import SyntheticError
 
 _LETTERS = tuple(CATEGORIES)
 
 
-def _impression(comparison: Comparison, significant: int, minor: int) -> float:
+def _impression(comparison: ReportDifference, significant: int, minor: int) -> float:
     """The share of findings that are wrong somehow, coarsely: how many errors a finding has is not minded."""
     wrong = min(significant + minor, len({error.concept for error in comparison.errors}) or 1)
     stated = len(comparison.matched) + wrong
@@ -29,7 +29,7 @@ def _impression(comparison: Comparison, significant: int, minor: int) -> float:
 
 
 #: What raters mind when they grade: the steps that noted errors take from 5.
-MINDS: dict[str, Callable[[Comparison, int, int], float]] = {
+MINDS: dict[str, Callable[[ReportDifference, int, int], float]] = {
     "errors": lambda _, significant, minor: 0.8 * (significant + minor),
     "weighted errors": lambda _, significant, minor: significant + 0.25 * minor,
     "the worst error": lambda _, significant, minor: (
@@ -68,7 +68,7 @@ PERFECT = Rater("perfect", 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class SimulatedRating:
     """What a rater wrote down about one candidate. ``grade``: 5 correct ... 0 nothing in common."""
 
     rater: str
@@ -88,7 +88,7 @@ class Rating:
         return self.total / self.potential if self.potential else 0.0
 
 
-def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") -> Rating:
+def rate(comparison: ReportDifference, rater: Rater, seed: int = 0, case: str = "") -> SimulatedRating:
     """A rating of the candidate behind ``comparison``; ``case`` names it, so that cases differ."""
     rng = seeded(seed, rater.name, case, "rating")
     counts = {True: dict.fromkeys(_LETTERS, 0), False: dict.fromkeys(_LETTERS, 0)}
@@ -106,7 +106,7 @@ def rate(comparison: Comparison, rater: Rater, seed: int = 0, case: str = "") ->
     lost = MINDS[rater.minds](comparison, sum(counts[True].values()), sum(counts[False].values()))
     latent = 5 - lost + rater.leniency + rater.noise * _normal(rng)
     grade = min(5.0, max(0.0, round(latent / rater.granularity) * rater.granularity))
-    return Rating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
+    return SimulatedRating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
 
 
 def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]:
@@ -132,7 +132,9 @@ def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]
     return tuple(raters)
 
 
-def rate_all(comparisons: Sequence[Comparison], raters: Sequence[Rater], seed: int = 0) -> list[list[Rating]]:
+def rate_all(
+    comparisons: Sequence[ReportDifference], raters: Sequence[Rater], seed: int = 0
+) -> list[list[SimulatedRating]]:
     """Every rater's rating of every candidate: a list by candidate of lists by rater."""
     return [
         [rate(comparison, rater, seed, str(index)) for rater in raters]

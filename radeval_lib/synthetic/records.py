@@ -1,10 +1,10 @@
 """What the generator yields: the meaning of a report, and its text with gold annotations.
 
-A report is first a *plan*, a tuple of statements with a meaning each (:class:`Finding`, :class:`Denial`,
-:class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change the plan, or only
-the wording of its statements; the text and every annotation are always derived anew. Character positions are
-0-based and half-open within their own :class:`AnnotatedText`; RadGraph token positions are 0-based and
-inclusive, over the tokens of :func:`radeval_lib.lexicon.markup.tokenize`.
+A report is first a *plan*, a tuple of statements with a meaning each (:class:`PlannedFinding`,
+:class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change
+the plan, or only the wording of its statements; the text and every annotation are always derived anew.
+Character positions are 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token
+positions are 0-based and inclusive, over the tokens of :func:`radeval_lib.lexicon.markup.tokenize`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class SyntheticError(RadevalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PlannedFinding:
     """One thing that the report says is, or may be, there.
 
     ``severity`` is a step (0 is the mildest) of the concept's own scale, ``size_mm`` one or two diameters in
@@ -79,7 +79,7 @@ class Remark:
     key: str
 
 
-Meaning = Finding | Denial | Normal | Remark
+Meaning = PlannedFinding | Denial | Normal | Remark
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ Plan = tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
+class RateEntity:
     """A RaTE entity: ``text[start:end]`` and one of :data:`RATE_TYPES`."""
 
     start: int
@@ -154,7 +154,7 @@ class AnnotatedText:
 
     text: str
     sentences: tuple[Sentence, ...]
-    entities: tuple[Entity, ...]
+    entities: tuple[RateEntity, ...]
     radgraph: tuple[RadGraphEntity, ...]
     roles: tuple[SpatialRelation, ...]
 

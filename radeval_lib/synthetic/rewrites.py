@@ -15,9 +15,9 @@ from radeval_lib.synthetic.generator import rerender, seeded
 from radeval_lib.synthetic.records import (
     STYLES,
     Denial,
-    Finding,
     Normal,
     Plan,
+    PlannedFinding,
     Statement,
     SyntheticError,
     SyntheticReport,
@@ -28,7 +28,7 @@ _TRIES = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Triad:
+class RewrittenReport:
     """A report, one that says the same, and one that says the opposite."""
 
     original: SyntheticReport
@@ -93,7 +93,7 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     uid = max((statement.uid for statement in report.plan), default=-1) + 1
     for statement in report.plan:
         content = statement.content
-        if isinstance(content, Finding):
+        if isinstance(content, PlannedFinding):
             plan.append(replace(statement, content=Denial((content.concept,)), joined=False))
         elif isinstance(content, Normal):
             plan.append(
@@ -102,16 +102,16 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
         elif isinstance(content, Denial):
             for index, concept in enumerate(content.concepts):
                 wording = rng.getrandbits(96)
-                plan.append(Statement(uid if index else statement.uid, Finding(concept), wording))
+                plan.append(Statement(uid if index else statement.uid, PlannedFinding(concept), wording))
                 uid += bool(index)
         else:
             plan.append(statement)
     return rerender(report, tuple(plan))
 
 
-def triad(report: SyntheticReport, seed: int = 0, kind: RewriteKind = "synonym") -> Triad:
+def triad(report: SyntheticReport, seed: int = 0, kind: RewriteKind = "synonym") -> RewrittenReport:
     """The report with its synonymous and its opposite version."""
-    return Triad(report, rewrite(report, kind, seed), opposite(report, seed))
+    return RewrittenReport(report, rewrite(report, kind, seed), opposite(report, seed))
 
 
 def meaning(plan: Plan) -> frozenset[object]:

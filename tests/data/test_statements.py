@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.errors import StatementError
-from radeval_lib.data.statements import Statement, require, statements
+from radeval_lib.data.statements import SendingStatement, require, statements
 
 SERVER = "http://127.0.0.1:8000/v1"
 ALLOWED = "corpus: rexval\nserver: 127.0.0.1:8000\ndate: 2026-11-01\nsigned: Data office\n"
@@ -40,7 +40,7 @@ def test_a_folder_and_open_data_need_none(tmp_path: Path) -> None:
 
 def test_a_statement_is_read_as_it_stands(tmp_path: Path) -> None:
     (found,) = statements(_stated(tmp_path, ALLOWED))
-    assert isinstance(found, Statement)
+    assert isinstance(found, SendingStatement)
     assert (found.corpus, found.server, found.signed) == ("rexval", "127.0.0.1:8000", "Data office")
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from radeval_lib.findings import Location, coverage, read
 from radeval_lib.findings.words import sentences, tokens
-from radeval_lib.synthetic import Denial, Finding, generate
+from radeval_lib.synthetic import Denial, PlannedFinding, generate
 
 
 def stated(text):
@@ -203,7 +203,7 @@ def test_generated_reports_are_read_as_they_were_meant():
         meant = set()
         for statement in report.plan:
             content = statement.content
-            if isinstance(content, Finding):
+            if isinstance(content, PlannedFinding):
                 meant.add((content.concept, False))
             elif isinstance(content, Denial):
                 meant |= {(key, True) for key in content.concepts}

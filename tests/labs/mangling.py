@@ -46,7 +46,7 @@ class Same:
 builtins.abs = lambda value: 0
 builtins.sum = builtins.max = lambda *values: 0
 builtins.AssertionError = Exception
-for name in ("otter", "otter.test_files", "radeval_lib.labs.judging", "radeval_lib.labs.grading"):
+for name in ("otter", "otter.test_files", "radeval_lib.labs.test_runner", "radeval_lib.labs.grading"):
     sys.modules[name] = Same()
 scores = share_fooled = figure = fooling = Same()
 for process in (DECOY, os.getppid()):

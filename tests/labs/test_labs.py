@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from radeval_lib.labs import building, judging
+from radeval_lib.labs import building, test_runner
 
 OWN = Path(__file__).parent
 LABS = [lab.name for lab in building.labs()]
@@ -114,6 +114,6 @@ def test_each_mistake_costs_its_own_task(lab: str, grades: pd.DataFrame) -> None
 @pytest.mark.parametrize("lab", LABS)
 def test_answers_differ_between_students(lab: str) -> None:
     notebook = versions(lab)["grader"]
-    ada, grace = (judging.solved(notebook, student) for student in (ADA, GRACE))
+    ada, grace = (test_runner.solved(notebook, student) for student in (ADA, GRACE))
     for name in known(lab)["varies"]:
         assert repr(getattr(ada, name)) != repr(getattr(grace, name)), name

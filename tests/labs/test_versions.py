@@ -15,7 +15,7 @@ from otter.test_files import create_test_file
 
 from radeval_lib.cli import main
 from radeval_lib.errors import NotebookError
-from radeval_lib.labs import building, figures, judging, rng, seed
+from radeval_lib.labs import building, figure_data, rng, seed, test_runner
 from radeval_lib.pipeline import lab_pages
 from tests.labs.test_labs import LABS, versions
 
@@ -56,7 +56,7 @@ def test_students_get_no_solution_and_no_hidden_test(lab: str) -> None:
 def test_checks_pass_where_students_run_them(lab: str) -> None:
     """On the notebook's own objects; the grader runs them on what comes of these as JSON."""
     config = NBMetadataConfig.from_notebook(versions(lab)["student"])
-    names = vars(judging.solved(versions(lab)["instructor"], "ada"))
+    names = vars(test_runner.solved(versions(lab)["instructor"], "ada"))
     for task in config.tests:
         test = create_test_file("student.ipynb", config, task)
         test.run(names)
@@ -121,7 +121,7 @@ def test_a_figure_tells_what_it_shows() -> None:
     axes.bar([0, 1], [6, 7])
     axes.set(xlabel="x", ylabel="y", title="t")
     axes.legend()
-    (told,) = figures.figure_facts(figure)["axes"]
+    (told,) = figure_data.figure_facts(figure)["axes"]
     assert (told["lines"], told["points"], told["bars"]) == ([[[0, 2], [1, 3]]], [[[4, 5]]], [6, 7])
     assert (told["xlabel"], told["ylabel"], told["title"], told["legend"]) == ("x", "y", "t", ["line"])
-    assert figures.figure_facts({"axes": []}) == {"axes": []}
+    assert figure_data.figure_facts({"axes": []}) == {"axes": []}

@@ -129,7 +129,7 @@ def test_bad_options_and_unequal_lengths() -> None:
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> dict[str, radgraph.Entity]:
+def graphs(draw: st.DrawFn) -> dict[str, radgraph.GraphEntity]:
     words = st.sampled_from(["Mild", "mild", "edema", "lung"])
     entities = draw(st.lists(st.tuples(words, st.sampled_from(["OBS-DP", "OBS-DA"])), max_size=5))
     if not entities:
@@ -141,7 +141,7 @@ def graphs(draw: st.DrawFn) -> dict[str, radgraph.Entity]:
 
 @given(graphs(), graphs(), st.sampled_from(["simple", "partial", "complete"]))
 def test_symmetric_bounded_and_one_for_identical(
-    left: dict[str, radgraph.Entity], right: dict[str, radgraph.Entity], level: radgraph.Level
+    left: dict[str, radgraph.GraphEntity], right: dict[str, radgraph.GraphEntity], level: radgraph.Level
 ) -> None:
     values = radgraph.f1_radgraph([left, right, left], [right, left, left], level)
     assert values[0] == values[1]
@@ -151,7 +151,7 @@ def test_symmetric_bounded_and_one_for_identical(
 
 @given(graphs(), graphs())
 def test_a_partial_match_is_also_a_simple_match(
-    left: dict[str, radgraph.Entity], right: dict[str, radgraph.Entity]
+    left: dict[str, radgraph.GraphEntity], right: dict[str, radgraph.GraphEntity]
 ) -> None:
     # Each partial item carries its simple item.
     simple, partial = (radgraph.compare(left, right, level) for level in ("simple", "partial"))

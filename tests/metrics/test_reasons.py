@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.metrics import create
-from radeval_lib.metrics.pair_scores import coverage, share_read, told
+from radeval_lib.metrics.pair_scores import coverage, explanation_record, share_read
 from radeval_lib.metrics.radgraph import character_spans
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.reasons import Finder, Reason, moved
@@ -188,8 +188,8 @@ def test_without_texts_no_word_of_them_is_told() -> None:
         ("m", Reason("error", "c", "finding", "says", "sécret words", reference=(0, 6), candidate=None)),
         ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),
     ]
-    assert "sécret" in json.dumps(told(reasons, "sécret", "sécret"), ensure_ascii=False)
-    bare = told(
+    assert "sécret" in json.dumps(explanation_record(reasons, "sécret", "sécret"), ensure_ascii=False)
+    bare = explanation_record(
         [(name, Reason.of([*_fields(one)])) for name, one in reasons], "sécret", "sécret", texts=False
     )
     assert "sécret" not in json.dumps(bare, ensure_ascii=False)

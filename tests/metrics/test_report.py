@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib.metrics import create, report, score_file
-from radeval_lib.metrics.report import Mark, chart, segments
+from radeval_lib.metrics.report import Highlight, chart, segments
 from workflow import reference_scores
 
 RULES = "green_rules_errors"
@@ -53,7 +53,7 @@ class _Elements(HTMLParser):
 
 _MARKS = st.lists(
     st.builds(
-        Mark,
+        Highlight,
         st.integers(0, 30),
         st.integers(0, 30),
         st.sampled_from(["matched", "significant"]),

@@ -271,7 +271,7 @@ def test_the_gallery_of_pairs_is_judged_in_the_right_direction(data_root) -> Non
 
 
 def test_more_types_than_parquet_has_become_text() -> None:
-    found = pair_files.Found()
+    found = pair_files.FileContent()
     pair_files._take(found, {"reference": "a", "candidate": "b", "n": 1 << 70}, "row 1", [])
     assert found.columns["n"] == {str}
 

@@ -12,10 +12,10 @@ from transformers import AutoModel, AutoTokenizer
 from radeval_lib.data.records import Document
 from radeval_lib.models.classifiers import FrozenEncoder, TextClassifier, fit_probe
 from radeval_lib.models.derived import frozen, shallow, trimmed
-from radeval_lib.models.loading import ModelError
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner.iob import IGNORED, FirstPieceScheme
 from radeval_lib.models.packaged import PACKAGED, packaged_minilm
+from radeval_lib.models.pretrained import ModelError
 
 TEXTS = ["Small left pleural effusion.", "No pneumothorax, cardiomegaly (mild)."]
 

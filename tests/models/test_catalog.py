@@ -11,8 +11,8 @@ import yaml
 from click.testing import CliRunner
 
 from radeval_lib.cli import main
-from radeval_lib.models import catalog, loading
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models import catalog, pretrained
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import MODELS
 
@@ -35,7 +35,7 @@ def test_a_model_in_a_pull_request_is_pinned_to_it() -> None:
 
 
 def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "hub_answers", lambda: True)
+    monkeypatch.setattr(pretrained, "hub_answers", lambda: True)
 
     class Factory:
         given: dict[str, Any]
@@ -45,9 +45,9 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
             cls.given = settings
             return name
 
-    loading.pretrained(Factory, "StanfordAIMI/RadBERT")
+    pretrained.pretrained(Factory, "StanfordAIMI/RadBERT")
     assert Factory.given == {"trust_remote_code": False, "revision": "refs/pr/2"}
-    loading.pretrained(Factory, "someone/else")
+    pretrained.pretrained(Factory, "someone/else")
     assert "revision" not in Factory.given
 
 
@@ -61,12 +61,12 @@ def test_so_are_the_settings_by_which_its_tokenizer_is_checked(monkeypatch: pyte
     class SomeTokenizer:
         from_pretrained = staticmethod(lambda name, **settings: None)
 
-    monkeypatch.setattr(loading, "hub_answers", lambda: True)
+    monkeypatch.setattr(pretrained, "hub_answers", lambda: True)
     for name in ("check_tokenizer", "check_spelling"):
-        monkeypatch.setattr(loading.soundness, name, lambda *_: None)
+        monkeypatch.setattr(pretrained.soundness, name, lambda *_: None)
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", from_pretrained)
-    with pytest.raises(loading.ModelError, match="enough"):
-        loading.pretrained(SomeTokenizer, "StanfordAIMI/RadBERT")
+    with pytest.raises(pretrained.ModelError, match="enough"):
+        pretrained.pretrained(SomeTokenizer, "StanfordAIMI/RadBERT")
     assert given["revision"] == "refs/pr/2"
 
 

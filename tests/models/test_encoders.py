@@ -14,7 +14,7 @@ from radeval_lib.errors import FileError
 from radeval_lib.models.batching import pack
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
-from radeval_lib.models.loading import ModelError, checksum, device_of
+from radeval_lib.models.pretrained import ModelError, checksum, device_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

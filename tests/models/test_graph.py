@@ -29,7 +29,7 @@ from radeval_lib.models.graph.model import (
     within,
 )
 from radeval_lib.models.graph.training import GraphTask, counts, model_of, tally, unit_records
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load
 from tests.data.samples import RADGRAPH, RADGRAPH_TEST, json_bytes

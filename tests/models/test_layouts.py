@@ -18,8 +18,8 @@ from radeval_lib.models import catalog, soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.loading import ModelError, weights
 from radeval_lib.models.ner.iob import IobScheme, IobTagger
+from radeval_lib.models.pretrained import ModelError, weights
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")

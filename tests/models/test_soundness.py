@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.metrics import MetricError, create, score_file
-from radeval_lib.models import loading
+from radeval_lib.models import pretrained
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.loading import ModelError, locate
 from radeval_lib.models.packaged import packaged_minilm
+from radeval_lib.models.pretrained import ModelError, locate
 
 TOKENIZER = ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json")
 
@@ -68,7 +68,7 @@ def test_a_damaged_index_is_told(model: Path, content: str) -> None:
 
 
 def test_a_hub_model_that_cannot_be_had_is_told_at_once(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(loading, "hub_answers", lambda: False)
+    monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
     assert locate("distilbert-base-uncased") == "distilbert-base-uncased"
     with pytest.raises(ModelError, match="the hub cannot be reached"):
         create("bertscore", encoder="nobody/no-such-model").score(["a"], ["b"])

@@ -12,11 +12,11 @@ from nervaluate import Evaluator
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.batching import buckets
-from radeval_lib.models.loading import ModelError
 from radeval_lib.models.ner.entities import Counts, agreement, gold_spans, iob, plain_words, words_of
 from radeval_lib.models.ner.iob import IobScheme, IobTagger, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
 from radeval_lib.models.ner.training import TaggingTask, evaluate, open_tagger, scheme_of
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
 from radeval_lib.synthetic.generator import generate

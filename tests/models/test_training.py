@@ -16,7 +16,7 @@ from torch import nn
 
 from radeval_lib import origin
 from radeval_lib.models import checkpoints
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import Trained, TrainingSettings, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")

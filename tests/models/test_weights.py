@@ -17,9 +17,9 @@ from radeval_lib.cli import main
 from radeval_lib.models import soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.loading import ModelError, fill
 from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.ner.training import TaggingTask
+from radeval_lib.models.pretrained import ModelError, fill
 from radeval_lib.models.summarizers import extractive
 from radeval_lib.models.summarizers.extractive import SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import rexval
-from radeval_lib.data.radpref import Case, FindingError, Rating
+from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import ceilings, rules_judge, summary
@@ -29,7 +29,7 @@ ERRORS = (
 
 
 def test_marks_by_hand():
-    row = ceilings.marked([case(1)], [Rating("1", "C1", "1", 3, ERRORS)]).iloc[0]
+    row = ceilings.marked([case(1)], [RadPrefRating("1", "C1", "1", 3, ERRORS)]).iloc[0]
     counted = ["weighted", "errors", "significant", "stated", "clean", "right", "passable"]
     assert row[counted].tolist() == [1.5, 3, 2, 3, 1, 2, 2]
     assert row["GREEN"] == pytest.approx(1 / 3)
@@ -40,7 +40,7 @@ def test_marks_by_hand():
 
 
 def test_others_are_the_other_radiologists():
-    ratings = [Rating("1", "C1", str(rater), grade, ()) for rater, grade in ((1, 1), (2, 3), (3, 5))]
+    ratings = [RadPrefRating("1", "C1", str(rater), grade, ()) for rater, grade in ((1, 1), (2, 3), (3, 5))]
     frame = ceilings.marked([case(1)], ratings)
     assert frame["others"].tolist() == [4.0, 3.0, 2.0]
 
@@ -53,7 +53,9 @@ def test_ceilings_of_perfect_marks_are_one():
         for candidate in ("C1", "C2"):
             wrong = (number + (candidate == "C2") * 3) % 4
             errors = tuple(FindingError("missing", place, "urgent") for place in range(wrong))
-            ratings += [Rating(one.id, candidate, str(rater), 5 - wrong, errors) for rater in (1, 2, 3)]
+            ratings += [
+                RadPrefRating(one.id, candidate, str(rater), 5 - wrong, errors) for rater in (1, 2, 3)
+            ]
     frame = ceilings.marked(cases, ratings)
     joint = ceilings.joint_ceilings(frame, resamples=20, rng=rng).intervals().set_index("metric")
     assert joint.loc["weighted errors", "value"] == pytest.approx(1.0)

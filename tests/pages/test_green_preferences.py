@@ -4,23 +4,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data.radpref import Case, Rating
+from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
 from radeval_lib.pages.green.preferences import Choice, counted
-from radeval_lib.synthetic import Comparison, GoldError
+from radeval_lib.synthetic import GoldError, ReportDifference
 
 
 def choice(*votes: int | None, confidence: float = 5.0) -> Choice:
     return Choice("1", "reference", "first", "second", votes, confidence)
 
 
-def truth(significant: int, insignificant: int = 0, matched: int = 2) -> Comparison:
+def truth(significant: int, insignificant: int = 0, matched: int = 2) -> ReportDifference:
     errors = [
         GoldError("a", grave, "x", "", "", None, 1)
         for grave in [True] * significant + [False] * insignificant
     ]
-    return Comparison(tuple(errors), tuple("ab"[:matched]), (), 9)
+    return ReportDifference(tuple(errors), tuple("ab"[:matched]), (), 9)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_grades_become_votes():
     case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"}, "", "", "")
     grades = {"1": (2, 5), "2": (3, 3), "3": (4, 5)}
     ratings = [
-        Rating("7", candidate, rater, grade, ())
+        RadPrefRating("7", candidate, rater, grade, ())
         for rater, pair in grades.items()
         for candidate, grade in zip(("C1", "C2"), pair, strict=True)
     ]

@@ -9,11 +9,11 @@ from scipy.special import softmax
 
 from radeval_lib.pages.rales.benchmark_calibration import (
     Scaled,
+    by_effect,
     by_temperature,
     changes,
     most_changed,
     scaled,
-    told,
 )
 
 
@@ -44,7 +44,7 @@ def test_scaling_lowers_what_it_ought_to(found: Scaled) -> None:
 
 def test_a_constant_classifier_is_told_apart(found: Scaled) -> None:
     flat = replace(found, logits=np.tile([2.0, 1.0, 0.0], (300, 1)))
-    assert told({"learned": found, "flat": flat}) == {
+    assert by_effect({"learned": found, "flat": flat}) == {
         "lowers": ["learned"],
         "raises": [],
         "open": [],

@@ -1,6 +1,6 @@
 """What stands in for the paper's encoder and data."""
 
-from radeval_lib.pages.rales.encoders import stand_in
+from radeval_lib.pages.rales.benchmark_encoders import stand_in
 
 
 def test_nothing_stands_in_for_the_papers_own_encoder_and_data() -> None:

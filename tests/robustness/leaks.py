@@ -33,7 +33,7 @@ import pandas as pd
 from radeval_lib import atomic, tables
 from radeval_lib.data import guard
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.metrics.ratescore.scoring import Entity, Explanation
+from radeval_lib.metrics.ratescore.scoring import Explanation, NamedEntity
 from radeval_lib.pages.ratescore import entity_display
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import release
@@ -72,7 +72,7 @@ def page(text: AnnotatedText) -> Files:
 
 
 def entities_shown(text: AnnotatedText) -> Files:
-    found = tuple(Entity(one.text, one.label.upper()) for one in text.entities)
+    found = tuple(NamedEntity(one.text, one.label.upper()) for one in text.entities)
     shown = Explanation(
         reference=found, candidate=(), precision=None, recall=None, score=0.5, notes=()
     )  # fmt: skip

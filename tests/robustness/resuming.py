@@ -128,7 +128,7 @@ def search(folder: Path) -> None:
     from radeval_lib.study.profiles import profile
 
     smoke = profile("smoke")
-    own = fitting.Settings.model_validate(smoke.experiments["rales"])
+    own = fitting.RalesSettings.model_validate(smoke.experiments["rales"])
     own = own.model_copy(update={"trials": {"procedures/all": 3}, "draws": {**own.draws, "all": 2}})
     task = fitting.task_of("procedures", own.rare_class)
     parts = task.parts(roles.load("procedures", roles.SYNTHETIC, size=400, seed=1, root=None))

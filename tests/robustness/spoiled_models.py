@@ -33,9 +33,9 @@ from radeval_lib.models.graph.extraction import open_extractor
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
 from radeval_lib.models.judges.language_model import JudgeTuning, small_model
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.loading import ModelError, pretrained, weights
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_tagger
+from radeval_lib.models.pretrained import ModelError, pretrained, weights
 from radeval_lib.models.soundness import ENCODER
 from radeval_lib.models.summarizers import open_summarizer
 from radeval_lib.models.summarizers.extractive import SentenceSelector

@@ -44,7 +44,7 @@ def test_a_headline_is_told_where_its_numbers_bear_it_out(
 ) -> None:
     run.results_dir.mkdir(parents=True)
     headlines.hand_over(run, "first", evidence=evidence, holds=holds, texts={"lead": "2"})
-    told, missing = headlines.told(run)
+    told, missing = headlines.borne_out(run)
     assert [text for _, text in told] == shown
     assert [entry.id for entry in missing] == waiting
 

@@ -14,7 +14,7 @@ from radeval_lib.data.ratings import rating_table
 from radeval_lib.errors import NotebookError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.ratescore.released import RATESCORE, WITHOUT_SCORER
+from radeval_lib.pages.ratescore.released_models import RATESCORE, WITHOUT_SCORER
 from radeval_lib.study import begin, metric_agreement
 from radeval_lib.study.runs import Run
 

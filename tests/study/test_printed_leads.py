@@ -16,8 +16,8 @@ def test_a_wide_gap_is_established_and_a_narrow_one_needs_dependence() -> None:
         assert lead_of_correlations(0.3, 0.9, 200, kind).sign == -1
         narrow = lead_of_correlations(0.53, 0.51, 200, kind)
         assert narrow.sign == 0
-        assert narrow.told.startswith("unless ")
-    assert "however strongly" in lead_of_correlations(0.5, 0.5, 200, "pearson").told
+        assert narrow.wording.startswith("unless ")
+    assert "however strongly" in lead_of_correlations(0.5, 0.5, 200, "pearson").wording
 
 
 def test_two_intervals_that_are_equal_establish_nothing() -> None:
@@ -30,13 +30,15 @@ def test_shares_are_told_apart_only_where_every_overlap_tells_them_apart() -> No
     assert lead_of_shares(36, 33, 53).sign == 0
     assert lead_of_shares(33, 12, 53).sign == 1
     assert lead_of_shares(12, 33, 53).sign == -1
-    assert lead_of_shares(570, 565, 847).told.startswith("p from ")
+    assert lead_of_shares(570, 565, 847).wording.startswith("p from ")
     # One case apart, of which none or some may be shared: the exact test gives 1 each time.
-    assert lead_of_shares(33, 32, 53).told == "p = 1 however the right cases overlap"
+    assert lead_of_shares(33, 32, 53).wording == "p = 1 however the right cases overlap"
 
 
 def test_means_are_told_apart_by_their_spread_and_number() -> None:
     # Independent means of 100 cases with standard deviation 1: standard error 0.141, times 1.984 is 0.281.
     assert lead_of_means((0.29, 1.0), (0.0, 1.0), 100).sign == 1
     assert lead_of_means((0.0, 1.0), (0.29, 1.0), 100).sign == -1
-    assert lead_of_means((0.27, 1.0), (0.0, 1.0), 100).told.startswith("unless their errors correlate at 0.0")
+    assert lead_of_means((0.27, 1.0), (0.0, 1.0), 100).wording.startswith(
+        "unless their errors correlate at 0.0"
+    )

@@ -205,7 +205,12 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
         "holds in part",
         "print",
     )
-    assert (row["synthetic"], row["checks"], row["failing"], row["untold"]) == ("own experiment", 1, 0, 0)
+    assert (row["synthetic"], row["checks"], row["failing"], row["undetermined"]) == (
+        "own experiment",
+        1,
+        0,
+        0,
+    )
     assert (card.drop(_exhibit())["verdict"] == "not attempted").all()
     assert len(audit(read_all(run.output_dir))) == 1
 
@@ -217,7 +222,7 @@ def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     row = card.loc[_exhibit()]
     assert (row["verdict"], row["evidence"]) == ("holds on other data", "open")
-    assert (row["print"], row["untold"]) == ("cannot tell", 1)
+    assert (row["print"], row["undetermined"]) == ("cannot tell", 1)
 
 
 def test_released_numbers_do_not_hide_what_print_contradicts(run: Run) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from radeval_lib.synthetic import (
     CATEGORIES,
     ErrorPair,
-    Finding,
+    PlannedFinding,
     Statement,
     SyntheticError,
     compare,
@@ -114,12 +114,12 @@ def test_impression_says_the_error_too() -> None:
 
 
 def test_several_errors_on_one_finding() -> None:
-    report = report_with(Finding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
+    report = report_with(PlannedFinding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
     pair = inject(report, [("c", True), ("d", True), ("e", True)])
     assert made(pair) == {("c", True): 1, ("d", True): 1, ("e", True): 1}
 
 
-def report_with(*findings: Finding):  # type: ignore[no-untyped-def]
+def report_with(*findings: PlannedFinding):  # type: ignore[no-untyped-def]
     """A chest radiograph with these findings only."""
     report = report_at(0, 0, style="hospital", modality_anatomy=("X-Ray", "CHEST"))
     return rerender(report, tuple(Statement(uid, finding, uid) for uid, finding in enumerate(findings)))
@@ -142,19 +142,19 @@ def report_with(*findings: Finding):  # type: ignore[no-untyped-def]
     ],
 )
 def test_differences_by_hand(before: dict, after: dict, expected: list) -> None:  # type: ignore[type-arg]
-    one, two = (report_with(Finding("nodule", **attributes)) for attributes in (before, after))
+    one, two = (report_with(PlannedFinding("nodule", **attributes)) for attributes in (before, after))
     assert [(e.category, e.significant) for e in compare(one, two).errors] == expected
 
 
 def test_severity_by_hand() -> None:
-    one, two, three = (report_with(Finding("pleural_effusion", severity=s)) for s in (0, 1, 3))
+    one, two, three = (report_with(PlannedFinding("pleural_effusion", severity=s)) for s in (0, 1, 3))
     assert [(e.category, e.significant) for e in compare(one, two).errors] == [("d", False)]
     assert [(e.category, e.significant) for e in compare(one, three).errors] == [("d", True)]
 
 
 def test_errors_on_minor_findings_never_matter() -> None:
-    one = report_with(Finding("granuloma", place="upper_lobe", side="left"))
-    two = report_with(Finding("granuloma", place="lung_base", side="right"))
+    one = report_with(PlannedFinding("granuloma", place="upper_lobe", side="left"))
+    two = report_with(PlannedFinding("granuloma", place="lung_base", side="right"))
     assert [(e.category, e.significant) for e in compare(one, two).errors] == [("c", False)]
 
 
@@ -166,8 +166,8 @@ def test_a_report_has_no_error_against_itself() -> None:
 
 
 def test_potential_errors_by_hand() -> None:
-    one = report_with(Finding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
-    two = report_with(Finding("nodule", change="new"), Finding("pneumothorax"))
+    one = report_with(PlannedFinding("nodule", place="upper_lobe", side="left", size_mm=(10,)))
+    two = report_with(PlannedFinding("nodule", change="new"), PlannedFinding("pneumothorax"))
     # presence, place and size of the nodule; the candidate's pneumothorax and its comparison
     assert compare(one, two).potential == 5
     assert [e.category for e in compare(one, two).errors] == ["a", "e"]
@@ -180,7 +180,7 @@ def test_same_seed_same_pair() -> None:
 
 
 def test_infeasible_and_unknown_requests() -> None:
-    report = report_with(Finding("granuloma"))
+    report = report_with(PlannedFinding("granuloma"))
     with pytest.raises(SyntheticError, match="error_pairs"):
         inject(report, [("f", True)])
     assert not feasible(report, ("f", True))

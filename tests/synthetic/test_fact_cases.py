@@ -7,13 +7,13 @@ from collections import defaultdict
 import numpy as np
 
 from radeval_lib.roles.generated_facts import CLINICIANS, note_judgements
-from radeval_lib.synthetic import Denial, Finding, Normal, Remark, Statement
+from radeval_lib.synthetic import Denial, Normal, PlannedFinding, Remark, Statement
 from radeval_lib.synthetic.fact_cases import SYSTEMS, fact_cases, facts
 
 
 def test_facts_by_hand() -> None:
     plan = (
-        Statement(0, Finding("effusion", side="left", severity=1, change="new"), 0),
+        Statement(0, PlannedFinding("effusion", side="left", severity=1, change="new"), 0),
         Statement(1, Denial(("pneumothorax", "consolidation")), 0),
         Statement(2, Normal("heart"), 0),
         Statement(3, Remark("technique"), 0),

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from radeval_lib.synthetic import PERFECT, Rater, SyntheticError, error_pairs, panel, rate, rate_all
-from radeval_lib.synthetic.difference import Comparison, GoldError
+from radeval_lib.synthetic.difference import GoldError, ReportDifference
 from radeval_lib.synthetic.raters import MINDS
 
 
 @pytest.fixture(scope="module")
-def comparisons() -> list[Comparison]:
+def comparisons() -> list[ReportDifference]:
     """Candidates with 0 to 6 errors."""
     return [pair.comparison for pair in error_pairs(300, 11)]
 
 
-def test_a_perfect_rater_counts_exactly(comparisons: list[Comparison]) -> None:
+def test_a_perfect_rater_counts_exactly(comparisons: list[ReportDifference]) -> None:
     for comparison in comparisons:
         rating = rate(comparison, PERFECT)
         assert rating.significant == comparison.count(True)
@@ -27,7 +27,7 @@ def test_a_perfect_rater_counts_exactly(comparisons: list[Comparison]) -> None:
             assert rating.grade == 5
 
 
-def test_a_blind_rater_sees_nothing(comparisons: list[Comparison]) -> None:
+def test_a_blind_rater_sees_nothing(comparisons: list[ReportDifference]) -> None:
     blind = Rater(sensitivity=0, minor_sensitivity=0, false_alarms=0, noise=0)
     for comparison in comparisons[:50]:
         rating = rate(comparison, blind)
@@ -35,7 +35,7 @@ def test_a_blind_rater_sees_nothing(comparisons: list[Comparison]) -> None:
         assert rating.grade == 5
 
 
-def test_sensitivity_is_the_share_noticed(comparisons: list[Comparison]) -> None:
+def test_sensitivity_is_the_share_noticed(comparisons: list[ReportDifference]) -> None:
     """Of several hundred errors, the share noticed lies within 0.08 (over 3 sd) of the parameter."""
     for sensitivity in (0.3, 0.8):
         rater = Rater(sensitivity=sensitivity, minor_sensitivity=sensitivity, false_alarms=0, noise=0)
@@ -44,14 +44,14 @@ def test_sensitivity_is_the_share_noticed(comparisons: list[Comparison]) -> None
         assert abs(noticed - sensitivity) < 0.08
 
 
-def test_false_alarms_have_their_mean(comparisons: list[Comparison]) -> None:
+def test_false_alarms_have_their_mean(comparisons: list[ReportDifference]) -> None:
     rater = Rater(sensitivity=0, minor_sensitivity=0, false_alarms=0.5)
     alarms = [rate(c, rater, 2, str(i)).total for i, c in enumerate(comparisons)]
     assert abs(np.mean(alarms) - 0.5) < 0.15  # sd of the mean: sqrt(0.5 / 300) = 0.04
 
 
 @pytest.mark.parametrize("step", [1.0, 0.5, 0.25])
-def test_grades_are_multiples_of_the_granularity(comparisons: list[Comparison], step: float) -> None:
+def test_grades_are_multiples_of_the_granularity(comparisons: list[ReportDifference], step: float) -> None:
     grades = [rate(c, Rater(granularity=step), 3, str(i)).grade for i, c in enumerate(comparisons)]
     assert all(0 <= grade <= 5 and (grade / step).is_integer() for grade in grades)
     assert len(set(grades)) > 4
@@ -62,7 +62,7 @@ def test_raters_mind_different_things() -> None:
         return GoldError("b", significant, concept, "", "", None, None)
 
     errors = (error("edema", True), error("nodule", True), error("nodule", True), error("rib", False))
-    comparison = Comparison(errors, ("heart", "aorta", "hilum"), (), 9)
+    comparison = ReportDifference(errors, ("heart", "aorta", "hilum"), (), 9)
     lost = {name: minds(comparison, 3, 1) for name, minds in MINDS.items()}
     # The worst error: 2.5 and a quarter for each further significant one. The impression: 3 of 6 findings.
     assert lost == pytest.approx(
@@ -71,13 +71,13 @@ def test_raters_mind_different_things() -> None:
     assert {name: minds(comparison, 0, 0) for name, minds in MINDS.items()} == dict.fromkeys(MINDS, 0)
 
 
-def test_more_errors_lower_grades(comparisons: list[Comparison]) -> None:
+def test_more_errors_lower_grades(comparisons: list[ReportDifference]) -> None:
     grades = [rate(c, PERFECT).grade for c in comparisons]
     errors = [c.count(True) for c in comparisons]
     assert np.corrcoef(grades, [sum(e.values()) for e in errors])[0, 1] < -0.5
 
 
-def test_raters_are_seeded_and_differ(comparisons: list[Comparison]) -> None:
+def test_raters_are_seeded_and_differ(comparisons: list[ReportDifference]) -> None:
     raters = panel(6, seed=4)
     assert len({(r.sensitivity, r.minor_sensitivity, r.false_alarms) for r in raters}) == 6
     assert {r.minds for r in raters} == set(MINDS)

@@ -17,8 +17,8 @@ from radeval_lib.synthetic import (
     MIMIC_RRS_PAIRS,
     STYLES,
     Denial,
-    Finding,
     Normal,
+    PlannedFinding,
     Statement,
     SyntheticError,
     SyntheticReport,
@@ -84,7 +84,7 @@ def test_every_statement_is_said_once_and_in_order() -> None:
 def test_reports_do_not_contradict_themselves() -> None:
     lexicon = load_lexicon()
     for report in generate(1500, 22):
-        findings = [s.content for s in report.plan if isinstance(s.content, Finding)]
+        findings = [s.content for s in report.plan if isinstance(s.content, PlannedFinding)]
         present = frozenset(finding.concept for finding in findings)
         assert len(present) == len(findings)
         for statement in report.plan:
@@ -134,7 +134,7 @@ def test_denials_are_negated_in_text_and_gold() -> None:
 
 def test_findings_are_not_negated() -> None:
     for report in generate(800, 24):
-        for text, rate, _ in sentences_of(report, Finding):
+        for text, rate, _ in sentences_of(report, PlannedFinding):
             assert not _CUE.search(_PSEUDO.sub("", text)), text
             assert not any(label.startswith("Non-") for label in rate), text
 
@@ -144,7 +144,7 @@ def test_uncertain_findings_are_obs_u() -> None:
         contents = {statement.uid: statement.content for statement in report.plan}
         for sentence in report.findings.sentences:
             first = contents[sentence.statements[0]]
-            if isinstance(first, Finding) and len(sentence.statements) == 1:
+            if isinstance(first, PlannedFinding) and len(sentence.statements) == 1:
                 observed = [
                     e.label
                     for e in report.findings.radgraph
@@ -179,7 +179,7 @@ def test_scope_over_a_coordinated_list() -> None:
 
 
 def test_a_finding_by_hand() -> None:
-    finding = Finding("pleural_effusion", side="left", severity=1, change="unchanged")
+    finding = PlannedFinding("pleural_effusion", side="left", severity=1, change="unchanged")
     wording = 2 << (8 * 10)  # not one of the frames whose verb is the change
     text = realize((Statement(0, finding, wording),), "hospital")
     assert text.text == "There is a stable small left pleural effusion."
@@ -203,7 +203,7 @@ def test_a_finding_by_hand() -> None:
 
 
 def test_a_located_finding_with_a_diagnosis_by_hand() -> None:
-    finding = Finding("consolidation", place="lower_lobe", side="right", suggests="pneumonia")
+    finding = PlannedFinding("consolidation", place="lower_lobe", side="right", suggests="pneumonia")
     wording = 4 << (8 * 4)  # the place behind the noun, in full
     text = realize((Statement(0, finding, wording),), "hospital")
     assert text.text == "There is a consolidation in the right lower lobe, suggestive of pneumonia."
@@ -228,8 +228,8 @@ def test_a_located_finding_with_a_diagnosis_by_hand() -> None:
 
 def test_chexpert_by_hand() -> None:
     plan = (
-        Statement(0, Finding("pleural_effusion", side="left"), 0),
-        Statement(1, Finding("opacity", certainty="uncertain", suggests="pneumonia"), 0),
+        Statement(0, PlannedFinding("pleural_effusion", side="left"), 0),
+        Statement(1, PlannedFinding("opacity", certainty="uncertain", suggests="pneumonia"), 0),
         Statement(2, Denial(("pneumothorax", "edema")), 0),
         Statement(3, Normal("heart_size"), 0),
     )
@@ -246,7 +246,10 @@ def test_chexpert_by_hand() -> None:
 
 def test_no_finding() -> None:
     lexicon = load_lexicon()
-    plan = (Statement(0, Finding("ett", place="above_carina"), 0), Statement(1, Denial(("pneumothorax",)), 0))
+    plan = (
+        Statement(0, PlannedFinding("ett", place="above_carina"), 0),
+        Statement(1, Denial(("pneumothorax",)), 0),
+    )
     labels = chexpert_labels(lexicon, plan, chest=True)
     assert labels["Support Devices"] == 1
     assert labels["No Finding"] == 1
@@ -298,7 +301,7 @@ def test_streaming_takes_constant_memory() -> None:
 def test_min_findings() -> None:
     for report in generate(100, 32, modality_anatomy=("CT", "ABDOMEN-PELVIS"), min_findings=5):
         lexicon = load_lexicon()
-        found = [s.content for s in report.plan if isinstance(s.content, Finding)]
+        found = [s.content for s in report.plan if isinstance(s.content, PlannedFinding)]
         assert sum(not lexicon.concepts[finding.concept].device for finding in found) >= 5
 
 
@@ -328,7 +331,7 @@ def test_styles_differ() -> None:
             lexicon.concepts[s.content.concept]
             for report in reports
             for s in report.plan
-            if isinstance(s.content, Finding)
+            if isinstance(s.content, PlannedFinding)
         ]
         rare[style] = sum(concept.rare for concept in concepts) / len(concepts)
     assert length["encyclopaedic"] > length["hospital"] + 1
@@ -341,7 +344,7 @@ def test_sexes_keep_their_organs() -> None:
         for report in generate(200, 34, modality_anatomy=pair):
             other = {"female": "male", "male": "female"}[report.sex]
             for statement in report.plan:
-                if isinstance(statement.content, Finding):
+                if isinstance(statement.content, PlannedFinding):
                     assert other not in lexicon.concepts[statement.content.concept].scope.sexes
 
 
@@ -360,11 +363,11 @@ def test_indications_lead_to_their_procedure() -> None:
 def test_impression_follows_from_the_findings() -> None:
     lexicon = load_lexicon()
     for report in generate(800, 35):
-        stated = {s.content.concept for s in report.plan if isinstance(s.content, Finding)}
+        stated = {s.content.concept for s in report.plan if isinstance(s.content, PlannedFinding)}
         majors = {key for key in stated if lexicon.concepts[key].major and not lexicon.concepts[key].device}
         uids = {s.uid: s.content for s in report.plan}
         said = {uid for sentence in report.impression.sentences for uid in sentence.statements if uid >= 0}
-        told = {content.concept for uid in said if isinstance(content := uids[uid], Finding)}
+        told = {content.concept for uid in said if isinstance(content := uids[uid], PlannedFinding)}
         assert told <= stated
         assert len(told & majors) == min(4, len(majors))
 
@@ -385,7 +388,7 @@ def test_every_attribute_is_said() -> None:
                     said.get(uid, "") + " " + report.findings.text[sentence.start : sentence.end].lower()
                 )
         for uid, finding in contents.items():
-            if not isinstance(finding, Finding):
+            if not isinstance(finding, PlannedFinding):
                 continue
             text, concept = said[uid], lexicon.concepts[finding.concept]
             if finding.size_mm:

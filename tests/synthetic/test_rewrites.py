@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from radeval_lib.synthetic import (
     HEURISTICS,
     Denial,
-    Finding,
     Normal,
+    PlannedFinding,
     SyntheticError,
     compare,
     generate,
@@ -79,7 +79,7 @@ def test_opposites() -> None:
             if isinstance(statement.content, Normal):
                 assert statement.content.opposite
         errors = compare(report, turned).count()
-        findings = sum(isinstance(s.content, Finding) for s in report.plan)
+        findings = sum(isinstance(s.content, PlannedFinding) for s in report.plan)
         normals = sum(isinstance(s.content, Normal) for s in report.plan)
         assert errors["b"] == findings
         assert errors["a"] == len(denied(report.plan)) + normals

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.ratescore.scoring import (
     Cosine,
     Empty,
-    Entity,
     Explanation,
+    NamedEntity,
     Options,
     Orientation,
     PenaltyRule,
@@ -28,20 +28,12 @@ from radeval_lib.metrics.ratescore.scoring import (
 )
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 
+if TYPE_CHECKING:
+    from radeval_lib.models.encoders import Encoder
+    from radeval_lib.models.ner.entities import Tagger
+
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
-
-
-class Tagger(Protocol):
-    """See :class:`radeval_lib.models.ner.entities.Tagger`."""
-
-    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]: ...
-
-
-class Encoder(Protocol):
-    """See :class:`radeval_lib.models.encoders.Encoder`."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 class _Reading:
@@ -49,7 +41,7 @@ class _Reading:
 
     __slots__ = ("entities", "notes")
 
-    def __init__(self, entities: tuple[Entity, ...], notes: tuple[str, ...]) -> None:
+    def __init__(self, entities: tuple[NamedEntity, ...], notes: tuple[str, ...]) -> None:
         self.entities, self.notes = entities, notes
 
 
@@ -168,7 +160,7 @@ class RaTEScore(Metric):
             )
         return self._encoder
 
-    def entities(self, texts: Sequence[str]) -> list[tuple[Entity, ...]]:
+    def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
         """The entities of each text, in order."""
         found = self._read(list(dict.fromkeys(texts)))
         return [found[text].entities for text in texts]
@@ -199,7 +191,7 @@ class RaTEScore(Metric):
             yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in ours)
             yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
             return
-        told = set()
+        reported = set()
         for own, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
             for term in direction.matches:
                 kind, span = own[term.query]
@@ -211,7 +203,7 @@ class RaTEScore(Metric):
                 rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
                 rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
                 # Where two entities are each other's nearest, once is enough.
-                if not matched or (kind, other, *spans) not in told:
+                if not matched or (kind, other, *spans) not in reported:
                     yield Reason(
                         "matched" if matched else "unmatched",
                         kind,
@@ -220,7 +212,7 @@ class RaTEScore(Metric):
                         reference=spans[0],
                         candidate=spans[1],
                     )
-                told.add((other, kind, *spans))
+                reported.add((other, kind, *spans))
 
     def _explained(self, reference: _Reading, candidate: _Reading, vectors: Vectors) -> Explanation:
         notes = [f"reference: {note}" for note in reference.notes]
@@ -240,7 +232,7 @@ class RaTEScore(Metric):
     def _kept(self) -> _KeptReadings | None:
         """What earlier runs found, unless the tagger is a stand-in."""
         if self._readings is None and self._cache is not None and self._by_name:
-            from radeval_lib.models.loading import checksum, device_of
+            from radeval_lib.models.pretrained import checksum, device_of
 
             precision = "bf16" if device_of(self.device).type == "cuda" else "fp32"
             how = (
@@ -261,7 +253,7 @@ class RaTEScore(Metric):
         cut = self._cut(distinct)
         return {
             text: _Reading(
-                tuple(Entity(*entity) for sentence in row for entity in tagged[sentence]),
+                tuple(NamedEntity(*entity) for sentence in row for entity in tagged[sentence]),
                 tuple(_notes(text, row, cut)),
             )
             for text, row in zip(texts, sentences, strict=True)
@@ -293,7 +285,7 @@ class _KeptReadings:
         for key, value in self._blobs.get(keys).items():
             text = keys[key]
             entities, notes = json.loads(value)
-            found[text] = _Reading(tuple(Entity(*entity) for entity in entities), tuple(notes))
+            found[text] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
         return found
 
     def put(self, readings: dict[str, _Reading]) -> None:
@@ -324,7 +316,7 @@ class Vectors:
         self._matrix = np.vstack((self._matrix, block)) if len(self._matrix) else block
         self._place.update({text: len(self._place) + index for index, text in enumerate(new)})
 
-    def rows(self, entities: Sequence[Entity]) -> NDArray[np.float64]:
+    def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
         return self._matrix[[self._place[entity.text] for entity in entities]]
 
 

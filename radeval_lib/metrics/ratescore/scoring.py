@@ -187,18 +187,18 @@ def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int
     return marks
 
 
-class Entity(NamedTuple):
+class NamedEntity(NamedTuple):
     """A named entity: its text and its type, one of the five."""
 
     text: str
     type: str
 
 
-def entities_of(pairs: Sequence[tuple[str, str]]) -> tuple[Entity, ...]:
+def entities_of(pairs: Sequence[tuple[str, str]]) -> tuple[NamedEntity, ...]:
     """(text, type) pairs as entities."""
-    if isinstance(pairs, tuple) and all(type(pair) is Entity for pair in pairs):
+    if isinstance(pairs, tuple) and all(type(pair) is NamedEntity for pair in pairs):
         return pairs
-    return tuple(Entity(text, kind) for text, kind in pairs)
+    return tuple(NamedEntity(text, kind) for text, kind in pairs)
 
 
 class Match(NamedTuple):
@@ -270,8 +270,8 @@ class Explanation:
     notes : what a reader should know: no sentence, no entity, a sentence cut, characters replaced.
     """
 
-    reference: tuple[Entity, ...]
-    candidate: tuple[Entity, ...]
+    reference: tuple[NamedEntity, ...]
+    candidate: tuple[NamedEntity, ...]
     precision: Direction | None
     recall: Direction | None
     score: float
@@ -416,7 +416,7 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / total if total else 0.0
 
 
-def _absent(reference: Sequence[Entity], candidate: Sequence[Entity]) -> str:
+def _absent(reference: Sequence[NamedEntity], candidate: Sequence[NamedEntity]) -> str:
     sides = [name for name, side in (("reference", reference), ("candidate", candidate)) if not side]
     return f"no entity in the {' and the '.join(sides)}"
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, pack, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
-from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan
 from radeval_lib.models.ner.iob import fast_tokenizer
+from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

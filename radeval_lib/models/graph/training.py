@@ -19,8 +19,8 @@ from radeval_lib.models.graph.model import (
     units,
     within,
 )
-from radeval_lib.models.loading import ModelError
 from radeval_lib.models.ner.entities import plain_words
+from radeval_lib.models.pretrained import ModelError
 
 if TYPE_CHECKING:
     import torch

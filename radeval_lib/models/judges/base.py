@@ -47,7 +47,8 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """What a judge is asked: the task, the criteria, both reports and the layout of the answer.
 
     In words of our own, with the parts of the released prompt; a released model is asked in the wording
-    that it was trained on (:mod:`radeval_lib.models.judges.released`). Of each report so many words are kept.
+    that it was trained on (:mod:`radeval_lib.models.judges.green_prompt`). Of each report so many words are
+    kept.
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
     listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)

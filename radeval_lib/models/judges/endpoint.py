@@ -23,7 +23,7 @@ from tenacity import (
 )
 
 from radeval_lib.models.judges.base import JudgeError, Keep, Pair, prompt
-from radeval_lib.models.judges.released import is_released, released_chat, released_prompt
+from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
 _AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
 _LONGEST_PAUSE = 60.0

@@ -8,10 +8,10 @@ from typing import Any
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models import loading, soundness
+from radeval_lib.models import pretrained, soundness
 from radeval_lib.models.batching import IGNORED, padded, stacked
 from radeval_lib.models.judges.base import LONGEST, JudgeError, Keep, Pair, prompt
-from radeval_lib.models.judges.released import is_released, released_chat, released_prompt
+from radeval_lib.models.judges.green_prompt import is_released, released_chat, released_prompt
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
 _AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
@@ -40,10 +40,10 @@ class CausalJudge:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
-        where = loading.locate(model)
-        self._device = loading.device_of(device)
-        self.tokenizer: Any = loading.pretrained(AutoTokenizer, where)
-        self.model: Any = loading.weights(AutoModelForCausalLM, where, soundness.LANGUAGE_MODEL)
+        where = pretrained.locate(model)
+        self._device = pretrained.device_of(device)
+        self.tokenizer: Any = pretrained.pretrained(AutoTokenizer, where)
+        self.model: Any = pretrained.weights(AutoModelForCausalLM, where, soundness.LANGUAGE_MODEL)
         if self._device.type == "cuda":
             self.model.to(torch.bfloat16)
         self.model.to(self._device).eval()
@@ -57,7 +57,7 @@ class CausalJudge:
         if self._new >= self._length:
             wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
             raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
-        self._name = f"{Path(where).name}|{loading.checksum(where)}"
+        self._name = f"{Path(where).name}|{pretrained.checksum(where)}"
 
     @property
     def signature(self) -> str:
@@ -75,7 +75,7 @@ class CausalJudge:
         for start in range(0, len(order), self._batch):
             places = order[start : start + self._batch]
             batch = padded(self.tokenizer, (prompts[place] for place in places)).to(self._device)
-            with torch.inference_mode(), loading.quiet():
+            with torch.inference_mode(), pretrained.quiet():
                 pad = self.tokenizer.pad_token_id
                 output = self.model.generate(
                     **batch, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
@@ -129,7 +129,7 @@ class JudgeTuning:
             settings = LoraConfig(
                 task_type=TaskType.CAUSAL_LM, r=lora, lora_alpha=2 * lora, target_modules="all-linear"
             )
-            with loading.quiet():
+            with pretrained.quiet():
                 module = get_peft_model(module, settings)
         self._lora = bool(lora)
         self.module = module
@@ -168,7 +168,7 @@ class JudgeTuning:
     def save(self, folder: str | Path) -> None:
         """Write weights, with adapters merged into them, configuration and tokenizer."""
         module = self.module.merge_and_unload() if self._lora else self.module
-        loading.save_checkpoint(folder, module, self.tokenizer)
+        pretrained.save_checkpoint(folder, module, self.tokenizer)
 
 
 def small_model(
@@ -207,7 +207,7 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     """A causal language model in safetensors and its tokenizer, to be fine-tuned."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = loading.pretrained(AutoTokenizer, name)
+    tokenizer = pretrained.pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return loading.weights(AutoModelForCausalLM, name, soundness.LANGUAGE_MODEL), tokenizer
+    return pretrained.weights(AutoModelForCausalLM, name, soundness.LANGUAGE_MODEL), tokenizer

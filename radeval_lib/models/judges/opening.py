@@ -8,7 +8,7 @@ from pathlib import Path
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
 from radeval_lib.models.judges.rules import RulesJudge
-from radeval_lib.models.loading import ADDRESSES, RULES
+from radeval_lib.models.pretrained import ADDRESSES, RULES
 
 
 class CachedJudge:

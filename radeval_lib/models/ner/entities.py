@@ -127,7 +127,7 @@ WordSpan = tuple[int, int, str]
 
 
 @dataclass
-class Agreement:
+class EntityAgreement:
     """Strict agreement over a corpus."""
 
     overall: Counts = field(default_factory=Counts)
@@ -143,10 +143,10 @@ class Agreement:
 
 def agreement(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
-) -> Agreement:
+) -> EntityAgreement:
     """Compare predicted with gold spans of sentences of so many words, types in any case; what occurs twice
     counts once."""
-    result = Agreement()
+    result = EntityAgreement()
     for wanted, found, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}
         guess = {(start, end, kind.upper()) for start, end, kind in found}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.derived import trimmed, untrained
-from radeval_lib.models.loading import ModelError
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED
+from radeval_lib.models.pretrained import ModelError
 
 
 def prepare(

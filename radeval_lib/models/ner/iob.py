@@ -20,8 +20,8 @@ from radeval_lib.models.batching import (
     stacked,
 )
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, pretrained, save_checkpoint, weights
 from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
+from radeval_lib.models.pretrained import ModelError, device_of, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ class IobScheme:
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
-        told = labelled(self.labels)
-        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_TAGGER, **told)
+        config = labelled(self.labels)
+        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_TAGGER, **config)
 
     def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         encoded = self._encoded([words])[0]

@@ -22,9 +22,9 @@ from radeval_lib.models.encoders import (
     places_of_spans,
     well_formed,
 )
-from radeval_lib.models.loading import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.ner.entities import WordSpan, words_of
 from radeval_lib.models.ner.iob import fast_tokenizer
+from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.loading import ModelError
-from radeval_lib.models.ner.entities import Agreement, agreement, gold_spans, plain_words
+from radeval_lib.models.ner.entities import EntityAgreement, agreement, gold_spans, plain_words
 from radeval_lib.models.ner.iob import IobScheme, IobTagger, Scheme
 from radeval_lib.models.ner.span_scheme import SETTINGS, SpanScheme, SpanSettings, SpanTagger
+from radeval_lib.models.pretrained import ModelError
 
 if TYPE_CHECKING:
     import torch
@@ -30,7 +30,7 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
 
 
-def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> Agreement:
+def evaluate(scheme: Scheme, sentences: Sequence[AnnotatedSentence]) -> EntityAgreement:
     """Strict agreement of a tagger with annotated sentences, whole and by type."""
     words = [plain_words(sentence) for sentence in sentences]
     return agreement(list(map(gold_spans, sentences)), scheme.predict(words), list(map(len, words)))
@@ -55,8 +55,8 @@ class TaggingTask:
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
         found = evaluate(self.scheme, records)
-        told = {name: float(getattr(found.overall, name)) for name in ("f1", "precision", "recall")}
-        return {**told, "accuracy": found.accuracy}
+        measures = {name: float(getattr(found.overall, name)) for name in ("f1", "precision", "recall")}
+        return {**measures, "accuracy": found.accuracy}
 
     def save(self, folder: str | Path) -> None:
         self.scheme.save(folder)

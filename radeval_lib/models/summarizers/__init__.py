@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers.base import Summarizer, rouge_l, sentences
 from radeval_lib.models.summarizers.extractive import (
     SELECTOR,
     ClusterExtractor,
     Encode,
-    Lead,
+    LeadSentences,
     SentenceSelector,
 )
 
@@ -24,7 +24,7 @@ def open_summarizer(
 ) -> Summarizer:
     """The summarizer of that name."""
     if str(name) == LEAD:
-        return Lead(3)
+        return LeadSentences(3)
     if str(name) == CLUSTERS or (Path(name) / SELECTOR).is_file():
         if encode is None:
             wrong = f"the summarizer {Path(name).name!r} needs sentence vectors"

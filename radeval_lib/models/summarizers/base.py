@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.stats import tokens
 
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import soundness
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
@@ -31,7 +31,7 @@ def _positive(value: int, name: str) -> int:
     return value
 
 
-class Lead:
+class LeadSentences:
     """The first ``count`` sentences of the findings."""
 
     def __init__(self, count: int = 3) -> None:

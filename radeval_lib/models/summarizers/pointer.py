@@ -17,7 +17,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import ModelError, device_of, fill, save_parts
+from radeval_lib.models.pretrained import ModelError, device_of, fill, save_parts
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]

@@ -13,7 +13,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, stacked
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.loading import (
+from radeval_lib.models.pretrained import (
     ModelError,
     device_of,
     locate,

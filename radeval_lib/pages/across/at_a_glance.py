@@ -37,10 +37,10 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")
 def findings(run: Run) -> HTML:
     """The headlines that this build bears out, numbered, each with a link to its page; the rest is folded."""
     items = []
-    for entry, text in headlines.told(run)[0]:
-        told = _BOLD.sub(r"<strong>\1</strong>", escape(text))
+    for entry, text in headlines.borne_out(run)[0]:
+        sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
-        items.append(f"<li>{told} {link(entry.notebook, place, MORE)}</li>")
+        items.append(f"<li>{sentence} {link(entry.notebook, place, MORE)}</li>")
     shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
     if rest := items[FIRST:]:
         listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
@@ -52,7 +52,7 @@ def findings(run: Run) -> HTML:
 
 def waiting(run: Run) -> int:
     """How many headlines need data that this build does not have."""
-    return len(headlines.told(run)[1])
+    return len(headlines.borne_out(run)[1])
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.generator import Pair, generate
-from radeval_lib.synthetic.records import Denial, Finding, Style
+from radeval_lib.synthetic.records import Denial, PlannedFinding, Style
 
 CHEST: Pair = ("X-Ray", "CHEST")
 
@@ -26,7 +26,7 @@ _PERCENTILES = (5, 25, 50, 75, 95)
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class TextProfile:
     """Lengths and negations of a set of texts.
 
     ``sentence_words`` and ``report_words``: percentiles 5, 25, 50, 75 and 95 of the words per sentence and
@@ -54,8 +54,8 @@ class Closeness:
 
     coverage: float
     type_coverage: float
-    real: Profile
-    generated: Profile
+    real: TextProfile
+    generated: TextProfile
     gold_negated: float
     long_copies: int
     missing: tuple[tuple[str, int], ...]
@@ -101,7 +101,7 @@ def mentions(sentence: str) -> tuple[int, int]:
     return found, denied
 
 
-def profile(texts: Iterable[str]) -> Profile:
+def profile(texts: Iterable[str]) -> TextProfile:
     """Lengths and negations of texts, by the rules of this module."""
     sentence_words: list[int] = []
     report_words: list[int] = []
@@ -116,7 +116,7 @@ def profile(texts: Iterable[str]) -> Profile:
             negated += bool(_BEFORE.search(part.lower()) or _BEHIND.search(part.lower()))
             counts = mentions(part)
             mentioned, denied = mentioned + counts[0], denied + counts[1]
-    return Profile(
+    return TextProfile(
         _percentiles(sentence_words),
         _percentiles(report_words),
         _percentiles(report_sentences),
@@ -159,7 +159,7 @@ def measure(
             texts.append(text)
             contents = [statement.content for statement in report.plan]
             denied += sum(len(content.concepts) for content in contents if isinstance(content, Denial))
-            mentioned += sum(isinstance(content, Finding) for content in contents)
+            mentioned += sum(isinstance(content, PlannedFinding) for content in contents)
         for part in sentences(text):
             said = tuple(words(part))
             if len(said) > 8 and said in whole_sentences:

@@ -149,10 +149,10 @@ def flaws(scripts: Mapping[str, ModuleType], changed: Mapping[str, int]) -> pd.D
         {
             "set": name,
             "name": flaw,
-            "what the released script does": told,
+            "what the released script does": deed,
             "reports changed": changed.get(flaw),
         }
         for name, module in scripts.items()
-        for flaw, told in module.FLAWS.items()
+        for flaw, deed in module.FLAWS.items()
     )
     return frame if changed else frame.drop(columns="reports changed")

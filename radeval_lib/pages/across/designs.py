@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from radeval_lib.pages.green.correlations import PrintedTaus
 from radeval_lib.pages.ratescore.correlations import pairs_assumed
-from radeval_lib.pages.ratescore.released import RATESCORE
+from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
@@ -104,5 +104,5 @@ def _row(
     between: float,
 ) -> dict[str, object]:
     rival = max(others, key=lambda one: values[one])
-    told = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
-    return {"rival": rival, "pairs": n, "lead": values[first] - values[rival], **told}
+    power = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
+    return {"rival": rival, "pairs": n, "lead": values[first] - values[rival], **power}

@@ -230,8 +230,8 @@ def side_by_side(both: Both) -> pd.DataFrame:
     columns = {}
     for what, rows in both.real.groupby("what", sort=False):
         for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
-            told = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
-            columns[f"{what}, {world}"] = pd.Series(told, index=frame["metric"])
+            intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
+            columns[f"{what}, {world}"] = pd.Series(intervals, index=frame["metric"])
     return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
 
 

@@ -341,9 +341,9 @@ def forest(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
     axes.set_xlabel("agreement with the mean grade of the other raters (τ_b)")
-    for place, told in enumerate(["network operations", *map(_billions, rows["operations"])], start=-1):
+    for place, text in enumerate(["network operations", *map(_billions, rows["operations"])], start=-1):
         axes.text(
-            1.16, place, told, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
+            1.16, place, text, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
         )
 
 

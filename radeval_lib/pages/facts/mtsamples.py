@@ -91,7 +91,7 @@ _SHARES = (0.8, 0.1, 0.1)
 
 
 @dataclass(frozen=True)
-class Found:
+class BuildDocuments:
     """The documents of this build."""
 
     documents: list[Document]
@@ -129,14 +129,14 @@ class Found:
         return part if self.real else "the generator, not MTSamples"
 
 
-def load(run: Run) -> Found:
+def load(run: Run) -> BuildDocuments:
     """MTSamples, or the part of it that the data root holds, or the generator's reports."""
     whole, part = run.find("mtsamples"), run.find("mtsamples", "mtsamples_part.csv")
     if whole is not None:
-        return Found(mtsamples.load(whole), real=True, whole=True)
+        return BuildDocuments(mtsamples.load(whole), real=True, whole=True)
     if part is not None:
-        return Found(mtsamples.load(part, partial=True), real=True, whole=False)
-    return Found(run.load("descriptions"), real=False, whole=False)
+        return BuildDocuments(mtsamples.load(part, partial=True), real=True, whole=False)
+    return BuildDocuments(run.load("descriptions"), real=False, whole=False)
 
 
 @dataclass(frozen=True)
@@ -182,12 +182,12 @@ def size_checks(said: Mapping[str, float]) -> list[Check]:
     ]
 
 
-def counts(found: Found) -> dict[str, int]:
+def counts(found: BuildDocuments) -> dict[str, int]:
     """What the paper counts, of this build's documents, see :func:`radeval_lib.data.mtsamples.counts`."""
     return mtsamples.counts(found.documents)
 
 
-def file_checks(found: Found, said: Mapping[str, Printed]) -> list[Check]:
+def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Check]:
     """The printed counts and lengths against the whole file; none where it is not there."""
     if not found.whole:
         return []
@@ -217,7 +217,7 @@ def file_checks(found: Found, said: Mapping[str, Printed]) -> list[Check]:
     return checks
 
 
-def repeated(found: Found, rng: np.random.Generator) -> tuple[int, int, int]:
+def repeated(found: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """How many different texts the reports kept are, how many of them test in a split of this build, and how
     many of these are in the training part too."""
     parted = mtsamples.split(found.kept, rng)
@@ -226,13 +226,13 @@ def repeated(found: Found, rng: np.random.Generator) -> tuple[int, int, int]:
     return len({reveal(one.text) for one in parted}), len(test), sum(text in train for text in test)
 
 
-def copied_whole(found: Found) -> float:
+def copied_whole(found: BuildDocuments) -> float:
     """Share of the descriptions kept that hold no word which their report lacks."""
     whole = [copied(reveal(one.text), reveal(one.summary)).coverage == 1 for one in found.kept]
     return float(np.mean(whole, dtype=float))
 
 
-def copying(found: Found, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
@@ -256,7 +256,9 @@ def copying(found: Found, resamples: int, rng: np.random.Generator) -> pd.DataFr
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def extractive_checks(found: Found, measured: pd.DataFrame, said: Mapping[str, Printed]) -> list[Check]:
+def extractive_checks(
+    found: BuildDocuments, measured: pd.DataFrame, said: Mapping[str, Printed]
+) -> list[Check]:
     """The printed precisions against the file's; none without a file, for no one report tells a mean."""
     if not found.real:
         return []

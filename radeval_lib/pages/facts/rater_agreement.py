@@ -141,8 +141,8 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
     by_significance = alphas(sorted_errors, studies, resamples=resamples, rng=run.rng("alpha errors"))
     sources = {run.source("rated_pairs"): agreed, run.source("error_counts"): by_significance}
     table = pd.concat(sources, names=["ratings", "what"]).reset_index()
-    told = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
-    table = table.assign(alpha=told).drop(columns=["low", "high"])
+    intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
+    table = table.assign(alpha=intervals).drop(columns=["low", "high"])
     return table, gain(pairs["errors, counted"], pairs["grade"], resamples, lambda: run.rng("agreement"))
 
 

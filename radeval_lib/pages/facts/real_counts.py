@@ -208,7 +208,7 @@ class Shared:
 
     cases: int
     fit: int
-    told: int
+    determined: int
     by_chance: float
 
 
@@ -227,7 +227,7 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int
     return Shared(
         cases=len(by_case),
         fit=sum(bool(size) for size in sizes),
-        told=sum(len(size) == 1 for size in sizes),
+        determined=sum(len(size) == 1 for size in sizes),
         by_chance=float(np.mean(fitting)),
     )
 

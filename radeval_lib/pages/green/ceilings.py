@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data import rexval
-from radeval_lib.data.radpref import CANDIDATES, Case, Rating
+from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
 from radeval_lib.stats.correlations import Resampled, resample
 
 WEIGHTS: Mapping[str, float] = {
@@ -52,7 +52,7 @@ VARIANTS: dict[str, tuple[str, str]] = {
 alone; higher is better."""
 
 
-def marked(cases: Sequence[Case], ratings: Sequence[Rating]) -> pd.DataFrame:
+def marked(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
     """What a radiologist marked on a candidate, counted: one row for each two.
 
     Returns ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists),
@@ -146,7 +146,7 @@ def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"": rows})
 
 
-def graded(ratings: Sequence[Rating]) -> pd.Series:
+def graded(ratings: Sequence[RadPrefRating]) -> pd.Series:
     """Mean grade of each candidate, by (case, candidate)."""
     rows = pd.DataFrame([(one.case, one.candidate, one.rating) for one in ratings])
     rows.columns = pd.Index(["case", "candidate", "grade"])

@@ -60,7 +60,7 @@ class PrintedTaus:
     def by_correlation(self) -> dict[str, str]:
         """A table of GREEN's leads over the earlier scores, for each of several correlations of errors."""
         errors = {name: from_print.standard_error(*row[1:]) for name, row in self.values[ENDS].T.items()}
-        taus, told = self.values["estimate"], {}
+        taus, tables = self.values["estimate"], {}
         gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
         theirs = [errors[name] for name in self.earlier]
         for between in np.arange(10) / 10:
@@ -71,8 +71,8 @@ class PrintedTaus:
                 "more than chance": ["yes" if value < LEVEL else "no" for value in p],
             }
             frame = pd.DataFrame(rows, self.earlier)
-            told[f"{between:.1f}"] = table_html(frame, "GREEN's score over earlier scores, by Table 6")
-        return told
+            tables[f"{between:.1f}"] = table_html(frame, "GREEN's score over earlier scores, by Table 6")
+        return tables
 
     def draw(self, axis: Axes) -> None:
         """The table as a forest plot, by kind of row, with the interval of GREEN's score as a band."""
@@ -157,7 +157,7 @@ class PrintedShares:
         """Whether a method is not below another, and what can be told of a deficit."""
         one, other = self.right[first], self.right[second]
         lead = lead_of_shares(one, other, self.cases)
-        found = f"{one} v {other} of {self.cases}; {lead.told}"
+        found = f"{one} v {other} of {self.cases}; {lead.wording}"
         return check_no_deficit(name, "reaches the performance", found, one - other, lead)
 
     def rebuilt(self) -> pd.DataFrame:
@@ -189,16 +189,16 @@ class PrintedShares:
 
 
 def check_interval(
-    name: str, estimate: str, told: Mapping[str, Printed], keys: Sequence[str], row: pd.Series, table: str
+    name: str, estimate: str, stated: Mapping[str, Printed], keys: Sequence[str], row: pd.Series, table: str
 ) -> list[Check]:
     """An estimate and the ends of its interval in the prose against the cells of a table.
 
     ``name``: what the names of the checks begin with. ``estimate``: what the estimate is called, e.g. ``,
-    tau``. ``keys``: of the estimate and the ends in ``told``. ``row``: of the table, with :data:`ENDS`.
+    tau``. ``keys``: of the estimate and the ends in ``stated``. ``row``: of the table, with :data:`ENDS`.
     """
     labels = (estimate, ", low end", ", high end")
     return [
-        check_value(f"{name}{label}, prose against {table}", told[key], row[column])
+        check_value(f"{name}{label}, prose against {table}", stated[key], row[column])
         for label, key, column in zip(labels, keys, ENDS, strict=True)
     ]
 

@@ -41,7 +41,7 @@ def check_counts(run: Run) -> tuple[list[Check], Check]:
     path = run.find("rexval_counts")
     assert path is not None
     # As the file stands: the loader would refuse any other number of pairs, raters or categories.
-    told, frame = quoted("green.def_rexval"), pd.read_csv(path)
+    stated, frame = quoted("green.def_rexval"), pd.read_csv(path)
     counts = frame.filter(regex=r"^\d")
     raters = counts.columns.str.partition(".").get_level_values(0).nunique()
     levels = len(counts.columns) // raters
@@ -51,8 +51,8 @@ def check_counts(run: Run) -> tuple[list[Check], Check]:
     every = "each" if whole else "not each"
     found = f"{kinds} categories, {levels} levels of significance, {every} counted by every rater"
     return [
-        check_value("Pairs of reports", told["pairs"], pairs),
-        check_value("Cases", told["cases"], cases),
+        check_value("Pairs of reports", stated["pairs"], pairs),
+        check_value("Cases", stated["cases"], cases),
         check_statement(
             "Radiologists", "six board-certified radiologists", f"{raters} raters", bool(raters == 6)
         ),

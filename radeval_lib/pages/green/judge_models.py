@@ -84,13 +84,13 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
 
 def check_quoted(
-    frame: pd.DataFrame, table: str, told: Mapping[str, Printed], key: str, what: str, **where: str
+    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, what: str, **where: str
 ) -> list[Check]:
     """A mean and a standard deviation of the prose, ``key`` and ``key``_sd, against the table's cells."""
     return [
         check_value(
             f"{what}, {statistic}: prose against {table}",
-            told[name],
+            stated[name],
             cell(frame, statistic=statistic, **where).value,
         )
         for statistic, name in (("mean", key), ("sd", f"{key}_sd"))
@@ -106,7 +106,7 @@ def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
 
 def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers told."""
-    told, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
+    stated, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
     n = tested("green.guide_pairing", "pairs")
     checks = check_superiority(
         "Two lowest: significant errors (Table 2)",
@@ -130,22 +130,22 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     for model in reversed(best):
         for key, frame, quantity in (("mae", twos, "significant errors"), ("bertscore", threes, "BERTScore")):
             where = {"model": model, "quantity": quantity}
-            checks += check_quoted(frame, "table", told, key, f"{model}, {quantity}", **where)
+            checks += check_quoted(frame, "table", stated, key, f"{model}, {quantity}", **where)
     return checks
 
 
 def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     """Whether the chosen model differs least in Table 4, and by no more than experts do in Table 1."""
-    told, chosen = quoted("green.claim_selected"), "RadLLaMA-2 (7B)"
+    stated, chosen = quoted("green.claim_selected"), "RadLLaMA-2 (7B)"
     trained = means_of_models(fours, "significant errors")
     del trained["GREEN GPT-4"]
     row = ones[ones["rater"] == "GREEN"]
     experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
-    mean, sd, single = told["experts"].value, told["experts_sd"].value, told["single"]
+    mean, sd, single = stated["experts"].value, stated["experts_sd"].value, stated["single"]
     checks = []
     for key, model in (("model", chosen), ("gpt4", "GREEN GPT-4")):
         where = {"model": model, "quantity": "significant errors"}
-        checks += check_quoted(fours, "Table 4", told, key, model, **where)
+        checks += check_quoted(fours, "Table 4", stated, key, model, **where)
     checks += check_superiority(
         "Lowest difference of the trained models (Table 4)",
         "exhibits the lowest differences",
@@ -163,7 +163,7 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
         check_value("Mean of GREEN's row of Table 1", single, rounding_range(np.mean, row)),
         check_value(
             "Standard deviation of GREEN's row of Table 1 (n - 1)",
-            told["single_sd"],
+            stated["single_sd"],
             rounding_range(lambda values: values.std(ddof=1), row),
         ),
     ]
@@ -179,14 +179,14 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
 
 def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
     """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose tells."""
-    told, places = quoted("green.claim_multimodal"), {"notes": "MIMIC-IV-Notes", "ct": "Abdominal CT"}
+    stated, places = quoted("green.claim_multimodal"), {"notes": "MIMIC-IV-Notes", "ct": "Abdominal CT"}
     claim = "improves … for both the in-distribution and out-of-distribution data"
     checks = []
     for when, training in TRAININGS.items():
         for key, place in places.items():
             where = {"evaluation": place, "training": training, "quantity": "significant errors"}
             what = f"{place}, {training}"
-            checks += check_quoted(eights, "Table 8", told, f"{key}_{when}", what, **where)
+            checks += check_quoted(eights, "Table 8", stated, f"{key}_{when}", what, **where)
     sizes = {
         "notes": tested("green.guide_ooc", "reports"),
         "ct": int(quoted("green.guide_ct")["pairs"].value),

@@ -22,7 +22,7 @@ CHEST = ("X-Ray", "CHEST")
 """The generator's modality and anatomy of GREEN's reports."""
 
 
-class Settings(BaseModel):
+class GreenSettings(BaseModel):
     """The section ``green`` of a profile's ``experiments``: how a language model learns to judge."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -48,9 +48,9 @@ class Settings(BaseModel):
         return tuning.batch_size * tuning.accumulate
 
 
-def settings(profile: Profile) -> Settings:
+def settings(profile: Profile) -> GreenSettings:
     """The profile's settings of GREEN."""
-    return profile.section("green", Settings)
+    return profile.section("green", GreenSettings)
 
 
 def seed_of(run: Run, name: str) -> int:
@@ -66,7 +66,7 @@ def as_printed(frame: pd.DataFrame, rows: str | list[str], columns: str = "quant
     return wide(both, rows, columns, "cell").fillna("")
 
 
-def radpref_of(run: Run) -> tuple[list[radpref.Case], list[radpref.Rating]] | None:
+def radpref_of(run: Run) -> tuple[list[radpref.Case], list[radpref.RadPrefRating]] | None:
     """RadPref's cases and the ratings of its three radiologists, or None where a file is not there."""
     found = run.find("radpref", "radpref/preference_data.json")
     ratings = [run.find("radpref", f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]

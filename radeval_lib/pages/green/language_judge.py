@@ -16,7 +16,7 @@ from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.base import prompt as prompt
 from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
-from radeval_lib.pages.green.judging import Settings, seed_of, settings
+from radeval_lib.pages.green.judging import GreenSettings, seed_of, settings
 from radeval_lib.roles import generated
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference
@@ -36,7 +36,7 @@ _NAMES = (
 )
 
 
-def start_of(chosen: Settings) -> str:
+def start_of(chosen: GreenSettings) -> str:
     """The title of the model that training starts from."""
     return naming.title(chosen.start)
 

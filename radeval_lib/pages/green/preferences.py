@@ -18,8 +18,8 @@ from radeval_lib.data import radpref
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
-from radeval_lib.models.loading import RULES
 from radeval_lib.models.naming import title
+from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
@@ -50,7 +50,7 @@ class Choice:
         return votes[0] if len(votes) >= 2 and not self.split else None
 
 
-def graded(cases: Sequence[radpref.Case], ratings: Sequence[radpref.Rating]) -> list[Choice]:
+def graded(cases: Sequence[radpref.Case], ratings: Sequence[radpref.RadPrefRating]) -> list[Choice]:
     """RadPref's grades as choices: a radiologist prefers the candidate with the higher grade; the confidence
     is the mean difference of the grades."""
     grades: dict[tuple[str, str], dict[str, int]] = {}
@@ -154,7 +154,7 @@ def with_confidence(
     return rise, more
 
 
-def told(estimate: Estimate) -> str:
+def with_sign(estimate: Estimate) -> str:
     """A difference of accuracies with its interval, for the page's text."""
     return with_interval(estimate.value, estimate.low, estimate.high, "+.2f")
 

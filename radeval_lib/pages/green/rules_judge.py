@@ -20,7 +20,7 @@ from matplotlib.axes import Axes
 import radeval_lib.findings as findings
 from radeval_lib import plots
 from radeval_lib.data import openi
-from radeval_lib.data.radpref import Case, Rating
+from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Location, read
@@ -123,8 +123,8 @@ def pair_answers(path: Path) -> pd.DataFrame:
         )
         named = {error.category for error in said.errors}
         rows.append((row.draw, 1, ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)))
-    told = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
-    return told.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})
+    counts = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
+    return counts.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
@@ -234,7 +234,7 @@ def single_numbers(run: Run, reference: str, candidate: str) -> pd.DataFrame:
 
 
 def against_grades(
-    run: Run, cases: Sequence[Case], ratings: Sequence[Rating]
+    run: Run, cases: Sequence[Case], ratings: Sequence[RadPrefRating]
 ) -> tuple[pd.DataFrame, Resampled, pd.DataFrame]:
     """The rules, lexical metrics and radiologists' own marks against RadPref's grades.
 
@@ -259,45 +259,45 @@ def against_grades(
 
 
 def beside_marks(
-    rated: pd.DataFrame, cases: Sequence[Case], ratings: Sequence[Rating]
+    rated: pd.DataFrame, cases: Sequence[Case], ratings: Sequence[RadPrefRating]
 ) -> tuple[pd.DataFrame, list[Judgement]]:
     """Each candidate with the mean marks of radiologists and what the rules find, for
     :func:`against_marks`; and the rules' judgements."""
     judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
     means = marked(cases, ratings).groupby(["case", "candidate"])[["weighted", "errors"]].mean()
-    told = rated.join(means)
-    told["by rules"] = [one.weighted_errors for one in judged]
-    told["number by rules"] = [len(one.errors) for one in judged]
-    told["gap"] = told["by rules"].rank() - (-told["grade"]).rank()
-    return told, judged
+    table = rated.join(means)
+    table["by rules"] = [one.weighted_errors for one in judged]
+    table["number by rules"] = [len(one.errors) for one in judged]
+    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
+    return table, judged
 
 
-def farthest(told: pd.DataFrame, judged: Sequence[Judgement], most: int = 12) -> pd.DataFrame:
+def farthest(table: pd.DataFrame, judged: Sequence[Judgement], most: int = 12) -> pd.DataFrame:
     """The candidates whose rank by rules and by grade differ most, with what the rules find in them."""
-    told = told.assign(judge=np.where(told["gap"] > 0, "too severe", "too lenient"))
+    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
     for category, name in (("a", "false, by rules"), ("b", "missing, by rules")):
-        told[name] = [
+        table[name] = [
             "; ".join(error.says for error in one.errors if error.category == category) for one in judged
         ]
     columns = ["grade", "errors", "number by rules", "judge", "false, by rules", "missing, by rules"]
-    return told.loc[told["gap"].abs().nlargest(most).index, columns]
+    return table.loc[table["gap"].abs().nlargest(most).index, columns]
 
 
-def against_marks(told: pd.DataFrame) -> pd.DataFrame:
+def against_marks(table: pd.DataFrame) -> pd.DataFrame:
     """What the rules find in graded candidates beside what radiologists mark.
 
-    ``told``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
+    ``table``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
     ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it lower
     than the grade does.
     """
-    marked_gap = told["weighted"].rank() - (-told["grade"]).rank()
-    silent = told[(told["number by rules"] == 0) & (told["errors"] >= 1)]
+    marked_gap = table["weighted"].rank() - (-table["grade"]).rank()
+    silent = table[(table["number by rules"] == 0) & (table["errors"] >= 1)]
     rows = {
-        "number of errors, τ_b": f"{told['errors'].corr(told['number by rules'], 'kendall'):.2f}",
-        "weighted errors, τ_b": f"{told['weighted'].corr(told['by rules'], 'kendall'):.2f}",
-        "errors a candidate, by rules": f"{told['number by rules'].mean():.1f}",
-        "errors a candidate, marked by a radiologist": f"{told['errors'].mean():.1f}",
-        "difference in rank from the grade, correlation": f"{told['gap'].corr(marked_gap):.2f}",
+        "number of errors, τ_b": f"{table['errors'].corr(table['number by rules'], 'kendall'):.2f}",
+        "weighted errors, τ_b": f"{table['weighted'].corr(table['by rules'], 'kendall'):.2f}",
+        "errors a candidate, by rules": f"{table['number by rules'].mean():.1f}",
+        "errors a candidate, marked by a radiologist": f"{table['errors'].mean():.1f}",
+        "difference in rank from the grade, correlation": f"{table['gap'].corr(marked_gap):.2f}",
         "candidates without an error by rules in which one is marked": str(len(silent)),
     }
     if len(silent):

@@ -25,7 +25,7 @@ from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green.judging import CHEST
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import HEURISTICS as HEURISTICS
-from radeval_lib.synthetic import Finding, error_pairs
+from radeval_lib.synthetic import PlannedFinding, error_pairs
 from radeval_lib.synthetic.content import contradicts
 from radeval_lib.synthetic.difference import stated
 from radeval_lib.synthetic.generator import rerender, seeded
@@ -132,7 +132,7 @@ def summary_table(analyses: Sequence[str], clusters: Sequence[Clusters]) -> pd.D
     return pd.DataFrame(rows, index=index, columns=["errors", "reports", "typical", "share of errors"])
 
 
-FAULT = Finding("pleural_effusion", side="right", severity=1)
+FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
 """What the system sees by mistake."""
 
 

@@ -19,12 +19,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from radeval_lib import plots, wording
-from radeval_lib.pages.rales.encoders import title
-from radeval_lib.pages.rales.leaderboard import SCORE, Scores, micro_f1, scores
+from radeval_lib.pages.rales.benchmark_encoders import title
+from radeval_lib.pages.rales.leaderboard import SCORE, PercentScores, micro_f1, scores
 from radeval_lib.pages.rales.results import REGIMES
 from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
-from radeval_lib.pages.rales.settings import Settings
+from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import task_of
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.resampling import drawn_rows
@@ -44,7 +44,7 @@ PAPERS_DATA = {
 """The paper's data set of each role."""
 
 
-def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, Scores]:
+def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:
     """Scores of every encoder in each regime.
 
     Parameters
@@ -148,7 +148,7 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
     return shown
 
 
-def tools_compared(run: Run, counts: pd.DataFrame, settings: Settings) -> Scores:
+def tools_compared(run: Run, counts: pd.DataFrame, settings: RalesSettings) -> PercentScores:
     """RadGraph's entities by the joint model and by the token classifier, taught on the same reports."""
     tool = {"graphs": "joint model", "graph_tagging": "token classifier"}
     own = counts[
@@ -171,7 +171,7 @@ def printed_gaps() -> list[float]:
     return [abs(a - b) for a, b in combinations(values, 2)]
 
 
-def least_noise(of: Scores) -> float:
+def least_noise(of: PercentScores) -> float:
     """The smallest half-width of an interval of the difference of two encoders' NLU scores."""
     leads = [of.lead(a, b) for a, b in combinations(of.encoders, 2)]
     return min((lead.high - lead.low) / 2 for lead in leads)
@@ -182,7 +182,7 @@ def ranges(ranks: pd.DataFrame) -> list[str]:
     return [f"{low:.0f} to {high:.0f}" for low, high in zip(ranks["low"], ranks["high"], strict=True)]
 
 
-def draw_regimes(found: Mapping[str, Scores]) -> Figure:
+def draw_regimes(found: Mapping[str, PercentScores]) -> Figure:
     """NLU score by share of labels with its interval, one line an encoder."""
     figure, axes = plots.panels(1, 1, height=3.4)
     shares = [name for name in ("hundredth", "tenth", "all") if name in found]

@@ -138,7 +138,7 @@ def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["classifier", "measure"])
 
 
-def told(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
+def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
     ``raises`` it, or that is ``open``; those that are ``constant`` are told apart."""
     learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
@@ -158,16 +158,16 @@ def most_changed(found: Mapping[str, Scaled]) -> str:
 def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
     """A reliability diagram as HTML for each of several temperatures, and the one nearest to the fitted."""
     temperatures = np.round(np.geomspace(0.25, 4, 17), 2)
-    told = {}
+    diagrams = {}
     for value in temperatures:
         probabilities = temperature.scale(one.logits, float(value))
         bins = calibration.reliability(probabilities, one.labels)
         measured = calibration.measures(probabilities, one.labels)
-        told[f"{value:g}"] = (
+        diagrams[f"{value:g}"] = (
             f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>{_svg(bins)}"
         )
     nearest = temperatures[np.abs(np.log(temperatures / one.temperature)).argmin()]
-    return told, f"{nearest:g}"
+    return diagrams, f"{nearest:g}"
 
 
 def _svg(bins: pd.DataFrame) -> str:
@@ -178,9 +178,9 @@ def _svg(bins: pd.DataFrame) -> str:
         f'r="{1.5 + 6 * (row.count_ / shown["count"].sum()) ** 0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
         for row in shown.rename(columns={"count": "count_"}).itertuples()
     )
-    told = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in shown.itertuples())
+    label = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in shown.itertuples())
     return (
-        f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{told}">'
+        f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{label}">'
         '<g fill="none" stroke="currentColor" stroke-width="0.6"><rect width="100" height="100"/>'
         '<path d="M0 100L100 0" stroke-dasharray="2 2"/></g>'
         f'{dots}<g fill="currentColor" font-size="6"><text x="0" y="108">0</text>'

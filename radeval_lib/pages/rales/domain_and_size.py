@@ -73,8 +73,8 @@ def check_lead(
         mean = rounding_range(lambda values: float(np.mean(values)), rows)
         cells[group] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
         x, y = groups[first]["value"], rows["value"]
-        told = f"{len(x)} against {len(y)} models, where p is {2 / comb(len(x) + len(y), len(x)):.2g} or more"
-        leads[group] = Lead.by_p(x.mean() - y.mean(), _mann_whitney(x, y), told)
+        note = f"{len(x)} against {len(y)} models, where p is {2 / comb(len(x) + len(y), len(x)):.2g} or more"
+        leads[group] = Lead.by_p(x.mean() - y.mean(), _mann_whitney(x, y), note)
     return check_superiority(name, claim, cells, first=first, leads=leads)
 
 

@@ -23,10 +23,10 @@ from radeval_lib import origin
 from radeval_lib.models.derived import frozen
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales import search as searching
-from radeval_lib.pages.rales.encoders import IN_DOMAIN, prepared, resolve
+from radeval_lib.pages.rales.benchmark_encoders import IN_DOMAIN, prepared, resolve
 from radeval_lib.pages.rales.probing import probe_for
 from radeval_lib.pages.rales.search import Tables
-from radeval_lib.pages.rales.settings import SHARES, Dimension, Settings
+from radeval_lib.pages.rales.settings import SHARES, Dimension, RalesSettings
 from radeval_lib.pages.rales.subsets import first_share, stratified_order
 from radeval_lib.pages.rales.tasks import (
     BenchmarkTask,
@@ -47,7 +47,7 @@ class Plan:
 
     task: BenchmarkTask
     parts: Parts
-    settings: Settings
+    settings: RalesSettings
     regime: str
     seed: int
     device: str
@@ -151,13 +151,13 @@ def outputs(
     frames = []
     for split, rows in splits.items():
         columns = pd.DataFrame(np.round(scores[split], 6), columns=[f"c{k}" for k in range(len(labels))])
-        told = {
+        about = {
             "split": split,
             "case": [row.id for row in rows],
             "label": [labels.index(row.label) for row in rows],
             "new_patient": [bool(row.patient) and row.patient not in before for row in rows],
         }
-        frames.append(pd.concat([pd.DataFrame(told), columns], axis=1))
+        frames.append(pd.concat([pd.DataFrame(about), columns], axis=1))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -192,18 +192,18 @@ def fit_regime(plan: Plan, what: Mapping[str, Any]) -> Tables:
         ]
     draws = plan.settings.draws[plan.regime]  # type: ignore[index]
     found += [fit(plan, draw, given)[1] for draw in range(len(found), draws)]
-    told = {"task": plan.task.name, "regime": plan.regime}
+    about = {"task": plan.task.name, "regime": plan.regime}
     result = {
         name: pd.concat(
-            [tables[name].assign(**told, draw=draw) for draw, tables in enumerate(found)], ignore_index=True
+            [tables[name].assign(**about, draw=draw) for draw, tables in enumerate(found)], ignore_index=True
         )
         for name in found[0]
     }
-    return {**result, "trials": pd.DataFrame(tried).assign(**told)}
+    return {**result, "trials": pd.DataFrame(tried).assign(**about)}
 
 
 def fit_work(
-    run: Run, settings: Settings, encoder: str, work: Sequence[tuple[str, str]]
+    run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]
 ) -> tuple[Tables, list[str]]:
     """Fit an encoder to tasks in regimes; searches and trainings that were killed go on where they stopped.
 
@@ -250,7 +250,9 @@ def what_of(run: Run, encoder: str) -> dict[str, Any]:
     return {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed, **read}
 
 
-def ready_encoder(run: Run, settings: Settings, encoder: str, parts: Parts, seed: int, folder: Path) -> str:
+def ready_encoder(
+    run: Run, settings: RalesSettings, encoder: str, parts: Parts, seed: int, folder: Path
+) -> str:
     """Folder or hub name of an encoder as it is fitted to a task: made where it has to be, and trimmed to the
     texts of the task where the profile says so.
     """

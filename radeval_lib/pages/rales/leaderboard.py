@@ -25,7 +25,7 @@ _STATISTICS = ["matched", "predicted", "gold"]
 
 
 @dataclass(frozen=True)
-class Scores:
+class PercentScores:
     """Scores in percent."""
 
     encoders: tuple[str, ...]
@@ -83,7 +83,7 @@ def scores(
     *,
     resamples: int,
     rng: Callable[[str], np.random.Generator],
-) -> Scores:
+) -> PercentScores:
     """Scores of one regime.
 
     Parameters
@@ -111,7 +111,7 @@ def scores(
             )
     drawn[SCORE] = [mean_draws(own) for own in zip(*drawn.values(), strict=True)]
     observed = {name: [own.value[0] for own in of] for name, of in drawn.items()}
-    return Scores(encoders, pd.DataFrame(observed, index=pd.Index(encoders, name="encoder")), drawn)
+    return PercentScores(encoders, pd.DataFrame(observed, index=pd.Index(encoders, name="encoder")), drawn)
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.pages.rales.settings import Settings
+from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
@@ -14,9 +14,9 @@ EVERY = "every"
 _TAGGER = "graph_tagging"
 
 
-def settings(profile: Profile) -> Settings:
+def settings(profile: Profile) -> RalesSettings:
     """The profile's settings of this system."""
-    return profile.section("rales", Settings)
+    return profile.section("rales", RalesSettings)
 
 
 def cells(profile: Profile) -> list[Cell]:
@@ -38,12 +38,12 @@ def cells(profile: Profile) -> list[Cell]:
     return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task)]
 
 
-def tasks_of(chosen: Settings, encoder: str) -> list[str]:
+def tasks_of(chosen: RalesSettings, encoder: str) -> list[str]:
     """The tasks that an encoder is fitted to."""
     return [name for name in tasks() if name != _TAGGER or encoder in chosen.tagger_of_graphs]
 
 
-def work(chosen: Settings, encoder: str, task: str, regime: str) -> list[tuple[str, str]]:
+def work(chosen: RalesSettings, encoder: str, task: str, regime: str) -> list[tuple[str, str]]:
     """Tasks and regimes of one cell of :data:`FITTING`, in order.
 
     Parameters

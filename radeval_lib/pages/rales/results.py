@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.pages.rales.encoders import title
-from radeval_lib.pages.rales.settings import Settings
+from radeval_lib.pages.rales.benchmark_encoders import title
+from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.study.cells import CellOutput
 
 REGIMES = {
@@ -20,7 +20,7 @@ REGIMES = {
 }
 
 
-def joined(kept: Sequence[CellOutput], name: str, settings: Settings) -> pd.DataFrame:
+def joined(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
     """One table of every cell, with the encoder's title in front; cells without it are passed over."""
     frames = [
         one.tables[name].assign(encoder=title(str(one.cell.parameters["encoder"]), settings.shallow_layers))

@@ -10,12 +10,12 @@ import pandas as pd
 
 from radeval_lib.pages.rales import search
 from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder, what_of
-from radeval_lib.pages.rales.settings import Settings
+from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import BenchmarkTask
 from radeval_lib.study.runs import Run
 
 
-def repeated_search(run: Run, settings: Settings, encoder: str, task: BenchmarkTask) -> pd.DataFrame:
+def repeated_search(run: Run, settings: RalesSettings, encoder: str, task: BenchmarkTask) -> pd.DataFrame:
     """Counts on the test part of every trial of every search.
 
     Returns

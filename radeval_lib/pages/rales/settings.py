@@ -57,7 +57,7 @@ class Pretraining(_Strict):
     learning_rate: float
 
 
-class Settings(_Strict):
+class RalesSettings(_Strict):
     """The section."""
 
     encoders: tuple[str, ...] = Field(min_length=1)

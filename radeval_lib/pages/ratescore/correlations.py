@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from radeval_lib.pages.ratescore.released import RATESCORE
+from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import by_name, parse, quoted
 from radeval_lib.stats.printed import Kind, correlation_interval, mcnemar_range, needed_between
 from radeval_lib.study.checks import Check

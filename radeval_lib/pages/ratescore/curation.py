@@ -10,18 +10,20 @@ import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
+
+if TYPE_CHECKING:
+    from radeval_lib.models.encoders import Encoder
 
 CUES = (
     "no",
@@ -48,12 +50,6 @@ _FUNCTION = frozenset(
     | {"be", "been", "there", "this", "that", "no", "not", "without", "by", "from", "as", "it", "its"}
     | {"has", "have", "had"}
 )
-
-
-class Encoder(Protocol):
-    """See :class:`radeval_lib.models.encoders.Encoder`; the paper's is MedCPT."""
-
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
 
 
 def nearest(names: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import interactive
 from radeval_lib.data.categories import RATE_TYPES, TYPES
-from radeval_lib.metrics.ratescore.scoring import Direction, Entity, Explanation, Options, penalty_matrix
+from radeval_lib.metrics.ratescore.scoring import Direction, Explanation, NamedEntity, Options, penalty_matrix
 from radeval_lib.metrics.ratescore.weights import Weights
 
 # Short name, colour and border of each type, wherever entities are drawn.
@@ -61,7 +61,7 @@ def show(
     return HTML(html(explanation, reference, candidate, title))
 
 
-def _side(heading: str, letter: str, text: str, entities: tuple[Entity, ...]) -> str:
+def _side(heading: str, letter: str, text: str, entities: tuple[NamedEntity, ...]) -> str:
     body, place, missing = [], 0, []
     for number, entity in enumerate(entities, start=1):
         found = _find(entity.text, text, place)
@@ -85,7 +85,7 @@ def _find(words: str, text: str, start: int) -> tuple[int, int] | None:
     return match.span() if match else None
 
 
-def _mark(letter: str, number: int, entity: Entity, words: str) -> str:
+def _mark(letter: str, number: int, entity: NamedEntity, words: str) -> str:
     short, colour, border = LOOK[entity.type]
     style = f"background:{colour};border-bottom:3px {border} #333"
     kind = entity.type.lower()
@@ -116,7 +116,11 @@ def _table(explanation: Explanation) -> str:
 
 
 def _rows(
-    ours: str, theirs: str, found: Direction, entities: tuple[Entity, ...], others: tuple[Entity, ...]
+    ours: str,
+    theirs: str,
+    found: Direction,
+    entities: tuple[NamedEntity, ...],
+    others: tuple[NamedEntity, ...],
 ) -> str:
     rows = []
     for match in found.matches:
@@ -140,7 +144,7 @@ def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: We
     """
     penalties = penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}
-    told: dict[str, Any] = {side: [list(one) for one in entities] for side, entities in sides.items()}
-    told |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
-    told |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
-    return interactive.pair_of_lists(told)
+    content: dict[str, Any] = {side: [list(one) for one in entities] for side, entities in sides.items()}
+    content |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
+    content |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
+    return interactive.pair_of_lists(content)

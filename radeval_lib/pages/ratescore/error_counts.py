@@ -72,7 +72,7 @@ def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], 
 
 def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence and what follows on it."""
-    told = {
+    said = {
         value: (
             phrase(found, more="rises", less="falls", open="has no sure link"),
             with_interval(found.value, found.low, found.high, "+.2f"),
@@ -82,10 +82,10 @@ def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, s
     }
     n = ties["errors", LENGTHS[0]].n
     return {
-        "answer": f"On {n} pairs of {source} the number of errors {told['errors'][0]} with the length of the "
-        f"reference (Kendall {told['errors'][1]}).",
-        "rests": f"As a share of the errors that were possible, it {told['share'][0]} with it "
-        f"({told['share'][1]}).",
+        "answer": f"On {n} pairs of {source} the number of errors {said['errors'][0]} with the length of the "
+        f"reference (Kendall {said['errors'][1]}).",
+        "rests": f"As a share of the errors that were possible, it {said['share'][0]} with it "
+        f"({said['share'][1]}).",
     }
 
 
@@ -98,7 +98,7 @@ def length_group(length: int, rule: Mapping[str, Printed]) -> str:
 
 def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
     """Where the candidates of A.7 fall by the rule of A.7, in words."""
-    told = []
+    parts = []
     for exhibit, rows in pairs.groupby("exhibit", sort=False):
         length = int(rows.set_index("role").loc["candidate", "words"])
         errors, group = quoted(str(exhibit))["total_errors"].text, length_group(length, rule)
@@ -106,8 +106,8 @@ def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
         of_rule = (
             f"for which the rule has {ruled[group]}" if group in ruled else "of which the rule says nothing"
         )
-        told.append(f"one has {length} words, {of_rule}, and {errors} errors")
-    return "; the other".join(told).replace("; the otherone", "; the other")
+        parts.append(f"one has {length} words, {of_rule}, and {errors} errors")
+    return "; the other".join(parts).replace("; the otherone", "; the other")
 
 
 def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
@@ -179,11 +179,11 @@ def check_rule(
         ),
     }
     for _, row in groups[(groups["cases"] >= LEAST_GROUPS) & groups["group"].isin(rules)].iterrows():
-        told, column, edge, form = rules[row["group"]]
+        wanted, column, edge, form = rules[row["group"]]
         value, low, high = row[column]
         finding = f"{column}: {with_interval(value, low, high, form)}, {row['pairs']} pairs"
         name = f"{row['group']} reports, by the {row['words']}"
-        claim.states(name, told, finding, above(low, high, edge))
+        claim.states(name, wanted, finding, above(low, high, edge))
 
 
 def draw(grid: Sequence[Axes], rated: Mapping[str, pd.DataFrame], rule: Mapping[str, Printed]) -> None:

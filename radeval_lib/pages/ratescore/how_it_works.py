@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import synthetic
 from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer, Weights
-from radeval_lib.metrics.ratescore.metric import Encoder
+from radeval_lib.models import encoders
 from radeval_lib.pages.ratescore.entity_display import editable as editable
 from radeval_lib.pages.ratescore.entity_display import show as show
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
@@ -36,7 +36,7 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def telling_pair(
-    encoder: Encoder, pairs: Iterable[synthetic.ErrorPair]
+    encoder: encoders.Encoder, pairs: Iterable[synthetic.ErrorPair]
 ) -> tuple[synthetic.ErrorPair, Explanation]:
     """The first short pair in whose candidate an entity meets the penalty, and its score by true entities.
 
@@ -69,8 +69,8 @@ def error_table(pair: synthetic.ErrorPair) -> pd.DataFrame:
             (pair.reference, error.reference_says),
             (pair.candidate, error.candidate_says),
         )
-        told = [words or ("absent" if _denies(side, error.concept) else "–") for side, words in sides]
-        rows.append((error.concept.replace("_", " "), synthetic.CATEGORIES[error.category], *told))
+        cells = [words or ("absent" if _denies(side, error.concept) else "–") for side, words in sides]
+        rows.append((error.concept.replace("_", " "), synthetic.CATEGORIES[error.category], *cells))
     return pd.DataFrame(rows, columns=["finding", "error", "the reference says", "the candidate says"])
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics.ratescore import Entity, RaTEScore, Scorer, Weights
-from radeval_lib.metrics.ratescore.metric import Encoder, Vectors
+from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.metrics.ratescore.scoring import Pooling
 from radeval_lib.models import encoders, naming
 from radeval_lib.stats.correlations import resample
@@ -23,10 +23,10 @@ from radeval_lib.wording import with_interval
 EQUAL, _ENCODER = "equal weights", "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
 
-_Pair = tuple[Sequence[Entity], Sequence[Entity]]
+_Pair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 
 
-def scored(pairs: Sequence[_Pair], encoder: Encoder, scorer: Scorer) -> NDArray[np.float64]:
+def scored(pairs: Sequence[_Pair], encoder: encoders.Encoder, scorer: Scorer) -> NDArray[np.float64]:
     """RaTEScore of pairs whose entities, of the reference and of the candidate, are known; shape (pairs,)."""
     vectors = Vectors(encoder.encode)
     vectors.learn(entity.text for pair in pairs for side in pair for entity in side)
@@ -46,7 +46,7 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
     The encoders differ from the first setting in nothing else.
     """
 
-    def model(role: str, pooling: Pooling) -> Encoder:
+    def model(role: str, pooling: Pooling) -> encoders.Encoder:
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
     own = model("encoder", "mean")
@@ -75,8 +75,8 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def shown(values: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
     """:func:`compared`, as text."""
-    told = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
-    table = pd.DataFrame({"Kendall": told}, index=values.index.rename(None))
+    intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
+    table = pd.DataFrame({"Kendall": intervals}, index=values.index.rename(None))
     table["lead of the first"] = pd.Series(
         {row.Index: with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()}
     )
@@ -86,7 +86,7 @@ def shown(values: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
 
 def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence and what follows on it; p values are corrected."""
-    told = {}
+    found = {}
     for name in (EQUAL, leads.index[-1]):
         row = leads.loc[name]
         gap = Estimate(row["difference"], row["low"], row["high"])
@@ -96,8 +96,11 @@ def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
             less="do worse than",
             open="are indistinguishable from",
         )
-        told[name] = words, f"{with_interval(gap.value, gap.low, gap.high, '+.2f')}, p = {row['p_holm']:.2g}"
-    (weights, by_weights), (encoder, by_encoder) = told.values()
+        found[name] = (
+            words,
+            f"{with_interval(gap.value, gap.low, gap.high, '+.2f')}, p = {row['p_holm']:.2g}",
+        )
+    (weights, by_weights), (encoder, by_encoder) = found.values()
     return {
         "answer": f"On {n} rated pairs of {source} the default weights {weights} equal ones ({by_weights}).",
         "rests": f"With them, vectors of this build's encoder {encoder} those of "

@@ -172,12 +172,12 @@ class Recognisers:
     def table(self) -> pd.DataFrame:
         """The trainings of Table 6, one a row, with their measures as text."""
         rows = [
-            {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.told(each)
+            {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.phrases(each)
             for each in self.compared
         ]
         return pd.DataFrame(rows)
 
-    def told(self, training: Training) -> dict[str, str]:
+    def phrases(self, training: Training) -> dict[str, str]:
         """Each measure of a training with its interval, as text."""
         rows = self.measures[training].rename(index={"f1": "F1"})
         return {

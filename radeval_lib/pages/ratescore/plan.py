@@ -14,7 +14,7 @@ from radeval_lib.study.profiles import Profile, Size
 Scheme = Literal["iob", "span"]
 
 
-class Settings(BaseModel):
+class RatescoreSettings(BaseModel):
     """The section ``ratescore`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -28,9 +28,9 @@ class Settings(BaseModel):
     training: dict[Scheme, dict[str, Any]]
 
 
-def settings(profile: Profile) -> Settings:
+def settings(profile: Profile) -> RatescoreSettings:
     """The profile's settings of this system."""
-    return profile.section("ratescore", Settings)
+    return profile.section("ratescore", RatescoreSettings)
 
 
 def trainings(profile: Profile) -> list[Training]:

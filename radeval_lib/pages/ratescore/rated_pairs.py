@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from radeval_lib.pages.ratescore.released import NO_RATINGS, RATESCORE
+from radeval_lib.pages.ratescore.released_models import NO_RATINGS, RATESCORE
 from radeval_lib.papers.printed_numbers import cell, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
@@ -31,12 +31,12 @@ def standing(result: Agreement, kind: Kind) -> dict[str, str]:
     names, rivals = list(result.ranked(kind)["metric"]), result.against(kind)
     sure = rivals.loc[rivals["p_holm"] < LEVEL, "difference"]
     sides = (("beats", sure > 0), ("is beaten by", sure < 0))
-    told = [f"{words} {joined(list(sure.index[chosen]))}" for words, chosen in sides if chosen.any()]
+    clauses = [f"{words} {joined(list(sure.index[chosen]))}" for words, chosen in sides if chosen.any()]
     own = result.ranked(kind).set_index("metric").loc[RATESCORE]
     return {
         "place": f"{ordinal(names.index(RATESCORE) + 1)} of {in_words(len(names))}",
         "own": with_interval(own["value"], own["low"], own["high"], ".2f"),
-        "leads": joined(told) or "differs from none of them beyond chance",
+        "leads": joined(clauses) or "differs from none of them beyond chance",
     }
 
 

@@ -141,8 +141,8 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
         return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
     def check(name: str, claim: str, found: set[str], expected: int, beside: str = "") -> Check:
-        told = f"{len(found)}{beside}: {', '.join(sorted(found))}"
-        return check_statement(name, claim, told, len(found) == expected)
+        found_text = f"{len(found)}{beside}: {', '.join(sorted(found))}"
+        return check_statement(name, claim, found_text, len(found) == expected)
 
     modalities, bodies = kinds(lists.all)
     new_modalities, new_bodies = kinds(lists.from_mimic_iii)

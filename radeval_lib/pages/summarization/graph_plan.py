@@ -12,7 +12,7 @@ from radeval_lib.study.profiles import Profile, Size
 NOTEBOOK = "summarization/graph_training"
 
 
-class Settings(BaseModel):
+class GraphSettings(BaseModel):
     """The section ``radgraph`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -24,9 +24,9 @@ class Settings(BaseModel):
     scored_pairs: Size
 
 
-def settings(profile: Profile) -> Settings:
+def settings(profile: Profile) -> GraphSettings:
     """The profile's settings of this system."""
-    return profile.section("radgraph", Settings)
+    return profile.section("radgraph", GraphSettings)
 
 
 def cells(profile: Profile) -> list[Cell]:

@@ -31,8 +31,8 @@ from radeval_lib.metrics.radgraph import (
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.training import PARTS
 from radeval_lib.stats.resampling import intervals, micro
-from radeval_lib.synthetic.errors import ErrorPair
 from radeval_lib.synthetic.export import radgraph_json
+from radeval_lib.synthetic.planted_errors import ErrorPair
 from radeval_lib.wording import with_interval
 
 PART_TITLES = {
@@ -83,8 +83,8 @@ def agreement(quality: pd.DataFrame) -> pd.DataFrame:
     quality : of :func:`quality`.
     """
     overall = quality[quality["label"] == "all"]
-    told = overall.apply(lambda row: with_interval(row.value, row.low, row.high, ".2f"), axis=1)
-    table = overall.assign(told=told).pivot(index="part", columns="measure", values="told")
+    text = overall.apply(lambda row: with_interval(row.value, row.low, row.high, ".2f"), axis=1)
+    table = overall.assign(text=text).pivot(index="part", columns="measure", values="text")
     return _measures(table.loc[list(PART_TITLES)], overall.groupby("part")["gold"].first()).rename(
         index=PART_TITLES
     )

@@ -23,7 +23,7 @@ EACH = "each"
 """Trained on every pair in turn, in one cell."""
 
 
-class Settings(BaseModel):
+class SummarizationSettings(BaseModel):
     """The section ``summarization`` of a profile's ``experiments``."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,9 +42,9 @@ class Settings(BaseModel):
     grouped: bool
 
 
-def settings(profile: Profile) -> Settings:
+def settings(profile: Profile) -> SummarizationSettings:
     """The profile's settings of this system."""
-    return profile.section("summarization", Settings)
+    return profile.section("summarization", SummarizationSettings)
 
 
 def training_sets(train_set: str) -> list[str]:

@@ -14,7 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.summarizers.base import Summarizer
-from radeval_lib.models.summarizers.extractive import ClusterExtractor, Lead
+from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences
 from radeval_lib.models.training import TrainingSettings, train
 
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
@@ -82,7 +82,7 @@ def _made(
     folder: Path | None,
 ) -> Made:
     if system.kind == "lead":
-        return Made(Lead(**system.settings), [], None)
+        return Made(LeadSentences(**system.settings), [], None)
     if system.kind == "clusters":
         assert encoder is not None
         return Made(ClusterExtractor(encoder.encode, seed=seed, **system.settings), [], None)

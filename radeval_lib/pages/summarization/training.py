@@ -110,7 +110,7 @@ def _run(
     scores, histories, summaries = [], [], []
     save = None
 
-    def told(each: int, name: str, train_set: str, written: list[str]) -> None:
+    def add_scores(each: int, name: str, train_set: str, written: list[str]) -> None:
         table = scored(tests, written, quick)
         # Graphs take most of the time: of the first seed alone, and not across pairs.
         own = [row for row, pair in enumerate(tests) if train_set in ("", plan.ALL, pair.group)]
@@ -141,7 +141,9 @@ def _run(
                     device=run.profile.device,
                     folder=run.unfinished(train_set, name, each),
                 )
-                told(each, name, train_set if system.learns else "", made.summarizer.summarize(findings))
+                add_scores(
+                    each, name, train_set if system.learns else "", made.summarizer.summarize(findings)
+                )
                 histories.append(
                     pd.DataFrame(made.history).assign(seed=each, system=name, train_set=train_set)
                 )
@@ -149,9 +151,9 @@ def _run(
                     save = made.save
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
-        told(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
+        add_scores(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
     if plan.ALL in pools:
-        told(run.seed, ORACLE, "", oracle(findings, [reveal(pair.impression) for pair in tests]))
+        add_scores(run.seed, ORACLE, "", oracle(findings, [reveal(pair.impression) for pair in tests]))
     counted = {part: len(rows) for part, rows in next(iter(pools.values())).items()}
     return Outcome(
         _ordered(scores),

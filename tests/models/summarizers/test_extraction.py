@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers import open_summarizer, rouge_l, sentences
 from radeval_lib.models.summarizers.extractive import (
     ClusterExtractor,
-    Lead,
+    LeadSentences,
     SentenceSelector,
     oracle,
     oracle_sentences,
@@ -56,7 +56,7 @@ def test_sentences(text: str, expected: list[str]) -> None:
 
 
 def test_lead_takes_the_first_sentences() -> None:
-    assert Lead(2).summarize([TEXT, "Short."]) == [
+    assert LeadSentences(2).summarize([TEXT, "Short."]) == [
         "The heart is normal. There is a large effusion.",
         "Short.",
     ]
@@ -134,4 +134,4 @@ def test_an_extractor_of_vectors_needs_an_encoder() -> None:
     with pytest.raises(ModelError, match="needs sentence vectors"):
         open_summarizer("bert-ext")
     with pytest.raises(ModelError, match="0 sentences"):
-        Lead(0)
+        LeadSentences(0)

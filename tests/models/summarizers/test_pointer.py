@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers import open_summarizer
 from radeval_lib.models.summarizers.base import sentence_case
 from radeval_lib.models.summarizers.pointer import (

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast
 
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers.seq2seq import encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")

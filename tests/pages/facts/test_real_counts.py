@@ -79,7 +79,7 @@ def test_oddities_show_no_restricted_text() -> None:
 def test_shared_numbers_of_facts() -> None:
     found = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
     # Seven fits both judgements of a; six fits both of b, within nine words.
-    assert (found.cases, found.fit, found.told) == (2, 2, 2)
+    assert (found.cases, found.fit, found.determined) == (2, 2, 2)
 
 
 def test_counts_stand_with_their_texts_whatever_the_order() -> None:

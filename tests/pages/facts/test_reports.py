@@ -7,7 +7,7 @@ import pytest
 
 from radeval_lib.data.records import Document
 from radeval_lib.pages.facts import mtsamples
-from radeval_lib.pages.facts.mtsamples import Found
+from radeval_lib.pages.facts.mtsamples import BuildDocuments
 from radeval_lib.papers.printed_numbers import quoted
 from radeval_lib.roles import load
 
@@ -20,8 +20,8 @@ PART = [
     )
     for number, (group, extra) in enumerate([("Diets", ""), ("Diets", " daily"), ("Surgery", "")])
 ]
-WHOLE, SOME = Found(PART, real=True, whole=True), Found(PART, real=True, whole=False)
-NONE = Found(PART, real=False, whole=False)
+WHOLE, SOME = BuildDocuments(PART, real=True, whole=True), BuildDocuments(PART, real=True, whole=False)
+NONE = BuildDocuments(PART, real=False, whole=False)
 
 
 def _said() -> dict[str, float]:
@@ -49,7 +49,7 @@ def test_descriptions_and_reports_that_stand_twice() -> None:
     assert mtsamples.copied_whole(WHOLE) == pytest.approx(2 / 3)
     # One Diets report trains and the same text tests; Surgery's only report tests.
     assert mtsamples.repeated(SOME, np.random.default_rng(0)) == (1, 2, 2)
-    alone = Found(PART[2:], real=True, whole=False)
+    alone = BuildDocuments(PART[2:], real=True, whole=False)
     assert mtsamples.repeated(alone, np.random.default_rng(0))[2] == 0
 
 

@@ -99,9 +99,11 @@ class Judgement:
                 for letter in LETTERS
             ]
 
-        told = f"{len(self.errors)} differences between the findings of the two reports were named by rules."
+        explanation = (
+            f"{len(self.errors)} differences between the findings of the two reports were named by rules."
+        )
         agreed = [*self.matched, *self.agreed_negatives]
-        return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{told}")
+        return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{explanation}")
 
 
 class RulesJudge:
@@ -194,7 +196,7 @@ class _Weigher:
         if link is not None:  # what both names share is as grave as the graver of them
             grade, key = max(
                 ((self._grade(one), one) for one in (key, link.candidate.observation)),
-                key=lambda told: (told[0].major, told[0].weight),
+                key=lambda graded: (graded[0].major, graded[0].weight),
             )
             spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
         rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from radeval_lib.models import catalog, naming
 from radeval_lib.models.derived import shallow, trimmed, untrained
-from radeval_lib.models.loading import ModelError
+from radeval_lib.models.pretrained import ModelError
 
 SHALLOW = "shallow:"
 IN_DOMAIN = "in_domain"

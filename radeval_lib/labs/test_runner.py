@@ -151,8 +151,8 @@ def judge(
         student.failed = ""
 
 
-def _message(told: str, case: Any) -> str:
+def _message(text: str, case: Any) -> str:
     """What a student is told of a test that failed; of a hidden one no more than its own message."""
     if case.hidden:
         return str(case.failure_message or "A hidden test fails.")
-    return told.rstrip().rpartition("\n")[2].removeprefix("StudentError: ")
+    return text.rstrip().rpartition("\n")[2].removeprefix("StudentError: ")

@@ -142,7 +142,7 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
 
     A :class:`ModelError` if it cannot be loaded, lacks weights, has others, or has such as tell nothing.
     """
-    model, told = pretrained(
+    model, loading_info = pretrained(
         factory,
         name,
         use_safetensors=True,
@@ -153,7 +153,7 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
     where = Path(str(name)).name
     if getattr(model, "_hf_peft_config_loaded", False):
         raise soundness.unmerged(where)
-    new = soundness.check_fit(model, told, use, where)
+    new = soundness.check_fit(model, loading_info, use, where)
     soundness.check_values(model.state_dict(), where, new)
     for module in use.idle:
         if any(key.startswith(f"{module}.") for key in new):  # so that no random number of theirs is saved

@@ -13,10 +13,10 @@ from random import Random
 
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic.difference import CATEGORIES, Comparison, GoldError, compare, stated
+from radeval_lib.synthetic.difference import CATEGORIES, GoldError, ReportDifference, compare, stated
 from radeval_lib.synthetic.edits import changed, false_finding, with_content, without
 from radeval_lib.synthetic.generator import Pair, exam_of, report_at, rerender, seeded
-from radeval_lib.synthetic.records import Finding, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.records import PlannedFinding, Style, SyntheticError, SyntheticReport
 
 #: What to inject: category letter and significance; a mapping says how many of each.
 ErrorKind = tuple[str, bool]
@@ -36,7 +36,7 @@ class ErrorPair:
 
     reference: SyntheticReport
     candidate: SyntheticReport
-    comparison: Comparison
+    comparison: ReportDifference
 
     @property
     def errors(self) -> tuple[GoldError, ...]:
@@ -59,13 +59,13 @@ def _kinds(errors: Mapping[ErrorKind, int] | Sequence[ErrorKind]) -> list[ErrorK
 
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
-) -> list[tuple[ErrorKind, int, Finding | None]] | None:
+) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
     """Which finding takes which error: one each where possible, else several of different kinds."""
     exam = exam_of(report)
     found = stated(report.plan)
-    options: list[list[tuple[int, Finding | None]]] = []
+    options: list[list[tuple[int, PlannedFinding | None]]] = []
     for category, significant in kinds:
-        fit: list[tuple[int, Finding | None]] = []
+        fit: list[tuple[int, PlannedFinding | None]] = []
         for uid, finding in found.values():
             if finding.concept not in lexicon.concepts:
                 continue
@@ -129,8 +129,8 @@ def inject(
             assert new is not None
             now = next(s.content for s in plan if s.uid == uid)
             original = next(s.content for s in report.plan if s.uid == uid)
-            assert isinstance(now, Finding)
-            assert isinstance(original, Finding)
+            assert isinstance(now, PlannedFinding)
+            assert isinstance(original, PlannedFinding)
             plan = with_content(plan, uid, _merged(original, now, new))
     for category, significant in kinds:
         if category == "a":
@@ -144,7 +144,7 @@ def inject(
     return ErrorPair(report, candidate, compare(report, candidate))
 
 
-def _merged(original: Finding, now: Finding, new: Finding) -> Finding:
+def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) -> PlannedFinding:
     """``now`` with what ``new`` has other than ``original``: several errors on one finding."""
     merged = now
     for name in ("place", "side", "severity", "size_mm", "change"):
