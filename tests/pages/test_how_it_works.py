@@ -1,9 +1,11 @@
 """What a choice of RaTEScore's settings does to the same pairs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from radeval_lib.pages.ratescore.how_it_works import choice_table
+from radeval_lib.pages.ratescore.how_it_works import choice_table, strongest
 
 
 def test_choices_are_told_against_the_first() -> None:
@@ -13,3 +15,14 @@ def test_choices_are_told_against_the_first() -> None:
     assert table.loc["turned", "pairs that change"] == "2 of 3"
     assert table.loc["turned", "largest change"] == pytest.approx(0.3)
     assert table.loc["turned", "tau with the baseline"] == pytest.approx(-1)
+
+
+def test_choices_that_no_interval_tells_apart_are_named_together() -> None:
+    rng, run = np.random.default_rng(0), SimpleNamespace()
+    run.rng, run.profile = (lambda name: np.random.default_rng(1)), SimpleNamespace(resamples=200)
+    base = rng.normal(size=60)
+    far = [base + rng.normal(0, 2, 60) for _ in range(2)]
+    scores = {"base": base, "one": far[0], "two": far[1], "near": base + rng.normal(0, 0.05, 60)}
+    chosen, taus = strongest(scores, ["one", "two", "near"], [str(row // 2) for row in range(60)], run)
+    assert sorted(chosen) == ["one", "two"]
+    assert len(taus) == 2

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import SearchError
+from radeval_lib.pages.rales.benchmark import check_search_settings
 from radeval_lib.pages.rales.search import Tables, Trial, best, search, trials_before_tpe
 from radeval_lib.pages.rales.settings import Dimension
 
@@ -111,3 +112,11 @@ def test_a_dimension_is_a_range_or_choices(given: dict[str, Any]) -> None:
 
 def test_what_optuna_does_before_it_learns_is_read_from_it() -> None:
     assert trials_before_tpe() == 10
+
+
+def test_settings_of_the_search_are_those_of_the_released_scripts() -> None:
+    outcomes = {check.name: check.outcome for check in check_search_settings(10)}
+    assert outcomes["learning rate (procedures)"] == outcomes["batch (entities)"] == "fails"
+    assert outcomes["learning rate (entities)"] == outcomes["weight decay (procedures)"] == "holds"
+    assert outcomes["trials that the estimator guides"] == "fails"
+    assert check_search_settings(9)[-1].outcome == "holds"

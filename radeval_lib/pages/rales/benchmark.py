@@ -27,7 +27,9 @@ from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tp
 from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import task_of
 from radeval_lib.papers.printed_numbers import printed
+from radeval_lib.papers.released_numbers import released
 from radeval_lib.stats.resampling import drawn_rows
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
@@ -42,6 +44,26 @@ PAPERS_DATA = {
     "procedures": "mimic3_procedure",
 }
 """The paper's data set of each role."""
+
+
+def check_search_settings(startup: int) -> list[Check]:
+    """Settings of the searches for entities and procedures, in Appendix C and in the released scripts.
+
+    ``startup``: trials that Optuna draws at random before its estimator begins.
+    """
+    rows = released("settings").query("paper == 'RaLEs'").set_index("setting")
+    ranges = rows[rows.index.str.contains("learning rate|epochs|batch|weight decay")]
+    checks = [
+        check_statement(name, row["paper_says"], row["code_has"], row["paper_says"] == row["code_has"])
+        for name, row in ranges.iterrows()
+    ]
+    trials = [int(rows.loc[f"trials ({task})", "code_has"]) for task in ("entities", "procedures")]
+    sampler = rows.loc["sampler of the search"]
+    guided = max(0, max(trials) - startup)
+    first = f"Optuna's first {startup} are random, so it guides {guided}"
+    found = f"{max(trials)}, sampler: {sampler['code_has']}; {first}"
+    name = "trials that the estimator guides"
+    return [*checks, check_statement(name, f"{sampler['paper_says']}, up to 10 trials", found, guided > 0)]
 
 
 def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:

@@ -19,8 +19,10 @@ from radeval_lib.pages.ratescore.entity_display import editable as editable
 from radeval_lib.pages.ratescore.entity_display import show as show
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
 from radeval_lib.plots import PALETTE
-from radeval_lib.stats.correlations import coefficient
+from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
+from radeval_lib.study.superiority import LEVEL
+from radeval_lib.wording import with_interval
 
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -116,6 +118,31 @@ def scores_by_choice(
     entities = [(one.reference, one.candidate) for one in base.details]
     alike = Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0))
     return found | {"types": scored(entities, metric.encoder, alike)}
+
+
+def strongest(
+    scores: Mapping[str, NDArray[np.float64]], choices: Sequence[str], groups: Sequence[str], run: Run
+) -> tuple[list[str], list[str]]:
+    """The choice whose tau with the baseline is lowest and those that no interval tells from it (Holm), and
+    their taus with intervals.
+
+    ``scores``: as :func:`choice_table` takes them. ``groups``: the reference of each pair.
+    """
+    drawn = resample(
+        {name: scores[name] for name in choices},
+        next(iter(scores.values())),
+        groups=groups,
+        kind="kendall",
+        resamples=run.profile.resamples,
+        rng=run.rng("choices"),
+    )
+    taus = drawn.intervals().set_index("metric").sort_values("value")
+    rivals = drawn.compare(taus.index[0]).set_index("rival")
+    level = [name for name in taus.index[1:] if rivals.loc[name, "p_holm"] >= LEVEL]
+    chosen = [taus.index[0], *level]
+    return chosen, [
+        with_interval(row.value, row.low, row.high, ".2f") for row in taus.loc[chosen].itertuples()
+    ]
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:

@@ -16,6 +16,7 @@ from radeval_lib.models import encoders, naming
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.phrases import phrase
+from radeval_lib.study.printed_leads import lead_of_correlations as lead_of_correlations
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
 from radeval_lib.wording import with_interval
