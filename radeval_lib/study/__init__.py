@@ -12,7 +12,8 @@ _HOMES = {
     "radeval_lib.papers.rounding": "f1 rounding_range",
     "radeval_lib.papers.texts": "texts",
     "radeval_lib.stats.estimates": "Estimate",
-    "radeval_lib.study.checks": "Check above check_bounds check_groups check_statement check_value",
+    "radeval_lib.study.checks": "Check above check_bounds check_groups check_setting check_statement"
+    " check_value",
     "radeval_lib.study.display": "only_with_data provenance quote said show_checks",
     "radeval_lib.study.headlines": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",

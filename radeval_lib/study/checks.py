@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from radeval_lib.errors import PrintedError
 from radeval_lib.papers.printed_numbers import Printed, parse
+from radeval_lib.papers.released_numbers import released
 from radeval_lib.papers.rounding import FloatArray, rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
@@ -112,6 +114,24 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
     return Check(name, claim, finding, outcome)
+
+
+def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
+    """A setting that a paper states against what its released code has, by ``data_manifests/released/``'s
+    ``settings.csv``; ``open``: the code does not settle it.
+
+    Raises
+    ------
+    PrintedError
+        Where the table has no such setting.
+    """
+    rows = released("settings").query("paper == @paper and setting == @setting")
+    if len(rows) != 1:
+        raise PrintedError(
+            f"no setting {setting!r} of {paper}", "settings.csv", "Give one that the table has."
+        )
+    stated, found = rows[["paper_says", "code_has"]].iloc[0]
+    return check_statement(setting, stated, found, None if open else stated == found)
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:

@@ -7,16 +7,19 @@ import math
 import pandas as pd
 import pytest
 
+from radeval_lib.errors import PrintedError
 from radeval_lib.study import (
     Estimate,
     above,
     check_bounds,
     check_groups,
+    check_setting,
     check_statement,
     check_value,
     f1,
     parse,
 )
+from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 
 @pytest.mark.parametrize(
@@ -135,3 +138,11 @@ def test_what_is_no_number_contradicts_no_paper() -> None:
         check_value("mean", "0.5", math.nan)
     with pytest.raises(ValueError, match="is no number"):
         check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
+
+
+def test_a_setting_is_checked_against_the_released_code() -> None:
+    assert check_setting("GREEN", "epochs of fine-tuning").outcome == FAILS
+    assert check_setting("RaLEs", "epochs (entities)").outcome == HOLDS
+    assert check_setting("GREEN", "effective batch", open=True).outcome == CANNOT_TELL
+    with pytest.raises(PrintedError, match="no setting 'epochs' of GREEN"):
+        check_setting("GREEN", "epochs")

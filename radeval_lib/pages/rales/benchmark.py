@@ -29,7 +29,7 @@ from radeval_lib.pages.rales.tasks import task_of
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.released_numbers import released
 from radeval_lib.stats.resampling import drawn_rows
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
@@ -52,11 +52,8 @@ def check_search_settings(startup: int) -> list[Check]:
     ``startup``: trials that Optuna draws at random before its estimator begins.
     """
     rows = released("settings").query("paper == 'RaLEs'").set_index("setting")
-    ranges = rows[rows.index.str.contains("learning rate|epochs|batch|weight decay")]
-    checks = [
-        check_statement(name, row["paper_says"], row["code_has"], row["paper_says"] == row["code_has"])
-        for name, row in ranges.iterrows()
-    ]
+    ranges = rows.index[rows.index.str.contains("learning rate|epochs|batch|weight decay")]
+    checks = [check_setting("RaLEs", name) for name in ranges]
     trials = [int(rows.loc[f"trials ({task})", "code_has"]) for task in ("entities", "procedures")]
     sampler = rows.loc["sampler of the search"]
     guided = max(0, max(trials) - startup)

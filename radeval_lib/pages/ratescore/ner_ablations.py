@@ -23,7 +23,7 @@ from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
+from radeval_lib.wording import joined, with_interval
 
 BOTH = "Radiopaedia + MIMIC-IV"
 MEASURES = ["precision", "recall", "F1", "accuracy"]
@@ -101,10 +101,12 @@ def undescribed(models: Iterable[str]) -> list[str]:
 def basis(run: Run) -> tuple[str, str]:
     """What a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
     evidence, used = run.basis({"ner_corpus": "rate_ner"})
-    paper = plan.settings(profiles.profile("full")).initial_models
-    if plan.settings(run.profile).initial_models == paper:
+    paper, own = (plan.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
+    if own == paper:
         return evidence, used
-    return "synthetic", "; ".join(filter(None, (used, "encoders that the paper does not try")))
+    names = dict.fromkeys(title(name) for models in own.values() for name in models)
+    tried = f"{joined(list(names))}, which the paper does not try"
+    return "synthetic", "; ".join(filter(None, (used, tried)))
 
 
 @dataclass(frozen=True)
