@@ -328,7 +328,7 @@ def draw_table1(cells: pd.DataFrame) -> None:
         cmap="Blues",
         vmin=0,
         ax=axis,
-        cbar_kws={"label": "errors a pair"},
+        cbar=False,
         linewidths=1,
     )
     axis.set(xlabel="", ylabel="")
