@@ -22,7 +22,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import display, profiles
 from radeval_lib.study.checks import Check
 from radeval_lib.study.metric_agreement import Agreement
-from radeval_lib.study.results import Result
+from radeval_lib.study.results import Result, counted_outcomes
 from radeval_lib.study.verdicts import outcome, verdict
 
 READ = Path(__file__).with_name("sentences.txt")
@@ -42,14 +42,22 @@ def _check(result: str, aspect: str = "", number: int = 0) -> Check:
     return Check(f"{aspect or 'check'} {number}", "1", "2", result, aspect=aspect)
 
 
-def _result(evidence: str, *found: str, remaining: str = "", stand_in: str = "", aspect: str = "") -> str:
+def _result(
+    evidence: str,
+    *found: str,
+    remaining: str = "",
+    stand_in: str = "",
+    aspect: str = "",
+    open_convention: bool = False,
+) -> str:
     aspects = aspect.split()
     checks = tuple(
         _check(one, aspects[n % len(aspects)] if aspects else "", n) for n, one in enumerate(found)
     )
-    word = verdict(evidence, stand_in, outcome(found, remaining))
+    causes = {one.name: ("definition", "x") for one in checks if open_convention and one.outcome == "fails"}
+    word = verdict(evidence, stand_in, outcome(counted_outcomes(checks, causes), remaining))
     result = Result(
-        "facts.table2", "facts/agreement", evidence, word, checks, remaining, {}, [], {}, stand_in
+        "facts.table2", "facts/agreement", evidence, word, checks, remaining, causes, [], {}, stand_in
     )
     return display.verdict_sentence(result)
 
@@ -63,6 +71,10 @@ def _verdict_sentences() -> dict[str, str]:
         "one fails of three, one cannot tell": _result("open", "holds", "fails", "cannot tell"),
         "two hold of three": _result("credentialed", "holds", "holds", "cannot tell"),
         "nothing can be told": _result("open", "cannot tell", "cannot tell"),
+        "one fails by an open convention": _result("open", "fails", open_convention=True),
+        "one of three fails by an open convention": _result(
+            "print", "holds", "holds", "fails", open_convention=True
+        ),
         "an experiment of our own": _result("synthetic", stand_in="generated reports"),
         "a stand-in": _result("open", "holds", stand_in="rated pairs from RadPref, not ReXVal"),
         "order and lead hold": _result("print", "holds", "holds", aspect="order lead"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
@@ -15,12 +16,11 @@ from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
-from radeval_lib.study.results import Result
+from radeval_lib.study.results import Result, counted_outcomes
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.study.verdicts import (
     CANNOT_TELL,
-    CHECK_OUTCOMES,
     EXPERIMENT,
     FAILS,
     HOLDS,
@@ -65,7 +65,7 @@ def verdict_sentence(result: Result) -> str:
     if result.kind == EXPERIMENT:
         return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
     total = len(result.checks)
-    counts = {outcome: len(result.with_outcome(outcome)) for outcome in CHECK_OUTCOMES}
+    counts = Counter(counted_outcomes(result.checks, result.causes))
     fails = _counted(total, counts[FAILS], "fails", "fail")
     undetermined = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
     holds = _counted(total, counts[HOLDS], "holds", "hold")

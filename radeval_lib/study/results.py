@@ -88,13 +88,16 @@ def judge(
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
-    known = causes or {}
-    outcomes = [
-        verdicts.CANNOT_TELL if known.get(check.name, ("", ""))[0] == OPEN_CONVENTION else check.outcome
+    found = verdicts.outcome(counted_outcomes(checks, causes or {}), remaining)
+    return verdicts.verdict(evidence, stand_in, found)
+
+
+def counted_outcomes(checks: Sequence[Check], causes: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Outcomes as they count towards a verdict: one that fails by an open convention cannot tell."""
+    return [
+        verdicts.CANNOT_TELL if causes.get(check.name, ("", ""))[0] == OPEN_CONVENTION else check.outcome
         for check in checks
     ]
-    found = verdicts.outcome(outcomes, remaining)
-    return verdicts.verdict(evidence, stand_in, found)
 
 
 def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[str, tuple[str, str]]:
