@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
-_DARK_GROUND = "#14181e"  # as book/_static/radeval.css has it
+_DARK_GROUND = "#121212"  # the page of sphinx-book-theme
 _ON_CELLS = ("262626", "ffffff")  # what seaborn writes on the cells of a heat map, whose colours stay
 
 

@@ -14,7 +14,7 @@ def test_greys_turn_round_and_colours_stay() -> None:
     )
     told = for_both_grounds(drawing)
     assert told.startswith(f"{HEAD}<style>@media (prefers-color-scheme: dark)")
-    assert '[style*="fill: #ffffff"]:not(text){fill:#14181e!important}' in told
+    assert '[style*="fill: #ffffff"]:not(text){fill:#121212!important}' in told
     assert '[style*="stroke: #000000"]{stroke:#f0f0f0!important}' in told
     assert '[style*="stroke: #cccccc"]{stroke:#434343!important}' in told
     assert "0072b2" not in told.split("</style>")[0]
