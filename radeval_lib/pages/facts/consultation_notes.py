@@ -63,7 +63,8 @@ def shown(agreed: pd.DataFrame, name: str) -> str:
     """An alpha of :func:`~radeval_lib.pages.facts.rater_agreement.alphas` with its interval, as text."""
     if name not in agreed.index:
         return "not defined, as no note has an error by all of them"
-    return with_interval(*agreed.loc[name, ["alpha", "low", "high"]], ".2f")
+    alpha, low, high = agreed.loc[name, ["alpha", "low", "high"]]
+    return with_interval(alpha, low, high, ".2f")
 
 
 def ratio_against_counts(agreed: pd.DataFrame) -> Estimate:

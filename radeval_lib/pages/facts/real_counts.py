@@ -219,7 +219,8 @@ def best(found: pd.DataFrame, target: str) -> str:
     rows = of_metrics(found, target)
     if rows.empty:
         return "no metric, as all summaries have the same"
-    return f"{rows.index[0]}, at {with_interval(*rows.iloc[0][['value', 'low', 'high']], '.2f')}"
+    value, low, high = rows.iloc[0][["value", "low", "high"]]
+    return f"{rows.index[0]}, at {with_interval(value, low, high, '.2f')}"
 
 
 def best_over_length(found: pd.DataFrame, target: str) -> Estimate:

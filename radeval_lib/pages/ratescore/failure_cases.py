@@ -32,18 +32,14 @@ def triple() -> pd.Series:
 
 def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
     """Scores of both rewrites by metrics of words, one metric a row."""
-    reference, rewrites = three["reference"], [SYNONYM, OPPOSITE]
-    own = {
-        "ROUGE-L": [rouge_l(words(reference), words(three[role])) for role in rewrites],
-        **{
-            f"BLEU-{n}": [float(sentence_bleu([three[role]], [reference], n)[0]) for role in rewrites]
-            for n in (1, 2)
-        },
-        "METEOR without synonyms": meteor.score(
-            [reference] * 2, [three[role] for role in rewrites]
-        ).values.tolist(),
+    references, rewrites = [three["reference"]] * 2, [three[SYNONYM], three[OPPOSITE]]
+    scores = {
+        "ROUGE-L": [rouge_l(words(references[0]), words(rewrite)) for rewrite in rewrites],
+        "BLEU-1": sentence_bleu(rewrites, references, 1),
+        "BLEU-2": sentence_bleu(rewrites, references, 2),
+        "METEOR without synonyms": meteor.score(references, rewrites).values,
     }
-    return pd.DataFrame.from_dict(own, orient="index", columns=rewrites)
+    return pd.DataFrame(scores, index=[SYNONYM, OPPOSITE]).T
 
 
 def by_entities(weights: str, cosine: float) -> pd.Series:

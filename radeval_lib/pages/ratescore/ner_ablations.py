@@ -134,7 +134,8 @@ class Recognisers:
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
         found = resampling.paired_difference(
-            *(self.cells[one].tables["counts"] for one in (first, second)),
+            self.cells[first].tables["counts"],
+            self.cells[second].tables["counts"],
             resampling.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
