@@ -13,11 +13,8 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import share_interval
@@ -205,18 +202,3 @@ def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
             rows[name, words] = (*found, len(own))
     index = pd.MultiIndex.from_tuples(rows, names=["filter", "kind"])
     return pd.DataFrame(rows.values(), index=index, columns=["value", "low", "high", "n"])
-
-
-def draw(axes: Axes, shares: pd.DataFrame) -> None:
-    """:func:`taken`, one kind of entity a line."""
-    for shift, (name, colour, marker) in enumerate(zip(FILTERS.values(), plots.PALETTE, "os", strict=False)):
-        rows = shares.loc[name].loc[list(KINDS.values())]
-        reach = [rows["value"] - rows["low"], rows["high"] - rows["value"]]
-        place = np.arange(len(rows)) + 0.24 * shift - 0.12
-        axes.errorbar(rows["value"], place, xerr=reach, fmt=marker, color=colour, label=name)
-    axes.set_yticks(range(len(KINDS)), list(KINDS.values()))
-    axes.set(
-        xlabel="share of these entities that is dropped", xlim=(-0.02, 1.02), ylim=(len(KINDS) - 0.5, -0.5)
-    )
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)

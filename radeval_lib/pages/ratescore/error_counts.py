@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.papers.printed_numbers import Printed, quoted
 from radeval_lib.papers.texts import texts
@@ -174,17 +172,3 @@ def check_rule(
         finding = f"{column}: {_told(row[column], form)}, {row['pairs']} pairs"
         name = f"{row['group']} reports, by the {row['words']}"
         claim.states(name, wanted, finding, above(row[column].low, row[column].high, edge))
-
-
-def draw(grid: Sequence[Axes], rated: Mapping[str, pd.DataFrame], rule: Mapping[str, Printed]) -> None:
-    """Each rating against the words of the reference, with means of six groups and the lines of the rule."""
-    for axes, (value, table) in zip(grid, rated.items(), strict=True):
-        length = table[LENGTHS[0]]
-        axes.scatter(length, table[value], s=9, alpha=0.3, linewidth=0, color=plots.PALETTE[6])
-        groups = table.groupby(pd.qcut(length, 6, duplicates="drop"), observed=True)
-        middle, error = groups[[LENGTHS[0], value]].mean(), groups[value].sem()
-        axes.errorbar(middle[LENGTHS[0]], middle[value], error, color=plots.PALETTE[1], marker="o")
-        axes.set(title=TITLES[value], xlabel="words of the reference")
-        for edge in ("short_words", "long_words"):
-            axes.axvline(rule[edge].value, color="0.4", linestyle=":", linewidth=1)
-    grid[0].axhline(rule["long_errors"].value, color="0.4", linestyle=":", linewidth=1)

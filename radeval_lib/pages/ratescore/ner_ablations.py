@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.pages.ratescore import plan
 from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
@@ -53,21 +51,6 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
         result[f"{name}_low"] = models[name] - [low for low, _ in ends]
         result[f"{name}_high"] = [high for _, high in ends] - models[name]
     return result
-
-
-def draw_table(axes: Axes, models: pd.DataFrame, chosen: str) -> None:
-    """Recognisers from :func:`with_wilson`, one a line, the best F1 on top, and that of ``chosen`` shaded."""
-    rows = models.sort_values("F1", ascending=False).reset_index(drop=True)
-    for name, colour, marker in zip(("precision", "recall"), plots.PALETTE, ("s", "^"), strict=False):
-        reach = rows[[f"{name}_low", f"{name}_high"]].T
-        axes.errorbar(rows[name], rows.index, xerr=reach, fmt=marker, color=colour, label=name)
-    axes.plot(rows["F1"], rows.index, "D", color="black", label="F1")
-    (line,) = rows.index[rows["model"] == chosen]
-    axes.axhspan(line - 0.4, line + 0.4, color="0.9", zorder=0)
-    axes.set_yticks(rows.index, rows["model"] + ", " + rows["scheme"].replace("Span", "spans"))
-    axes.set(xlabel="share", ylim=(len(rows) - 0.5, -0.5))
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
 
 
 def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:

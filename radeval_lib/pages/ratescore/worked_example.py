@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy import optimize
 
-from radeval_lib import plots
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
 from radeval_lib.origin import note_use
@@ -61,41 +58,6 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
         (there, mismatch, "penalty"),
     ]
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
-
-
-def draw_penalty(
-    axes: Axes,
-    pairs: pd.DataFrame,
-    inputs: NDArray[np.float64],
-    penalties: Mapping[str, float],
-    final: float,
-) -> None:
-    """The score of A.1 for every penalty, those that the appendix prints, and the printed result."""
-
-    def score(p: float) -> float:
-        return by_hand(pairs, np.array([*inputs[:4], p])).score
-
-    grid = np.linspace(0, 1, 101)
-    axes.plot(grid, [score(p) for p in grid], color="0.4")
-    axes.axhline(final, color=plots.PALETTE[1], linestyle="--", label=f"printed: {final:g}")
-    for (where, p), marker, colour in zip(
-        penalties.items(), "os", (plots.PALETTE[0], plots.PALETTE[2]), strict=True
-    ):
-        axes.plot(p, score(p), marker, color=colour, label=f"p = {p:g} ({where}): {score(p):.3f}")
-    axes.set(xlabel="penalty p", ylabel="RaTEScore of A.1", xlim=(0, 1))
-    axes.legend(loc="lower right")
-
-
-def draw_weights(grid: Sequence[Axes], released: Mapping[str, Weights]) -> None:
-    """Released weight matrices side by side."""
-    labels = [kind.replace("ABNORMALITY", "ABN.").capitalize() for kind in ratescore.TYPES]
-    for axes, (name, weights) in zip(grid, released.items(), strict=True):
-        heat = {"annot": True, "fmt": ".2f", "annot_kws": {"size": 9}, "cmap": "crest", "vmin": 0, "vmax": 1}
-        ticks = {"xticklabels": labels, "yticklabels": labels}
-        sns.heatmap(weights.matrix, ax=axes, cbar=False, square=True, **heat, **ticks)
-        axes.set(title=f"{name} texts, p = {weights.penalty:.3f}", ylabel="query")
-        axes.tick_params(axis="x", rotation=45)
-    grid[-1].set_xlabel("match")
 
 
 def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed) -> dict[str, float]:
