@@ -7,14 +7,10 @@ from itertools import combinations
 from typing import Literal, get_args
 
 import krippendorff
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from radeval_lib import plots
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import tables_with
@@ -138,41 +134,3 @@ def coverage(listed: Mapping[str, Sequence[str]], sentence: Sequence[str]) -> pd
     }
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["facts", "words covered"])
     return frame.assign(**{"words a fact": frame["words covered"] / frame["facts"]})
-
-
-def draw_table2(table2: pd.DataFrame) -> Figure:
-    """Printed alphas, one row a metric: filled markers for all three raters, open ones for pairs."""
-    figure, axes = plt.subplots(figsize=(plots.WIDTH, 3.6))
-    for number, (pair, rows) in enumerate(table2.groupby("pair", sort=False)):
-        colour = plots.PALETTE[-1 if pair == ALL else number]
-        face, size = (colour, 8) if pair == ALL else ("white", 6)
-        marker = plots.MARKERS[number]
-        axes.plot(rows["value"], rows["metric"], marker, color=colour, mfc=face, ms=size, label=pair)
-    axes.invert_yaxis()
-    whole = table2[table2["pair"] == ALL]
-    axes.axhline((whole["kind"] == "raw count").sum() - 0.5, color="0.7", lw=0.8)
-    axes.set(xlim=(-0.03, 1.03), xlabel="Krippendorff's alpha")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
-def draw_recovered(ratings: FloatArray) -> Figure:
-    """The coherence codes of the descriptions on which some rater took points off."""
-    touched = ratings[:, ratings.min(axis=0) < 1]
-    names = np.vectorize({1.0: "coherent", 0.5: "minor", 0.0: "major"}.get)(touched)
-    figure, axes = plt.subplots(figsize=(plots.WIDTH, 1.9))
-    sns.heatmap(
-        touched,
-        annot=names,
-        fmt="",
-        cmap=sns.light_palette(plots.PALETTE[1], reverse=True, as_cmap=True),
-        vmin=0,
-        vmax=1,
-        cbar=False,
-        linewidths=1,
-        annot_kws={"size": 9, "color": "black"},
-        yticklabels=["E1", "E2", "E3"],
-        ax=axes,
-    )
-    axes.set(xticks=[], xlabel=f"{touched.shape[1]} of {ratings.shape[1]} descriptions")
-    return figure

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 
-import matplotlib.pyplot as plt
 import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 
-from radeval_lib import plots
 from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.papers.rounding import f1
 from radeval_lib.stats.fact_counts import COHERENCE as COHERENCE
 from radeval_lib.study.checks import check_groups
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
-_SCORES = ["Precision", "Recall", "F-Score", "Accuracy"]
 
 
 def as_printed(table1: pd.DataFrame) -> pd.DataFrame:
@@ -45,51 +40,6 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
     bound["reachable"] = bound["printed"] - 0.005 <= bound["high"]
     bound["strictly below"] = bound["printed"] + 0.005 < bound["low"]
     return bound
-
-
-def draw_table1(exact: pd.DataFrame) -> Figure:
-    """One panel a score: a bar for the mean, a marker for each evaluator."""
-    single = exact[exact["evaluator"].isin(EVALUATORS)]
-    figure, panels = plt.subplots(1, len(_SCORES), figsize=(plots.WIDTH, 2.8), sharey=True)
-    for axes, metric in zip(panels, _SCORES, strict=True):
-        rows = single[single["metric"] == metric]
-        sns.barplot(rows, x="value", y="model", errorbar=None, color="0.85", ax=axes)
-        sns.stripplot(
-            rows,
-            x="value",
-            y="model",
-            hue="evaluator",
-            palette=list(plots.PALETTE[:3]),
-            jitter=False,
-            size=6,
-            ax=axes,
-        )
-        axes.set(xlim=(0, 1.08), xticks=[0, 0.5, 1], xticklabels=["0", "½", "1"], xlabel="", ylabel="")
-        axes.set_title(metric)
-        axes.get_legend().remove()
-    panels[-1].legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
-def draw_bound(bound: pd.DataFrame) -> Figure:
-    """Printed F-scores and the intervals of :func:`harmonic_bound`, one row a model and evaluator."""
-    figure, axes = plt.subplots(figsize=(plots.WIDTH, 3.8))
-    rows = range(len(bound))
-    axes.hlines(
-        rows,
-        bound["low"],
-        bound["high"],
-        color=plots.PALETTE[0],
-        lw=5,
-        alpha=0.45,
-        label="harmonic mean of P and recall",
-    )
-    axes.errorbar(
-        bound["printed"], rows, xerr=0.005, fmt="o", color=plots.PALETTE[1], ms=5, label="printed F-score"
-    )
-    axes.set(yticks=list(rows), yticklabels=bound.index, xlabel="F-score", ylim=(len(bound) - 0.5, -0.5))
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
 
 
 def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:

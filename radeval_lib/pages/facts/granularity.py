@@ -11,13 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 
-from radeval_lib import plots
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.fact_counts import FactCounts
 from radeval_lib.synthetic.fact_raters import count_facts, draw_descriptions
@@ -125,38 +121,3 @@ def sweep(rng: np.random.Generator, departure: Departure, spread: float, repeats
         found = count_alphas(count_facts(rng, texts, three_raters(spread), **departure.raters(step)))
         rows.append({"step": step, **found, "divide": divide(found)})
     return pd.DataFrame(rows)
-
-
-def draw_simulated(simulated: pd.DataFrame) -> Figure:
-    """Alpha against the spread of granularity, from :func:`simulated_agreement`."""
-    figure, axes = plt.subplots(figsize=(plots.WIDTH, 4.0))
-    sns.lineplot(
-        simulated,
-        x="spread",
-        y="alpha",
-        hue="metric",
-        style="kind",
-        markers=True,
-        errorbar=("pi", 95),
-        err_kws={"alpha": 0.08},
-        palette=list(plots.PALETTE),
-        ax=axes,
-    )
-    axes.axhline(0, color="0.6", lw=0.8)
-    axes.set(xlabel="Spread s of the raters' granularity", ylabel="Krippendorff's alpha (synthetic)")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
-def draw_departures(departures: Mapping[str, pd.DataFrame]) -> Figure:
-    """The divide along the steps of each of :data:`DEPARTURES`, one panel a departure."""
-    figure, grid = plots.panels(2, 2, 2.6)
-    for axes, one in zip(grid.flat, DEPARTURES, strict=True):
-        frame, colour = departures[one.name], plots.PALETTE[0]
-        sns.lineplot(frame, x="step", y="divide", errorbar=("pi", 95), marker="o", color=colour, ax=axes)
-        axes.axhline(0, color=plots.PALETTE[1], lw=1)
-        axes.set(xlabel=one.unit, ylabel="divide", title=one.name)
-        axes.title.set_fontsize("small")
-        if one.steps[0] > one.steps[-1]:
-            axes.invert_xaxis()
-    return figure

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from radeval_lib import synthetic
@@ -18,7 +15,6 @@ from radeval_lib.models import encoders
 from radeval_lib.pages.ratescore.entity_display import editable as editable
 from radeval_lib.pages.ratescore.entity_display import show as show
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
-from radeval_lib.plots import PALETTE
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
@@ -79,30 +75,6 @@ def error_table(pair: synthetic.ErrorPair) -> pd.DataFrame:
 def _not_named(report: synthetic.SyntheticReport, concept: str) -> str:
     denials = [row.content for row in report.plan if isinstance(row.content, synthetic.Denial)]
     return "absent" if any(concept in denial.concepts for denial in denials) else "–"
-
-
-def draw_cosines(axes: Any, table: NDArray[Any], explanation: Explanation) -> None:
-    """Cosines of the reference's entities (rows) with the candidate's, the best of each column in a frame."""
-    across, down = (
-        [entity.text for entity in side] for side in (explanation.candidate, explanation.reference)
-    )
-    width = max(10, 36 // len(across))
-    sns.heatmap(
-        table,
-        annot=True,
-        fmt=".2f",
-        cmap="crest",
-        vmin=0,
-        vmax=1,
-        cbar=False,
-        ax=axes,
-        xticklabels=[fill(name, width, break_long_words=False) for name in across],
-        yticklabels=[fill(name, 20) for name in down],
-    )
-    for column, row in enumerate(table.argmax(axis=0)):
-        axes.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=PALETTE[1], linewidth=3))
-    axes.tick_params(axis="x", rotation=0)
-    axes.set(xlabel="candidate", ylabel="reference")
 
 
 def scores_by_choice(
