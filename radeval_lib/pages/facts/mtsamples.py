@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data import mtsamples
-from radeval_lib.data.mtsamples import SHORTEST_DESCRIPTION as SHORTEST_DESCRIPTION
 from radeval_lib.data.records import Document, FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
@@ -85,10 +84,6 @@ class BuildDocuments:
     whole: bool
 
     @property
-    def evidence(self) -> str:
-        return "open" if self.real else "synthetic"
-
-    @property
     def kept(self) -> list[Document]:
         """The documents with a text whose description has the paper's least number of words."""
         return [one for one in mtsamples.with_long_descriptions(self.documents) if reveal(one.text)]
@@ -159,16 +154,11 @@ def size_checks(said: Mapping[str, float]) -> list[Check]:
     ]
 
 
-def counts(found: BuildDocuments) -> dict[str, int]:
-    """What the paper counts, of this build's documents, see :func:`radeval_lib.data.mtsamples.counts`."""
-    return mtsamples.counts(found.documents)
-
-
 def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Check]:
     """The printed counts and lengths against the whole file; none where it is not there."""
     if not found.whole:
         return []
-    counted, texts = counts(found), found.documents
+    counted, texts = mtsamples.counts(found.documents), found.documents
     exact = {
         "specialties": "specialties",
         "reports of the smallest specialty": "smallest_specialty",

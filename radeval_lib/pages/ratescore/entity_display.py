@@ -97,13 +97,6 @@ def html(explanation: Explanation, reference: str, candidate: str, title: str = 
     return template.render(found=explanation, sides=sides, title=title, look=LOOK)
 
 
-def show(
-    explanation: Explanation, reference: str, candidate: str, title: str = "RaTEScore of a pair"
-) -> HTML:
-    """:func:`html` as something that a notebook displays."""
-    return HTML(html(explanation, reference, candidate, title))
-
-
 def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[list[Any], list[Any]]:
     """The text in parts, each with the entity that follows it, and the entities that it does not have.
 

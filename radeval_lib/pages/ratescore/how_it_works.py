@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from radeval_lib import synthetic
 from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer, Weights
 from radeval_lib.models import encoders
-from radeval_lib.pages.ratescore.entity_display import editable as editable
-from radeval_lib.pages.ratescore.entity_display import show as show
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run

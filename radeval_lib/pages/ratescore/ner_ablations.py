@@ -78,17 +78,14 @@ def basis(run: Run) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Recognisers:
-    """The trained recognisers of a build, judged over test reports and seeds; ``cells``: what each training
-    left."""
+    """The trained recognisers of a build, judged over test reports and seeds."""
 
     run: Run
-    cells: Mapping[Training, CellOutput]
 
-    @classmethod
-    def of(cls, run: Run) -> Recognisers:
-        """Those whose trainings the page reads."""
-        outputs = run.cells(NOTEBOOK)
-        return cls(run, {Training(**one.cell.parameters): one for one in outputs})  # type: ignore[arg-type]
+    @cached_property
+    def cells(self) -> dict[Training, CellOutput]:
+        """What each training left that the page reads."""
+        return {Training(**one.cell.parameters): one for one in self.run.cells(NOTEBOOK)}  # type: ignore[arg-type]
 
     @property
     def own(self) -> Training:

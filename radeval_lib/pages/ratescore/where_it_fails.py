@@ -60,18 +60,12 @@ def least_scores() -> pd.DataFrame:
 
 def types_found(metric: RaTEScore) -> pd.DataFrame:
     """What the recogniser makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
-    found = metric.entities(list(PRINTED_TYPES))
-    return pd.DataFrame(
-        {
-            "printed": [f"{words} ({kind.capitalize()})" for words, kind in PRINTED_TYPES.values()],
-            "found": [
-                ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
-                for entities in found
-            ],
-            "right": [
-                [tuple(entity) for entity in entities] == [wanted]
-                for entities, wanted in zip(found, PRINTED_TYPES.values(), strict=True)
-            ],
-        },
-        index=list(PRINTED_TYPES),
-    )
+
+    def told(entities: _Entities) -> str:
+        return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
+
+    rows = [
+        (told([wanted]), told(entities), list(entities) == [wanted])
+        for entities, wanted in zip(metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["printed", "found", "right"], index=list(PRINTED_TYPES))
