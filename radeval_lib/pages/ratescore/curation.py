@@ -11,17 +11,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.metrics.ratescore.scoring import unit
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
-
-if TYPE_CHECKING:
-    from radeval_lib.models.encoders import Encoder
 
 CUES = (
     "no",
@@ -53,8 +51,6 @@ _FUNCTION = frozenset(
 
 def nearest(names: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
     """The cosine of each name with the nearest name of the library, of which capitals are no part."""
-    from radeval_lib.metrics.ratescore.scoring import unit
-
     asked, known = (sorted({name.lower() for name in side}) for side in (names, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -33,18 +32,15 @@ def printed_pairs() -> pd.DataFrame:
 def measured(run: Run) -> dict[str, pd.DataFrame]:
     """The pairs with counted errors and with their share of possible ones, in the column of that name, with
     the words of both texts; empty where people rated neither."""
-    roles = {"errors": "rated_errors", "share": "rated_sentences"}
-    if any(run.evidence(role) == "synthetic" for role in roles.values()):
+    roles = ("rated_errors", "rated_sentences")
+    if any(run.evidence(role) == "synthetic" for role in roles):
         return {}
-    tables = {value: rating_table(run.load(role)) for value, role in roles.items()}
-    tables["errors"]["errors"], tables["share"]["share"] = (
-        -tables["errors"]["rating"],
-        1 - tables["share"]["rating"],
-    )
-    for table in tables.values():
+    errors, share = (rating_table(run.load(role)) for role in roles)
+    errors["errors"], share["share"] = -errors["rating"], 1 - share["rating"]
+    for table in (errors, share):
         for length in LENGTHS:
             table[length] = table[length.removeprefix("words, ")].str.split().str.len()
-    return tables
+    return {"errors": errors, "share": share}
 
 
 def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], Estimate]:
@@ -65,6 +61,9 @@ def links(run: Run, rated: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], 
 
 
 def _told(found: Estimate, form: str) -> str:
+    """A number with its interval, as text; without it where there is none."""
+    if np.isnan(found.low):
+        return "–" if np.isnan(found.value) else f"{found.value:{form}}"
     return with_interval(found.value, found.low, found.high, form)
 
 
@@ -133,14 +132,10 @@ def _mean(run: Run, values: pd.Series, cases: pd.Series, stream: str) -> Estimat
 
 def told_groups(groups: pd.DataFrame) -> pd.DataFrame:
     """What :func:`by_length_group` gives, as text."""
-
-    def told(found: Estimate, form: str) -> str:
-        if np.isnan(found.low):
-            return "–" if np.isnan(found.value) else f"{found.value:{form}}"
-        return _told(found, form)
-
-    forms = {"mean errors": ".2f", "no error": ".0%"}
-    return groups.assign(**{name: groups[name].map(partial(told, form=form)) for name, form in forms.items()})
+    shown = groups.copy()
+    for column, form in (("mean errors", ".2f"), ("no error", ".0%")):
+        shown[column] = [_told(found, form) for found in groups[column]]
+    return shown
 
 
 def check_rule(

@@ -45,13 +45,10 @@ def told_leads(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str)
 
     ``values``, ``leads``: by metric, as :class:`~radeval_lib.stats.correlations.Resampled` gives them.
     """
-    found, gaps = values[["value", "low", "high"]], leads[["difference", "low", "high"]]
-    table = pd.DataFrame(index=values.index.rename(None))
-    table[kind.capitalize()] = [
-        with_interval(value, low, high, ".2f") for value, low, high in found.to_numpy()
-    ]
-    shown = [with_interval(gap, low, high, "+.2f") for gap, low, high in gaps.to_numpy()]
-    table[lead] = pd.Series(shown, index=leads.index)
+    found = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
+    gaps = [with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()]
+    table = pd.DataFrame({kind.capitalize(): found}, index=values.index.rename(None))
+    table[lead] = pd.Series(gaps, index=leads.index)
     table["p, corrected"] = leads["p_holm"].map("{:.2g}".format)
     return table.fillna("")
 

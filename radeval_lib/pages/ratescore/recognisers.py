@@ -36,11 +36,8 @@ class Training:
     sentences: int
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("scheme", self.scheme, ("iob", "span")),
-            ("corpus", self.corpus, CORPORA),
-        ):
-            if value not in choices:
+        for name, choices in {"scheme": ("iob", "span"), "corpus": CORPORA}.items():
+            if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Choices: {', '.join(choices)}.")
         if self.sentences < 0:
             raise ParameterError(f"sentences must not be negative: {self.sentences}", NOTEBOOK)
