@@ -17,9 +17,6 @@ from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.wording import in_words
 
-LEADS = {"ReXVal": "ReXVal, Kendall", "Sentences": "Sentences, Pearson", "Paragraphs": "Paragraphs, Pearson"}
-"""The columns whose leads the page tells first."""
-
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
     """Pairs behind the coefficients: all of ReXVal and of the rewrites, the test fifth of the rest.
@@ -88,9 +85,7 @@ class PrintedAgreement:
     ) -> list[Check]:
         """Whether each of some metrics is above each of others in a column, and its lead established.
 
-        Parameters
-        ----------
-        lower : the others; default: all other metrics of the column.
+        ``lower``: the others; default: all other metrics of the column.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]

@@ -160,16 +160,9 @@ def judged(
 ) -> pd.DataFrame:
     """What each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
 
-    Parameters
-    ----------
-    cuts : ``cosine`` below which an entity is dropped, ``density`` below which a sentence is.
-
-    Returns
-    -------
-    DataFrame
-        One row an entity: ``report``; ``kind`` before any filter and ``after`` the cue words
-        (:func:`kind_of`); ``finding``: no Anatomy; whether the library drops it (``outside``) and whether the
-        density drops its sentence (``thin``).
+    ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row an
+    entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:
+    no Anatomy; whether the library drops it (``outside``) and the density its sentence (``thin``).
     """
     rows = []
     for sentence in sentences:

@@ -118,9 +118,7 @@ def _parts(letter: str, text: str, entities: Sequence[NamedEntity]) -> tuple[lis
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
     """The pair's entities with types to choose, or to leave out, and the score that follows in the page.
 
-    Parameters
-    ----------
-    cosines : of each entity of the reference (rows) with each of the candidate (columns).
+    ``cosines``: of each entity of the reference (rows) with each of the candidate (columns).
     """
     penalties = penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}

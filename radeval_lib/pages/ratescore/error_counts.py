@@ -104,11 +104,8 @@ def against_rule(pairs: pd.DataFrame, rule: Mapping[str, Printed]) -> str:
 def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
     """Errors of short reports, long ones and those between, by the words of either text.
 
-    Returns
-    -------
-    DataFrame
-        ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
-        error`` (a mean below one half) as an Estimate, without ends where the cases are too few.
+    ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
+    error`` (a mean below one half) as an Estimate, without ends where the cases are too few.
     """
     rows = []
     for length in LENGTHS:

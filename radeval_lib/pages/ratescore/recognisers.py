@@ -48,10 +48,8 @@ def starting_graphs(
 ) -> list[AnnotatedSentence]:
     """What a tagger of graphs learns from where a training starts from one.
 
-    Parameters
-    ----------
-    records : the corpus of graphs.
-    reports : annotated reports drawn from its training part, all of its dev part beside them; 0: all.
+    ``records``: the corpus of graphs. ``reports``: annotated reports drawn from its training part, all of its
+    dev part beside them; 0: all.
     """
     train_set = [row for row in records if row.split == "train"]
     return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]
@@ -80,11 +78,9 @@ def tally(
 
     Returns
     -------
-    counts : DataFrame
-        One row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
+    counts : one row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
         ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.entities`).
-    by_type : DataFrame
-        One row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
+    by_type : one row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
     """
     words, gold = [plain_words(sentence) for sentence in sentences], list(map(gold_spans, sentences))
     predicted, rows = scheme.predict(words), []
