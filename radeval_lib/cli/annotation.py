@@ -67,6 +67,6 @@ def import_answers(export_path: Path, key_path: Path, output_path: Path) -> None
     from radeval_lib import atomic
     from radeval_lib.pages.facts import annotation_task
 
-    found = annotation_task.table(annotation_task.read_export(export_path, key_path))
+    found = annotation_task.read_export(export_path, key_path)
     atomic.write_text(output_path, found.to_csv(index=False))
     click.echo(f"{len(found)} judgements by {found['rater'].nunique()} raters: {display_path(output_path)}")

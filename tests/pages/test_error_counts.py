@@ -1,6 +1,6 @@
 """The rule of Appendix A.7 on lengths and errors."""
 
-from radeval_lib.pages.ratescore.error_counts import against_rule, answer, length_group, printed_pairs, words
+from radeval_lib.pages.ratescore.error_counts import against_rule, answer, length_group, printed_pairs
 from radeval_lib.papers.printed_numbers import parse, quoted
 from radeval_lib.stats.estimates import Estimate
 
@@ -9,10 +9,6 @@ RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": pa
 
 def test_groups_leave_both_edges_between() -> None:
     assert [length_group(n, RULE) for n in (9, 10, 25, 26)] == ["short", "between", "between", "long"]
-
-
-def test_words_are_what_blanks_part() -> None:
-    assert words("No  acute process.") == 3
 
 
 def test_the_printed_cases_stand_against_the_rule() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.correlations import PrintedAgreement, some_share_prints, told_edge
+from radeval_lib.pages.ratescore.correlations import PrintedAgreement, told_edge
 from radeval_lib.stats.printed import correlation_interval
 
 ROWS = [
@@ -40,10 +40,3 @@ def test_leads_are_counted_and_margins_told_in_cases() -> None:
     margin, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
     assert margin == 50
     assert p == pytest.approx(2 * 0.5**50)
-
-
-@pytest.mark.parametrize(
-    ("cell", "total", "possible"), [("0.33", 3, True), ("0.67", 3, True), ("0.34", 3, False)]
-)
-def test_a_printed_share_has_to_come_from_a_whole_number(cell: str, total: int, possible: bool) -> None:
-    assert some_share_prints(cell, total) is possible

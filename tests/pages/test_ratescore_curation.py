@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.pages.ratescore.curation import (
-    NoisyAnnotator,
     annotated_share,
     judged,
     kind_of,
     names,
     nearest,
+    proposed,
     taken,
     with_polarity,
 )
@@ -67,21 +69,18 @@ def test_share_of_content_words() -> None:
 def test_names_are_compared_without_capitals() -> None:
     found = nearest(["edema", "zzz"], ["Oedema"], _Letters())
     assert found["edema"] > 0.83 > found["zzz"]
-    assert nearest(["edema"], [], _Letters()) == {"edema": -1}
 
 
 def test_noise_is_repeatable_and_none_is_the_truth() -> None:
-    silent = NoisyAnnotator(miss=0, shift=0, invent=0, confuse=0)
     for row in ner_corpus(20, 9):
         words = list(row.tokens)
-        assert NoisyAnnotator(seed=1).annotate(words, row.entities) == NoisyAnnotator(seed=1).annotate(
-            words, row.entities
-        )
+        assert proposed(words, row.entities, seed=1) == proposed(words, row.entities, seed=1)
         plain = sorted(
             (Entity(e.start, e.end, e.label) for e in row.entities), key=lambda e: (e.start, e.end)
         )
-        assert silent.annotate(words, row.entities) == plain
-    assert NoisyAnnotator(invent=0).annotate(["unknown"], ()) == []
+        silent = {"miss": 0, "shift": 0, "invent": 0, "confuse": 0}
+        assert proposed(words, row.entities, seed=1, **silent) == plain
+    assert proposed(["unknown"], (), seed=1, invent=0) == []
 
 
 @pytest.mark.parametrize(
@@ -103,8 +102,8 @@ def test_each_filter_judges_what_the_annotator_proposes() -> None:
         AnnotatedSentence("r/0", ("mass",), (Entity(0, 1, "Abnormality"),)),
         AnnotatedSentence("r/1", ("no", "edema", "whatever", "else"), (Entity(1, 2, "Non-Abnormality"),)),
     ]
-    silent = NoisyAnnotator(miss=0, shift=0, invent=0, confuse=1)
-    table = judged(rows, silent, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
+    confused = partial(proposed, seed=0, miss=0, shift=0, invent=0, confuse=1)
+    table = judged(rows, confused, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
     assert table[["kind", "after", "thin", "outside"]].to_numpy().tolist() == [
         ["polarity", "right", False, False],
         ["polarity", "right", True, True],
@@ -114,9 +113,8 @@ def test_each_filter_judges_what_the_annotator_proposes() -> None:
 def test_the_library_takes_inventions_before_truths(tmp_path) -> None:
     gold = list(ner_corpus(150, 7))
     run = begin("ratescore/curation", profile="smoke", seed=1, output_dir=str(tmp_path))
-    table = judged(
-        gold, NoisyAnnotator(seed=1), names(gold)[::2], _Letters(), {"cosine": 0.97, "density": 0.7}
-    )
+    annotate, cuts = partial(proposed, seed=1), {"cosine": 0.97, "density": 0.7}
+    table = judged(gold, annotate, names(gold)[::2], _Letters(), cuts)
     shares = taken(table, run)
     assert shares.loc[("library", "invented"), "value"] > shares.loc[("library", "right"), "value"]
     assert shares.loc["library", "n"].sum() == len(table)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.pages.ratescore.worked_example import PrintedPair, printed_inputs
+from radeval_lib.pages.ratescore.worked_example import by_hand, printed_inputs
 from radeval_lib.papers.printed_numbers import printed
 
 ROWS = pd.DataFrame(
@@ -18,7 +18,7 @@ ROWS = pd.DataFrame(
 
 
 def test_the_pair_is_scored_from_five_numbers() -> None:
-    found = PrintedPair.of(ROWS).by_hand(np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
+    found = by_hand(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
     assert found.precision is not None
     assert found.recall is not None
     assert found.precision.value == pytest.approx((1 + 3 * 0.4 * 0.5) / 4)

@@ -1,4 +1,4 @@
-"""What the page on consultation notes shows: means by clinician, and metrics beside their lists."""
+"""What the page on consultation notes shows: what clinicians listed, and metrics beside their lists."""
 
 from __future__ import annotations
 
@@ -12,34 +12,59 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.wording import with_interval
 
 _METRICS = {"ROUGE-1": "rouge_1", "ROUGE-L": "rouge_l", "METEOR": "meteor", "BLEU": "bleu"}
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
-def by_rater(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
-    """Mean entries a note, share of notes with a critical one, and seconds, one row a clinician."""
-    frame = pd.DataFrame(
+def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
+    """What each clinician listed in each note.
+
+    Index ``case``, ``group``, ``clinician``; ``reference`` and ``candidate`` (str; restricted texts are laid
+    open, so these must not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
+    """
+    return pd.DataFrame(
         {
+            "case": one.case,
+            "group": one.group,
             "clinician": one.rater,
+            "reference": reveal(one.reference),
+            "candidate": reveal(one.candidate),
             "incorrect statements": len(one.incorrect),
             "omissions": len(one.omissions),
-            "notes with a critical error": float(
-                any(error.critical for error in (*one.incorrect, *one.omissions))
-            ),
+            "critical errors": sum(error.critical for error in (*one.incorrect, *one.omissions)),
             "seconds": np.nan if one.seconds is None else one.seconds,
         }
         for one in judgements
-    )
-    return frame.groupby("clinician").mean()
+    ).set_index(["case", "group", "clinician"])
+
+
+def by_clinician(lists: pd.DataFrame) -> pd.DataFrame:
+    """Mean entries a note, share of notes with a critical one, and seconds; ``lists``: of :func:`listed`."""
+    noted = lists.assign(**{"notes with a critical error": (lists["critical errors"] > 0).astype(float)})
+    return noted[[*COUNTS, "notes with a critical error", "seconds"]].groupby("clinician").mean()
+
+
+def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """What :func:`listed` has and ratios of it, for :func:`~radeval_lib.pages.facts.rater_agreement.alphas`:
+    one row a note, one column a clinician; only notes of which all clinicians have a value."""
+    errors = lists[COUNTS].sum(axis=1)
+    words = lists["candidate"].str.split().str.len().clip(lower=1)
+    values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {
+        "errors by words of the note": errors / words,
+        RATIO: lists["omissions"] / errors.where(errors > 0),
+    }
+    matrices = {name: column.unstack("clinician").dropna() for name, column in values.items()}
+    return {name: matrix for name, matrix in matrices.items() if len(matrix)}
 
 
 def shown(agreed: pd.DataFrame, name: str) -> str:
     """An alpha of :func:`~radeval_lib.pages.facts.rater_agreement.alphas` with its interval, as text."""
     if name not in agreed.index:
         return "not defined, as no note has an error by all of them"
-    row = agreed.loc[name]
-    return f"{row['alpha']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    alpha, low, high = agreed.loc[name, ["alpha", "low", "high"]]
+    return with_interval(alpha, low, high, ".2f")
 
 
 def ratio_against_counts(agreed: pd.DataFrame) -> Estimate:
@@ -51,33 +76,22 @@ def ratio_against_counts(agreed: pd.DataFrame) -> Estimate:
     return Estimate(ratio["alpha"] - counts["alpha"].mean(), low, high)
 
 
-def metric_correlations(
-    judgements: Sequence[NoteJudgement], *, resamples: int, rng: np.random.Generator
-) -> pd.DataFrame:
+def metric_correlations(lists: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Spearman correlation of metrics with the negative mean number of entries a note.
 
     A note's score is its mean over the clinicians' own notes, each taken as the reference; intervals draw
-    whole consultations.
+    whole consultations. ``lists`` is of :func:`listed`.
 
     Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
     """
-    frame = pd.DataFrame(
-        {
-            "case": one.case,
-            "group": one.group,
-            "errors": len(one.incorrect) + len(one.omissions),
-            "reference": reveal(one.reference),
-            "candidate": reveal(one.candidate),
-        }
-        for one in judgements
-    )
-    for name, metric in _METRICS.items():
-        frame[name] = create(metric).score(frame["reference"].tolist(), frame["candidate"].tolist()).values
-    notes = frame.groupby(["case", "group"], sort=False)[["errors", *_METRICS]].mean().reset_index()
+    texts = lists["reference"].tolist(), lists["candidate"].tolist()
+    scores = {name: create(metric).score(*texts).values for name, metric in _METRICS.items()}
+    noted = lists[[]].assign(errors=lists[COUNTS].sum(axis=1), **scores)
+    notes = noted.groupby(["case", "group"], sort=False).mean()
     return resample(
-        {name: notes[name].to_numpy() for name in _METRICS},
-        -notes["errors"].to_numpy(),
-        groups=notes["case"].to_numpy(),
+        {name: notes[name] for name in _METRICS},
+        -notes["errors"],
+        groups=notes.index.get_level_values("case"),
         kind="spearman",
         resamples=resamples,
         rng=rng,

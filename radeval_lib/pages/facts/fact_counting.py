@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 
-import matplotlib.pyplot as plt
 import pandas as pd
-import seaborn as sns
-from matplotlib.figure import Figure
 
-from radeval_lib import plots
-from radeval_lib.papers.printed_numbers import Printed, cell, printed, quotations
+from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.papers.rounding import f1
 from radeval_lib.stats.fact_counts import COHERENCE as COHERENCE
-from radeval_lib.study.checks import Check, check_groups, check_value
+from radeval_lib.study.checks import check_groups
 
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
-_SCORES = ["Precision", "Recall", "F-Score", "Accuracy"]
 
 
 def as_printed(table1: pd.DataFrame) -> pd.DataFrame:
@@ -40,84 +35,25 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
         function=f1,
         name="{model}, {evaluator}",
     )
-    bound = pd.DataFrame(
-        {
-            "printed": [float(check.printed) for check in checks],
-            "low": [check.low for check in checks],
-            "high": [check.high for check in checks],
-            "harmonic mean": [check.value for check in checks],
-        },
-        index=[check.name for check in checks],
-    )
+    bound = pd.DataFrame(map(vars, checks)).set_index("name").rename(columns={"value": "harmonic mean"})
+    bound["printed"] = bound["printed"].astype(float)
     bound["reachable"] = bound["printed"] - 0.005 <= bound["high"]
     bound["strictly below"] = bound["printed"] + 0.005 < bound["low"]
     return bound
 
 
-def draw_table1(exact: pd.DataFrame) -> Figure:
-    """One panel a score: a bar for the mean, a marker for each evaluator."""
-    single = exact[exact["evaluator"].isin(EVALUATORS)]
-    figure, panels = plt.subplots(1, len(_SCORES), figsize=(plots.WIDTH, 2.8), sharey=True)
-    for axes, metric in zip(panels, _SCORES, strict=True):
-        rows = single[single["metric"] == metric]
-        sns.barplot(rows, x="value", y="model", errorbar=None, color="0.85", ax=axes)
-        sns.stripplot(
-            rows,
-            x="value",
-            y="model",
-            hue="evaluator",
-            palette=list(plots.PALETTE[:3]),
-            jitter=False,
-            size=6,
-            ax=axes,
-        )
-        axes.set(xlim=(0, 1.08), xticks=[0, 0.5, 1], xticklabels=["0", "½", "1"], xlabel="", ylabel="")
-        axes.set_title(metric)
-        axes.get_legend().remove()
-    panels[-1].legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
-def draw_bound(bound: pd.DataFrame) -> Figure:
-    """Printed F-scores and the intervals of :func:`harmonic_bound`, one row a model and evaluator."""
-    figure, axes = plt.subplots(figsize=(plots.WIDTH, 3.8))
-    rows = range(len(bound))
-    axes.hlines(
-        rows,
-        bound["low"],
-        bound["high"],
-        color=plots.PALETTE[0],
-        lw=5,
-        alpha=0.45,
-        label="harmonic mean of P and recall",
-    )
-    axes.errorbar(
-        bound["printed"], rows, xerr=0.005, fmt="o", color=plots.PALETTE[1], ms=5, label="printed F-score"
-    )
-    axes.set(yticks=list(rows), yticklabels=bound.index, xlabel="F-score", ylim=(len(bound) - 0.5, -0.5))
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
 def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
     """The mean accuracy of ten descriptions of which one has one wrong fact, by how many facts that one has,
     and whose printed accuracy of Pegasus-CNN it is."""
-    sizes = range(2, 8)
-    printed_rows = exact[
-        (exact["model"] == "Pegasus-CNN") & (exact["metric"] == "Accuracy") & (exact["evaluator"] != "Avg")
-    ]
-    means = [1 - 1 / (10 * size) for size in sizes]
-    fits = [
-        [row.evaluator for row in printed_rows.itertuples() if abs(row.value - mean) <= row.half_width + 1e-9]
-        for mean in means
-    ]
-    return pd.DataFrame(
-        {
-            "facts in the one description": sizes,
-            "mean accuracy of ten": means,
-            "fits the printed accuracy of": [", ".join(who) or "–" for who in fits],
-        }
-    )
+    cells = exact[(exact["model"] == "Pegasus-CNN") & (exact["metric"] == "Accuracy")]
+    cells = cells[cells["evaluator"] != "Avg"]
+    rows = []
+    for size in range(2, 8):
+        mean = 1 - 1 / (10 * size)
+        fits = cells[(cells["value"] - mean).abs() <= cells["half_width"] + 1e-9]
+        rows.append((size, mean, ", ".join(fits["evaluator"]) or "–"))
+    columns = ["facts in the one description", "mean accuracy of ten", "fits the printed accuracy of"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def plain(text: str) -> str:
@@ -131,28 +67,8 @@ def marked(count: str) -> list[str]:
     return [plain(fact) for fact in str(spans).split(" | ")]
 
 
-def answers() -> dict[str, Printed]:
-    """The physician's answers by count: ``R``, ``G``, ``R&G`` and ``C``."""
-    return {name: cell(printed("facts.fig3"), count=name) for name in ("R", "G", "R&G", "C")}
-
-
-def in_reference() -> list[bool]:
-    """Of each span of G whether the same words are marked in R."""
-    in_r = marked("R")
-    return [fact in in_r for fact in marked("G")]
-
-
-def in_report() -> list[bool]:
-    """Of each span of G whether its words stand in the report of Figure 1."""
-    report = plain(" ".join(words for _, words in quotations("facts.fig1")))
-    return [fact in report for fact in marked("G")]
-
-
-def count_checks() -> list[Check]:
-    """The answers against the marks."""
-    given = answers()
-    return [
-        check_value("R, spans marked", given["R"], len(marked("R"))),
-        check_value("G, spans marked", given["G"], len(marked("G"))),
-        check_value("R&G, spans of G that are marked in R", given["R&G"], sum(in_reference())),
-    ]
+def facts_of_g() -> pd.DataFrame:
+    """Each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
+    in_r, report = marked("R"), plain(" ".join(words for _, words in quotations("facts.fig1")))
+    columns = ["fact of G", "marked in R", "its words stand in the report"]
+    return pd.DataFrame([(fact, fact in in_r, fact in report) for fact in marked("G")], columns=columns)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib.data import mtsamples
-from radeval_lib.data.mtsamples import SHORTEST_DESCRIPTION as SHORTEST_DESCRIPTION
 from radeval_lib.data.records import Document, FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
@@ -21,7 +19,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.stats.tokens import words
 from radeval_lib.study.checks import Check, above, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined
+from radeval_lib.wording import joined, with_interval
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
@@ -56,26 +54,16 @@ def in_one_run(source: str, summary: str) -> bool:
     return fragments(words(source), said) == [len(said)]
 
 
-class Copied(NamedTuple):
-    """Of a summary's words the share in runs of its source, the mean length of a word's run, and the share in
-    runs of three words at least."""
-
-    coverage: float
-    density: float
-    phrases: float
-
-
-def copied(source: str, summary: str) -> Copied:
-    """Copying of a summary from its source; all 0 where the summary has no words."""
+def in_runs(source: str, summary: str) -> float:
+    """Share of a summary's words in runs of at least three words of its source; 0 if it has no words."""
     said = words(summary)
-    runs = np.array(fragments(words(source), said), dtype=np.float64)
-    if not said:
-        return Copied(0.0, 0.0, 0.0)
-    return Copied(
-        float(runs.sum() / len(said)),
-        float((runs**2).sum() / len(said)),
-        float(runs[runs >= 3].sum() / len(said)),
-    )
+    return sum(run for run in fragments(words(source), said) if run >= 3) / max(1, len(said))
+
+
+def mean_run(source: str, summary: str) -> float:
+    """Mean length of the run of its source in which a word of a summary stands."""
+    said = words(summary)
+    return sum(run**2 for run in fragments(words(source), said)) / len(said)
 
 
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
@@ -87,20 +75,13 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
     return pd.DataFrame({name: [one["precision"] for one in of.details] for name, of in found.items()})
 
 
-_SHARES = (0.8, 0.1, 0.1)
-
-
 @dataclass(frozen=True)
 class BuildDocuments:
-    """The documents of this build."""
+    """The documents of this build: MTSamples (``whole`` or a part), or generated ones where not ``real``."""
 
     documents: list[Document]
     real: bool
     whole: bool
-
-    @property
-    def evidence(self) -> str:
-        return "open" if self.real else "synthetic"
 
     @property
     def kept(self) -> list[Document]:
@@ -139,19 +120,11 @@ def load(run: Run) -> BuildDocuments:
     return BuildDocuments(run.load("descriptions"), real=False, whole=False)
 
 
-@dataclass(frozen=True)
-class PrintedReport:
+def printed_report() -> tuple[str, str]:
     """The parts of a report that Figure 1 prints, and the report's description."""
-
-    text: str
-    description: str
-
-
-def printed_report() -> PrintedReport:
-    """What the paper prints of a report in Figure 1, from the transcribed quotations."""
     parts = dict(words.split(": ", 1) for _, words in quotations("facts.fig1"))
     description = parts.pop("DESCRIPTION")
-    return PrintedReport(" ".join(parts.values()), description)
+    return " ".join(parts.values()), description
 
 
 def size_checks(said: Mapping[str, float]) -> list[Check]:
@@ -159,10 +132,9 @@ def size_checks(said: Mapping[str, float]) -> list[Check]:
 
     ``said``: the printed numbers of ``facts.claim_dataset`` by name.
     """
-    parts = [said[name] for name in ("train", "development", "test")]
-    kept, specialties = sum(parts), said["specialties"]
-    short = _SHARES[0] * kept - parts[0]
-    odd = parts[2] - parts[1]
+    train, development, test = (said[name] for name in ("train", "development", "test"))
+    kept, specialties = train + development + test, said["specialties"]
+    short, odd = 0.8 * kept - train, test - development
     return [
         check_value("reports kept = train + development + test", f"{said['kept']:.0f}", kept),
         check_statement(
@@ -182,17 +154,12 @@ def size_checks(said: Mapping[str, float]) -> list[Check]:
     ]
 
 
-def counts(found: BuildDocuments) -> dict[str, int]:
-    """What the paper counts, of this build's documents, see :func:`radeval_lib.data.mtsamples.counts`."""
-    return mtsamples.counts(found.documents)
-
-
 def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Check]:
     """The printed counts and lengths against the whole file; none where it is not there."""
     if not found.whole:
         return []
-    counts = mtsamples.counts(found.documents)
-    names = {
+    counted, texts = mtsamples.counts(found.documents), found.documents
+    exact = {
         "specialties": "specialties",
         "reports of the smallest specialty": "smallest_specialty",
         "reports of the largest specialty": "largest_specialty",
@@ -201,20 +168,23 @@ def file_checks(found: BuildDocuments, said: Mapping[str, Printed]) -> list[Chec
         "development": "development",
         "test": "test",
     }
-    checks = [check_value(name, said[quoted], counts[name]) for name, quoted in names.items()]
-    reports = counts["reports"]
-    checks.append(
+    lengths = {
+        "body_words": ("mean words of a report", [one.text for one in texts]),
+        "description_words": ("mean words of a description", [one.summary for one in texts]),
+    }
+    return [
+        *(check_value(name, said[quoted], counted[name]) for name, quoted in exact.items()),
         check_statement(
-            "reports", said["reports"].text, f"{reports:,}", round(reports, -2) == said["reports"].value
-        )
-    )
-    for name, text, quoted in (
-        ("mean words of a report", "text", "body_words"),
-        ("mean words of a description", "summary", "description_words"),
-    ):
-        words = [len(reveal(getattr(one, text)).split()) for one in found.documents]
-        checks.append(check_value(name, said[quoted], float(np.mean(words))))
-    return checks
+            "reports",
+            said["reports"].text,
+            f"{counted['reports']:,}",
+            round(counted["reports"], -2) == said["reports"].value,
+        ),
+        *(
+            check_value(name, said[quoted], float(np.mean([len(reveal(one).split()) for one in sides])))
+            for quoted, (name, sides) in lengths.items()
+        ),
+    ]
 
 
 def repeated(found: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
@@ -226,34 +196,26 @@ def repeated(found: BuildDocuments, rng: np.random.Generator) -> tuple[int, int,
     return len({reveal(one.text) for one in parted}), len(test), sum(text in train for text in test)
 
 
-def copied_whole(found: BuildDocuments) -> float:
-    """Share of the descriptions kept that hold no word which their report lacks."""
-    whole = [copied(reveal(one.text), reveal(one.summary)).coverage == 1 for one in found.kept]
-    return float(np.mean(whole, dtype=float))
-
-
 def copying(found: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
     """
-    kept = found.kept
-    texts, summaries = [reveal(one.text) for one in kept], [reveal(one.summary) for one in kept]
+    texts, summaries = zip(*((reveal(one.text), reveal(one.summary)) for one in found.kept), strict=True)
     plain = rouge_precision(texts, summaries, stem=False)
     stemmed = rouge_precision(texts, summaries, stem=True)
-    runs = [copied(text, summary) for text, summary in zip(texts, summaries, strict=True)]
-    measures: dict[str, Sequence[float]] = {
-        "ROUGE-1 precision": plain["rouge_1"].tolist(),
-        "ROUGE-L precision": plain["rouge_l"].tolist(),
-        "ROUGE-1 precision, stemmed": stemmed["rouge_1"].tolist(),
-        "ROUGE-L precision, stemmed": stemmed["rouge_l"].tolist(),
-        "words in runs of three or more": [one.phrases for one in runs],
+    measures = {
+        "ROUGE-1 precision": plain["rouge_1"],
+        "ROUGE-L precision": plain["rouge_l"],
+        "ROUGE-1 precision, stemmed": stemmed["rouge_1"],
+        "ROUGE-L precision, stemmed": stemmed["rouge_l"],
+        "words in runs of three or more": list(map(in_runs, texts, summaries)),
     }
-    rows = {}
-    for name, values in measures.items():
-        mean, low, high = share_interval(values, texts, resamples=resamples, rng=rng)
-        rows[name] = {"mean": mean, "low": low, "high": high, "median": float(np.median(values))}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    rows = {
+        name: (*share_interval(values, texts, resamples=resamples, rng=rng), float(np.median(values)))
+        for name, values in measures.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
 def extractive_checks(
@@ -262,22 +224,20 @@ def extractive_checks(
     """The printed precisions against the file's; none without a file, for no one report tells a mean."""
     if not found.real:
         return []
-    names = {"ROUGE-1 precision": "rouge_1", "ROUGE-L precision": "rouge_l"}
-    rows = [measured.loc[name] for name in names]
-    checks = [
-        check_value(name, said[quoted], Estimate(row["mean"], row["low"], row["high"]), possible=(0.0, 1.0))
-        for (name, quoted), row in zip(names.items(), rows, strict=True)
-    ]
-    copied_whole = measured.loc["words in runs of three or more"]
-    checks.append(
+    *rouge, runs = (
+        Estimate(*measured.loc[name, ["mean", "low", "high"]])
+        for name in ("ROUGE-1 precision", "ROUGE-L precision", "words in runs of three or more")
+    )
+    return [
+        check_value("ROUGE-1 precision", said["rouge_1"], rouge[0], possible=(0.0, 1.0)),
+        check_value("ROUGE-L precision", said["rouge_l"], rouge[1], possible=(0.0, 1.0)),
         check_statement(
             "more than half of the words stand in copied runs",
             "descriptions are mostly extractive in nature",
-            f"{copied_whole['mean']:.2f} [{copied_whole['low']:.2f}, {copied_whole['high']:.2f}]",
-            above(copied_whole["low"], copied_whole["high"], 0.5),
-        )
-    )
-    return checks
+            with_interval(runs.value, runs.low, runs.high, ".2f"),
+            above(runs.low, runs.high, 0.5),
+        ),
+    ]
 
 
 def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -285,17 +245,17 @@ def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random
 
     Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
     """
-    rows: dict[str, dict[str, float]] = {}
-    seen: dict[str, tuple[str, str]] = {
-        one.case: (reveal(one.source), reveal(one.reference)) for one in ratings
+    texts = [(one.group, one.case, reveal(one.source), reveal(one.candidate)) for one in ratings]
+    references = {
+        one.case: ("reference", one.case, reveal(one.source), reveal(one.reference)) for one in ratings
     }
-    groups = {
-        name: [(one.case, reveal(one.source), reveal(one.candidate)) for one in ratings if one.group == name]
-        for name in dict.fromkeys(one.group for one in ratings)
+    frame = pd.DataFrame([*texts, *references.values()], columns=["group", "case", "source", "summary"])
+    frame["share"] = list(map(in_runs, frame["source"], frame["summary"]))
+    rows = {
+        group: (
+            *share_interval(own["share"], own["case"].tolist(), resamples=resamples, rng=rng),
+            len(own),
+        )
+        for group, own in frame.groupby("group", sort=False)
     }
-    groups["reference"] = [(case, *texts) for case, texts in seen.items()]
-    for name, texts in groups.items():
-        shares = [copied(source, summary).phrases for _, source, summary in texts]
-        mean, low, high = share_interval(shares, [case for case, _, _ in texts], resamples=resamples, rng=rng)
-        rows[name] = {"mean": mean, "low": low, "high": high, "summaries": len(texts)}
-    return pd.DataFrame.from_dict(rows, orient="index").astype({"summaries": int})
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "summaries"])

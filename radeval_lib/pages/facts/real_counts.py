@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,7 +14,7 @@ from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.printed import Kind
+from radeval_lib.wording import with_interval
 
 TARGETS = {
     "f1": "F1",
@@ -29,13 +28,15 @@ TARGETS = {
 LENGTH = "length alone"
 """Name of the prediction from the texts' lengths beside the metrics."""
 
+_LONGEST = 90  # characters of a text shown in a table
+
 
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """One row a judgement, in their order.
 
-    Index ``id``; ``case``, ``group``; ``reference``, ``candidate`` and ``source`` (str; restricted texts are
-    laid open, so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate is not
-    known); ``reference_words`` and ``candidate_words`` (int).
+    Index ``id``; ``case``, ``group``; ``reference`` and ``candidate`` (str; restricted texts are laid open,
+    so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate is not known);
+    ``reference_words`` and ``candidate_words`` (int).
     """
     frame = pd.DataFrame(
         {
@@ -44,7 +45,6 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
             "group": one.group,
             "reference": reveal(one.reference),
             "candidate": reveal(one.candidate),
-            "source": reveal(one.source),
             "f1": one.f1,
             "recall": one.recall,
             "precision": one.precision,
@@ -58,37 +58,22 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     return frame
 
 
-def length_prediction(frame: pd.DataFrame, target: str, folds: int = 5) -> pd.Series:
+def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
     """What the two texts' lengths predict of a rate, by linear regression from other cases."""
     reference, candidate = (
         frame[name].to_numpy(dtype=float) for name in ("reference_words", "candidate_words")
     )
-    lengths = np.column_stack(
-        [
-            np.log1p(reference),
-            np.log1p(candidate),
-            np.minimum(1.0, candidate / np.maximum(reference, 1)),
-        ]
-    )
-    found = cross_val_predict(
-        LinearRegression(),
-        lengths,
-        frame[target].to_numpy(dtype=float),
-        groups=frame["case"].to_numpy(),
-        cv=GroupKFold(folds),
-    )
+    shorter = np.minimum(1.0, candidate / np.maximum(reference, 1))
+    lengths = np.column_stack([np.log1p(reference), np.log1p(candidate), shorter])
+    rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
+    found = cross_val_predict(LinearRegression(), lengths, rates, groups=cases, cv=GroupKFold(5))
     return pd.Series(found, index=frame.index)
 
 
 def correlations(
-    frame: pd.DataFrame,
-    scores: pd.DataFrame,
-    *,
-    kind: Kind,
-    resamples: int,
-    rng: np.random.Generator,
+    frame: pd.DataFrame, scores: pd.DataFrame, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
+    """Pearson correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
 
     ``frame``: of :func:`table`. ``scores``: one column a metric, index of ``frame``. One row a target and
     metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
@@ -100,152 +85,120 @@ def correlations(
         known = frame[frame[target].notna()]
         if known[target].nunique() < 2:
             continue
-        columns = {name: scores.loc[known.index, name].to_numpy(dtype=float) for name in scores}
-        columns[LENGTH] = length_prediction(known, target).to_numpy()
         drawn = resample(
-            columns,
-            known[target].to_numpy(),
-            groups=known["case"].to_numpy(),
-            kind=kind,
+            {**scores.loc[known.index], LENGTH: length_prediction(known, target)},
+            known[target],
+            groups=known["case"],
+            kind="pearson",
             resamples=resamples,
             rng=rng,
         )
-        gaps = drawn.compare(LENGTH).set_index("rival")
-        found = drawn.intervals().assign(target=target)
-        found["over_length"] = -found["metric"].map(gaps["difference"])
-        found["over_length_low"] = -found["metric"].map(gaps["high"])
-        found["over_length_high"] = -found["metric"].map(gaps["low"])
-        rows.append(found)
+        found, gaps = drawn.intervals(), drawn.compare(LENGTH).set_index("rival")
+        for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):
+            found[f"over_length{name}"] = -found["metric"].map(gaps[end])
+        rows.append(found.assign(target=target))
     return pd.concat(rows, ignore_index=True)
-
-
-_LONGEST = 90  # characters of a text shown in a table
 
 
 def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """The smallest counts that can have made each judgement's rates.
 
-    Index ``id``; ``case``; ``possible`` (int: sets of counts, no more facts than words); ``reference``,
-    ``generated``, ``common`` (int, the smallest set); ``empty`` (bool: a summary without facts, whose
-    precision is nothing over nothing); ``counted_twice`` and ``neither`` (int, facts of the reference);
-    ``no_rate`` (bool: the source prints what is no rate). Raises MetricError: naming the judgement, where no
-    counts give its rates.
+    Index ``id``; ``possible`` (int: sets of counts, no more facts than words); ``reference`` (int, of the
+    smallest set); ``empty`` (bool: a summary without facts, whose precision is nothing over nothing);
+    ``counted_twice`` and ``neither`` (int, facts of the reference); ``no_rate`` (bool: the source prints what
+    is no rate). Raises MetricError: naming the judgement, where no counts give its rates.
     """
-    rows = []
-    for one in ratings:
-        found = counts_of(one)
-        least = found[0]
-        rows.append(
-            {
-                "id": one.id,
-                "case": one.case,
-                "possible": len(found),
-                "reference": least.reference,
-                "generated": least.generated,
-                "common": least.common,
-                "empty": least.generated == 0,
-                "counted_twice": least.counted_twice,
-                "neither": least.neither,
-                "no_rate": bool(one.fault),
-            }
-        )
-    return pd.DataFrame(rows).set_index("id")
+    return pd.DataFrame(
+        {
+            "id": one.id,
+            "possible": len(found),
+            "reference": found[0].reference,
+            "empty": found[0].generated == 0,
+            "counted_twice": found[0].counted_twice,
+            "neither": found[0].neither,
+            "no_rate": bool(one.fault),
+        }
+        for one in ratings
+        for found in [counts_of(one)]
+    ).set_index("id")
 
 
 def summary(behind: pd.DataFrame) -> pd.DataFrame:
     """How many judgements are of each kind; ``behind`` is of :func:`counts`."""
-    kinds = {
-        "one set of counts gives the rates": behind["possible"] == 1,
-        "several sets give them": behind["possible"] > 1,
-        "a summary without facts: precision is nothing over nothing, printed as 1": behind["empty"],
-        "facts of the reference both in common and left out": behind["counted_twice"] > 0,
-        "facts of the reference neither in common nor left out": behind["neither"] > 0,
-        "an omission rate that no counts give": behind["no_rate"],
-    }
-    return pd.DataFrame(
+    kinds = pd.DataFrame(
         {
-            "judgements": [int(mask.sum()) for mask in kinds.values()],
-            "share": [float(mask.mean()) for mask in kinds.values()],
-        },
-        index=list(kinds),
+            "one set of counts gives the rates": behind["possible"] == 1,
+            "several sets give them": behind["possible"] > 1,
+            "a summary without facts: precision is nothing over nothing, printed as 1": behind["empty"],
+            "facts of the reference both in common and left out": behind["counted_twice"] > 0,
+            "facts of the reference neither in common nor left out": behind["neither"] > 0,
+            "an omission rate that no counts give": behind["no_rate"],
+        }
     )
+    return pd.DataFrame({"judgements": kinds.sum(), "share": kinds.mean()})
 
 
-def oddities(behind: pd.DataFrame, ratings: Sequence[FactRating], each: int = 2) -> pd.DataFrame:
-    """A few judgements of each odd kind with their texts; none whose text may not be passed on."""
+def oddities(behind: pd.DataFrame, ratings: Sequence[FactRating]) -> pd.DataFrame:
+    """Two judgements of each odd kind with their texts; none whose text may not be passed on."""
     kinds = {
         "no fact, precision 1": behind["empty"],
         "in common and left out": behind["counted_twice"] == behind["reference"],
         "no rate": behind["no_rate"],
     }
     by_id = {one.id: one for one in ratings}
-    rows = []
-    for kind, mask in kinds.items():
-        for name in behind.index[mask][:each]:
-            one = by_id[name]
-            if isinstance(one.reference, RestrictedText) or isinstance(one.candidate, RestrictedText):
-                continue
-            rows.append(
-                {
-                    "what": kind,
-                    "reference": _short(one.reference),
-                    "summary": _short(one.candidate),
-                    "precision": one.precision,
-                    "recall": one.recall,
-                    "omission": one.fault.split(" ")[1] if one.fault else f"{one.omission:g}",
-                }
-            )
-    return pd.DataFrame(rows)
+    odd = [(kind, by_id[name]) for kind, mask in kinds.items() for name in behind.index[mask][:2]]
+    return pd.DataFrame(
+        {
+            "what": kind,
+            "reference": _short(one.reference),
+            "summary": _short(one.candidate),
+            "precision": one.precision,
+            "recall": one.recall,
+            "omission": one.fault.split(" ")[1] if one.fault else f"{one.omission:g}",
+        }
+        for kind, one in odd
+        if not isinstance(one.reference, RestrictedText) and not isinstance(one.candidate, RestrictedText)
+    )
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-@dataclass(frozen=True)
-class Shared:
-    """Whether one number of facts of a reference fits all judgements of its summaries."""
+def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str, float]:
+    """Whether one number of facts of a reference fits all judgements of its summaries.
 
-    cases: int
-    fit: int
-    determined: int
-    by_chance: float
-
-
-def shared(ratings: Sequence[FactRating], rng: np.random.Generator, repeats: int = 20) -> Shared:
-    """See :class:`Shared`; the chance level is the mean over ``repeats`` deals."""
+    ``cases``; how many of them some number fits (``fit``), and one number alone (``determined``); the share
+    that some number fits where each system's judgements are dealt at random, twenty times (``by_chance``).
+    """
     by_case = _by_case(ratings)
-    sizes = [shared_reference_counts(case) for case in by_case]
+    sizes = [len(shared_reference_counts(case)) for case in by_case]
     possible = [[{one.reference for one in counts_of(rating)} for rating in case] for case in by_case]
-    systems = min(len(case) for case in possible)
-    fitting = []
-    for _ in range(repeats):
+    systems, fitting = min(len(case) for case in possible), []
+    for _ in range(20):
         orders = [rng.permutation(len(possible)) for _ in range(systems)]
-        for place in range(len(possible)):
-            dealt = [possible[order[place]][system] for system, order in enumerate(orders)]
+        for places in zip(*orders, strict=True):
+            dealt = [possible[place][system] for system, place in enumerate(places)]
             fitting.append(bool(set.intersection(*dealt)))
-    return Shared(
-        cases=len(by_case),
-        fit=sum(bool(size) for size in sizes),
-        determined=sum(len(size) == 1 for size in sizes),
-        by_chance=float(np.mean(fitting)),
-    )
+    return {
+        "cases": len(by_case),
+        "fit": sum(size > 0 for size in sizes),
+        "determined": sizes.count(1),
+        "by_chance": float(np.mean(fitting)),
+    }
 
 
 def counts_by_text(ratings: Sequence[FactRating]) -> dict[tuple[str, str], tuple[int, int, int]]:
     """Counts of reference, summary and both that fit all judgements of a reference together, by case and
     system, with as few facts of the reference as fit; judgements that no counts fit are left out."""
-    return {(rating.case, rating.group): counts for rating, counts in _told(ratings)}
-
-
-def _told(ratings: Sequence[FactRating]) -> Iterator[tuple[FactRating, tuple[int, int, int]]]:
-    """Each judgement and counts that fit."""
+    told = {}
     for case in _by_case(ratings):
         sizes = shared_reference_counts(case)
         for rating in case if sizes else []:
             one = next(one for one in counts_of(rating) if one.reference == sizes[0])
             if one.generated:
-                yield rating, (one.reference, one.generated, one.common)
+                told[rating.case, rating.group] = (one.reference, one.generated, one.common)
+    return told
 
 
 def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
@@ -255,22 +208,22 @@ def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:
     return list(cases.values())
 
 
+def of_metrics(found: pd.DataFrame, target: str) -> pd.DataFrame:
+    """The rows of :func:`correlations` on one rate by metric, best first; without :data:`LENGTH`."""
+    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
+    return rows.set_index("metric").sort_values("value", ascending=False, kind="stable")
+
+
 def best(found: pd.DataFrame, target: str) -> str:
     """The metric that agrees best with a rate, and at what correlation; none where the rate does not vary."""
-    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
+    rows = of_metrics(found, target)
     if rows.empty:
         return "no metric, as all summaries have the same"
-    one = rows.loc[rows["value"].idxmax()]
-    return f"{one['metric']}, at {one['value']:.2f} [{one['low']:.2f}, {one['high']:.2f}]"
+    value, low, high = rows.iloc[0][["value", "low", "high"]]
+    return f"{rows.index[0]}, at {with_interval(value, low, high, '.2f')}"
 
 
 def best_over_length(found: pd.DataFrame, target: str) -> Estimate:
     """By how much the metric that agrees best with a rate does so better than the lengths."""
-    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-    return Estimate(*rows.loc[rows["value"].idxmax(), ["over_length", "over_length_low", "over_length_high"]])
-
-
-def over_length(found: pd.DataFrame, target: str) -> tuple[int, int]:
-    """How many metrics agree with a rate better than the lengths beyond chance, and how many worse."""
-    rows = found[(found["target"] == target) & (found["metric"] != LENGTH)]
-    return int((rows["over_length_low"] > 0).sum()), int((rows["over_length_high"] < 0).sum())
+    first = of_metrics(found, target).iloc[0]
+    return Estimate(*first[["over_length", "over_length_low", "over_length_high"]])

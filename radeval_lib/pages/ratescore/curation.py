@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.metrics.ratescore.scoring import unit
+from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.entities import plain_words
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
-
-if TYPE_CHECKING:
-    from radeval_lib.models.encoders import Encoder
 
 CUES = (
     "no",
@@ -45,6 +41,7 @@ _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
 _AFTER = frozenset({"unremarkable", "intact", "normal"})
 _POLARITY = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
 _BACK = {negated: positive for positive, negated in _POLARITY.items()}
+_OPPOSITE = _POLARITY | _BACK
 _FUNCTION = frozenset(
     {"a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "and", "or", "is", "are", "was", "were"}
     | {"be", "been", "there", "this", "that", "no", "not", "without", "by", "from", "as", "it", "its"}
@@ -54,12 +51,7 @@ _FUNCTION = frozenset(
 
 def nearest(names: Sequence[str], library: Iterable[str], encoder: Encoder) -> dict[str, float]:
     """The cosine of each name with the nearest name of the library, of which capitals are no part."""
-    from radeval_lib.metrics.ratescore.scoring import unit
-
-    asked = sorted({name.lower() for name in names})
-    known = sorted({name.lower() for name in library})
-    if not asked or not known:
-        return dict.fromkeys(asked, -1.0)
+    asked, known = (sorted({name.lower() for name in side}) for side in (names, library))
     table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
 
@@ -81,24 +73,18 @@ def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Enti
     A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
     ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
     """
-    lowered = [word.lower() for word in words]
-    return [
-        replace(
-            entity, label=(_POLARITY if _negated(lowered, entity) else _BACK).get(entity.label, entity.label)
-        )
-        for entity in entities
-    ]
+    lowered, turned = [word.lower() for word in words], []
+    for entity in entities:
+        turn = _POLARITY if _negated(lowered, entity) else _BACK
+        turned.append(replace(entity, label=turn.get(entity.label, entity.label)))
+    return turned
 
 
 def _negated(words: Sequence[str], entity: Entity) -> bool:
-    start = entity.start
-    while start and words[start - 1] not in _STOPS:
-        start -= 1
-    stop = entity.end
-    while stop < len(words) and words[stop] not in _STOPS:
-        stop += 1
-    before = f" {' '.join(words[start : entity.end])} "
-    return any(f" {cue} " in before for cue in CUES) or bool(_AFTER & set(words[entity.end : stop]))
+    before = [*takewhile(lambda word: word not in _STOPS, reversed(words[: entity.start]))][::-1]
+    after = takewhile(lambda word: word not in _STOPS, words[entity.end :])
+    said = f" {' '.join([*before, *words[entity.start : entity.end]])} "
+    return any(f" {cue} " in said for cue in CUES) or bool(_AFTER & set(after))
 
 
 def _name(words: Sequence[str], entity: Entity) -> str:
@@ -112,46 +98,42 @@ def names(sentences: Iterable[AnnotatedSentence]) -> list[str]:
     )
 
 
-@dataclass(frozen=True)
-class NoisyAnnotator:
-    """An annotator that knows the true entities and errs at stated rates.
+def proposed(
+    words: Sequence[str],
+    entities: Sequence[Entity],
+    *,
+    seed: int,
+    miss: float = 0.05,
+    shift: float = 0.1,
+    invent: float = 0.3,
+    confuse: float = 0.1,
+) -> list[Entity]:
+    """The entities of a sentence as an annotator sees them that knows the true ones and errs at stated rates.
 
     Parameters
     ----------
+    seed : of the errors; a sentence's errors depend on the seed and its words alone.
     miss : share of entities left out.
     shift : share whose border is one word off.
     invent : entities of random words, a sentence, on average.
     confuse : share whose polarity is wrong.
-    seed : of the errors; a sentence's errors depend on the seed and its words alone.
     """
-
-    miss: float = 0.05
-    shift: float = 0.1
-    invent: float = 0.3
-    confuse: float = 0.1
-    seed: int = 0
-
-    def annotate(self, words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
-        """The entities of a sentence as it sees them."""
-        rng = random.Random(f"{self.seed} {' '.join(words)}")
-        found = []
-        for entity in entities:
-            if rng.random() < self.miss:
-                continue
-            start, end, kind = entity.start, entity.end, entity.label
-            if rng.random() < self.shift:
-                start, end = (
-                    (max(0, start - 1), end) if rng.random() < 0.5 else (start, min(len(words), end + 1))
-                )
-            if rng.random() < self.confuse:
-                kind = (_POLARITY | _BACK).get(kind, kind)
-            found.append(Entity(start, end, kind))
-        for _ in range(int(self.invent) + (rng.random() < self.invent % 1)):
-            start = rng.randrange(len(words))
-            if not any(entity.start <= start < entity.end for entity in found):
-                kind = rng.choice(["Anatomy", *_POLARITY, *_BACK])
-                found.append(Entity(start, start + 1, kind))
-        return sorted(found, key=lambda entity: (entity.start, entity.end))
+    rng = random.Random(f"{seed} {' '.join(words)}")
+    found = []
+    for entity in entities:
+        if rng.random() < miss:
+            continue
+        start, end, kind = entity.start, entity.end, entity.label
+        if rng.random() < shift:
+            start, end = (max(0, start - 1), end) if rng.random() < 0.5 else (start, min(len(words), end + 1))
+        if rng.random() < confuse:
+            kind = _OPPOSITE.get(kind, kind)
+        found.append(Entity(start, end, kind))
+    for _ in range(int(invent) + (rng.random() < invent % 1)):
+        start = rng.randrange(len(words))
+        if not any(entity.start <= start < entity.end for entity in found):
+            found.append(Entity(start, start + 1, rng.choice(["Anatomy", *_POLARITY, *_BACK])))
+    return sorted(found, key=lambda entity: (entity.start, entity.end))
 
 
 def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
@@ -166,46 +148,31 @@ def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
     same = {true.label for true in near if (true.start, true.end) == (entity.start, entity.end)}
     if entity.label in same:
         return "right"
-    return "polarity" if (_POLARITY | _BACK).get(entity.label) in same else "border"
+    return "polarity" if _OPPOSITE.get(entity.label) in same else "border"
 
 
 def judged(
     sentences: Sequence[AnnotatedSentence],
-    annotator: NoisyAnnotator,
+    annotate: Callable[[Sequence[str], Sequence[Entity]], list[Entity]],
     library: Sequence[str],
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """What each filter, alone, does to every entity that the annotator proposes.
+    """What each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
 
-    Parameters
-    ----------
-    cuts : ``cosine`` below which an entity is dropped, ``density`` below which a sentence is.
-
-    Returns
-    -------
-    DataFrame
-        One row an entity: ``report``; ``kind`` before any filter and ``after`` the cue words
-        (:func:`kind_of`); ``finding``: no Anatomy; whether the library drops it (``outside``) and whether the
-        density drops its sentence (``thin``).
+    ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row an
+    entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:
+    no Anatomy; whether the library drops it (``outside``) and the density its sentence (``thin``).
     """
     rows = []
     for sentence in sentences:
         words = plain_words(sentence)
-        found = annotator.annotate(words, sentence.entities)
+        found = annotate(words, sentence.entities)
         thin = annotated_share(words, found) < cuts["density"]
         for entity, turned in zip(found, with_polarity(words, found), strict=True):
-            rows.append(
-                {
-                    "report": sentence.report,
-                    "name": _name(words, entity),
-                    "kind": kind_of(entity, sentence.entities),
-                    "after": kind_of(turned, sentence.entities),
-                    "finding": entity.label != "Anatomy",
-                    "thin": thin,
-                }
-            )
-    table = pd.DataFrame(rows)
+            kinds = [kind_of(one, sentence.entities) for one in (entity, turned)]
+            rows.append((sentence.report, _name(words, entity), *kinds, entity.label != "Anatomy", thin))
+    table = pd.DataFrame(rows, columns=["report", "name", "kind", "after", "finding", "thin"])
     near = nearest(table["name"].tolist(), library, encoder)
     return table.assign(outside=table["name"].map(near) < cuts["cosine"]).drop(columns="name")
 
@@ -213,36 +180,14 @@ def judged(
 def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Share of each kind of entity that each filter drops, with intervals from drawing reports.
 
-    Returns
-    -------
-    DataFrame
-        Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
+    Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
     """
     rows = {}
     for column, name in FILTERS.items():
         for kind, words in KINDS.items():
-            own = table[table["kind"] == kind]
-            found = share_interval(
-                own[column],
-                own["report"].tolist(),
-                resamples=run.profile.resamples,
-                rng=run.rng(f"{name} {kind}"),
-            )
+            own, rng = table[table["kind"] == kind], run.rng(f"{name} {kind}")
+            reports = own["report"].tolist()
+            found = share_interval(own[column], reports, resamples=run.profile.resamples, rng=rng)
             rows[name, words] = (*found, len(own))
     index = pd.MultiIndex.from_tuples(rows, names=["filter", "kind"])
     return pd.DataFrame(rows.values(), index=index, columns=["value", "low", "high", "n"])
-
-
-def draw(axes: Axes, shares: pd.DataFrame) -> None:
-    """:func:`taken`, one kind of entity a line."""
-    for shift, (name, colour, marker) in enumerate(zip(FILTERS.values(), plots.PALETTE, "os", strict=False)):
-        rows = shares.loc[name].loc[list(KINDS.values())]
-        reach = [rows["value"] - rows["low"], rows["high"] - rows["value"]]
-        place = np.arange(len(rows)) + 0.24 * shift - 0.12
-        axes.errorbar(rows["value"], place, xerr=reach, fmt=marker, color=colour, label=name)
-    axes.set_yticks(range(len(KINDS)), list(KINDS.values()))
-    axes.set(
-        xlabel="share of these entities that is dropped", xlim=(-0.02, 1.02), ylim=(len(KINDS) - 0.5, -0.5)
-    )
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)

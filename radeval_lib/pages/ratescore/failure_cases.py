@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import sentence_bleu
 from radeval_lib.metrics.ratescore import Scorer
@@ -32,18 +30,14 @@ def triple() -> pd.Series:
 
 def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
     """Scores of both rewrites by metrics of words, one metric a row."""
-    reference, rewrites = three["reference"], [SYNONYM, OPPOSITE]
-    own = {
-        "ROUGE-L": [rouge_l(words(reference), words(three[role])) for role in rewrites],
-        **{
-            f"BLEU-{n}": [float(sentence_bleu([three[role]], [reference], n)[0]) for role in rewrites]
-            for n in (1, 2)
-        },
-        "METEOR without synonyms": meteor.score(
-            [reference] * 2, [three[role] for role in rewrites]
-        ).values.tolist(),
+    references, rewrites = [three["reference"]] * 2, [three[SYNONYM], three[OPPOSITE]]
+    scores = {
+        "ROUGE-L": [rouge_l(words(references[0]), words(rewrite)) for rewrite in rewrites],
+        "BLEU-1": sentence_bleu(rewrites, references, 1),
+        "BLEU-2": sentence_bleu(rewrites, references, 2),
+        "METEOR without synonyms": meteor.score(references, rewrites).values,
     }
-    return pd.DataFrame.from_dict(own, orient="index", columns=rewrites)
+    return pd.DataFrame(scores, index=[SYNONYM, OPPOSITE]).T
 
 
 def by_entities(weights: str, cosine: float) -> pd.Series:
@@ -66,23 +60,6 @@ def ranges() -> dict[str, pd.DataFrame]:
         ).T
         for name in ("long", "short")
     }
-
-
-def draw(axes: Axes, overlap: pd.DataFrame, possible: dict[str, pd.DataFrame]) -> None:
-    """Scores of metrics of words as points, what RaTEScore can give as bars; one metric a line."""
-    lines = [*overlap.index, *possible]
-    for role, colour, marker, shift in (
-        (SYNONYM, plots.PALETTE[0], "o", -0.14),
-        (OPPOSITE, plots.PALETTE[1], "s", 0.14),
-    ):
-        axes.plot(overlap[role], np.arange(len(overlap)) + shift, marker, color=colour, label=role)
-        for line, frame in enumerate(possible.values(), len(overlap)):
-            low, high = frame[role].min(), frame[role].max()
-            axes.plot([low, high], [line + shift] * 2, marker=marker, linewidth=3, color=colour)
-    axes.set_yticks(range(len(lines)), lines)
-    axes.set(xlabel="score against the reference", xlim=(0, 1.03), ylim=(len(lines) - 0.5, -0.5))
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
 def check_fooled(name: str, row: pd.Series) -> Check:

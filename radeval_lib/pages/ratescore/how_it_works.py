@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from textwrap import fill
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from radeval_lib import synthetic
 from radeval_lib.metrics.ratescore import Explanation, RaTEScore, Scorer, Weights
 from radeval_lib.models import encoders
-from radeval_lib.pages.ratescore.entity_display import editable as editable
-from radeval_lib.pages.ratescore.entity_display import show as show
 from radeval_lib.pages.ratescore.learned_weights import EQUAL, scored
-from radeval_lib.plots import PALETTE
 from radeval_lib.stats.correlations import coefficient, resample
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL
@@ -65,44 +59,20 @@ def _short(pair: synthetic.ErrorPair) -> bool:
 
 def error_table(pair: synthetic.ErrorPair) -> pd.DataFrame:
     """What the generator changed: the finding, the error, and what each side says of it."""
-    rows = []
-    for error in pair.errors:
-        sides = (
-            (pair.reference, error.reference_says),
-            (pair.candidate, error.candidate_says),
-        )
-        cells = [words or ("absent" if _denies(side, error.concept) else "–") for side, words in sides]
-        rows.append((error.concept.replace("_", " "), synthetic.CATEGORIES[error.category], *cells))
-    return pd.DataFrame(rows, columns=["finding", "error", "the reference says", "the candidate says"])
+    return pd.DataFrame(
+        {
+            "finding": error.concept.replace("_", " "),
+            "error": synthetic.CATEGORIES[error.category],
+            "the reference says": error.reference_says or _not_named(pair.reference, error.concept),
+            "the candidate says": error.candidate_says or _not_named(pair.candidate, error.concept),
+        }
+        for error in pair.errors
+    )
 
 
-def _denies(report: synthetic.SyntheticReport, concept: str) -> bool:
+def _not_named(report: synthetic.SyntheticReport, concept: str) -> str:
     denials = [row.content for row in report.plan if isinstance(row.content, synthetic.Denial)]
-    return any(concept in denial.concepts for denial in denials)
-
-
-def draw_cosines(axes: Any, table: NDArray[Any], explanation: Explanation) -> None:
-    """Cosines of the reference's entities (rows) with the candidate's, the best of each column in a frame."""
-    across, down = (
-        [entity.text for entity in side] for side in (explanation.candidate, explanation.reference)
-    )
-    width = max(10, 36 // len(across))
-    sns.heatmap(
-        table,
-        annot=True,
-        fmt=".2f",
-        cmap="crest",
-        vmin=0,
-        vmax=1,
-        cbar=False,
-        ax=axes,
-        xticklabels=[fill(name, width, break_long_words=False) for name in across],
-        yticklabels=[fill(name, 20) for name in down],
-    )
-    for column, row in enumerate(table.argmax(axis=0)):
-        axes.add_patch(Rectangle((column, row), 1, 1, fill=False, edgecolor=PALETTE[1], linewidth=3))
-    axes.tick_params(axis="x", rotation=0)
-    axes.set(xlabel="candidate", ylabel="reference")
+    return "absent" if any(concept in denial.concepts for denial in denials) else "–"
 
 
 def scores_by_choice(
@@ -136,39 +106,28 @@ def strongest(
         resamples=run.profile.resamples,
         rng=run.rng("choices"),
     )
-    taus = drawn.intervals().set_index("metric").sort_values("value")
-    rivals = drawn.compare(taus.index[0]).set_index("rival")
-    level = [name for name in taus.index[1:] if rivals.loc[name, "p_holm"] >= LEVEL]
-    chosen = [taus.index[0], *level]
-    return chosen, [
-        with_interval(row.value, row.low, row.high, ".2f") for row in taus.loc[chosen].itertuples()
-    ]
+    taus = drawn.intervals().set_index("metric").sort_values("value")[["value", "low", "high"]]
+    lowest, *rivals = taus.index
+    p = drawn.compare(lowest).set_index("rival")["p_holm"]
+    chosen = [lowest, *(name for name in rivals if p[name] >= LEVEL)]
+    ends = taus.loc[chosen].to_numpy()
+    return chosen, [with_interval(tau, low, high, ".2f") for tau, low, high in ends]
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
     """What each choice does to the level and the order of scores.
 
-    Parameters
-    ----------
-    scores : of the same pairs by choice; the baseline first.
-    changes : what each choice changes, in words.
+    ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each choice changes.
     """
     base = next(iter(scores.values()))
     rows = {
-        label: (
-            changes.get(label, "–"),
-            values.mean(),
-            f"{(np.abs(values - base) > 1e-9).sum()} of {len(base)}",
-            np.abs(values - base).max(),
-            coefficient(values, base, "kendall"),
-        )
+        label: {
+            "what is changed": changes.get(label, "–"),
+            "mean score": values.mean(),
+            "pairs that change": f"{(np.abs(values - base) > 1e-9).sum()} of {len(base)}",
+            "largest change": np.abs(values - base).max(),
+            "tau with the baseline": coefficient(values, base, "kendall"),
+        }
         for label, values in scores.items()
     }
-    columns = [
-        "what is changed",
-        "mean score",
-        "pairs that change",
-        "largest change",
-        "tau with the baseline",
-    ]
-    return pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
+    return pd.DataFrame.from_dict(rows, orient="index")

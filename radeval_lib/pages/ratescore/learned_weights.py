@@ -13,6 +13,7 @@ from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weight
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.metrics.ratescore.scoring import Pooling
 from radeval_lib.models import encoders, naming
+from radeval_lib.pages.ratescore.rated_pairs import told_leads as told_leads
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.phrases import phrase
@@ -74,36 +75,22 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     return drawn.intervals().set_index("metric"), drawn.compare(LEARNED["long"]).set_index("rival")
 
 
-def shown(values: pd.DataFrame, leads: pd.DataFrame) -> pd.DataFrame:
-    """:func:`compared`, as text."""
-    intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
-    table = pd.DataFrame({"Kendall": intervals}, index=values.index.rename(None))
-    table["lead of the first"] = pd.Series(
-        {row.Index: with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()}
-    )
-    table["p, corrected"] = leads["p_holm"].map("{:.2g}".format)
-    return table.fillna("")
-
-
 def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence and what follows on it; p values are corrected."""
-    found = {}
-    for name in (EQUAL, leads.index[-1]):
-        row = leads.loc[name]
-        gap = Estimate(row["difference"], row["low"], row["high"])
+
+    def told(name: str, rival: str) -> str:
+        gap, low, high, p = leads.loc[name, ["difference", "low", "high", "p_holm"]]
         words = phrase(
-            gap if row["p_holm"] < LEVEL else Estimate(0, -1, 1),
+            Estimate(gap, low, high) if p < LEVEL else Estimate(0, -1, 1),
             more="do better than",
             less="do worse than",
             open="are indistinguishable from",
         )
-        found[name] = (
-            words,
-            f"{with_interval(gap.value, gap.low, gap.high, '+.2f')}, p = {row['p_holm']:.2g}",
-        )
-    (weights, by_weights), (encoder, by_encoder) = found.values()
+        return f"{words} {rival} ({with_interval(gap, low, high, '+.2f')}, p = {p:.2g})"
+
+    last = str(leads.index[-1])
     return {
-        "answer": f"On {n} rated pairs of {source} the default weights {weights} equal ones ({by_weights}).",
-        "rests": f"With them, vectors of this build's encoder {encoder} those of "
-        f"{str(leads.index[-1]).removeprefix(_ENCODER)} ({by_encoder}).",
+        "answer": f"On {n} rated pairs of {source} the default weights {told(EQUAL, 'equal ones')}.",
+        "rests": "With them, vectors of this build's encoder "
+        f"{told(last, f'those of {last.removeprefix(_ENCODER)}')}.",
     }

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pandas as pd
-from matplotlib.axes import Axes
-from scipy import stats
 
-from radeval_lib import plots
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.pages.ratescore import plan
 from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
@@ -18,6 +15,7 @@ from radeval_lib.papers.printed_numbers import cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.printed import interval
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.page_runs import OpenExhibit
@@ -40,50 +38,19 @@ _ROWS = {
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
-    """Recognisers with the distances from their precision and recall to the ends of 95% Wilson intervals.
+    """Recognisers with the distances from their precision and recall to the ends of 95% Wilson intervals, as
+    ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
 
-    Parameters
-    ----------
-    models : ``precision`` and ``recall``.
-    entities : of the test set, which recall counts; the right ones of them decide how many were reported.
-
-    Returns
-    -------
-    DataFrame
-        With ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
+    ``entities``: of the test set, which recall counts; the right ones of them decide how many were reported.
     """
     result = models.copy()
     right = models["recall"] * entities
     trials = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
     for name, of in trials.items():
-        ends = [
-            stats.binomtest(round(found), round(n)).proportion_ci(method="wilson")
-            for found, n in zip(right, of, strict=True)
-        ]
-        result[f"{name}_low"] = models[name] - [end.low for end in ends]
-        result[f"{name}_high"] = [end.high for end in ends] - models[name]
+        ends = [interval(round(k), round(n), "Wilson") for k, n in zip(right, of, strict=True)]
+        result[f"{name}_low"] = models[name] - [low for low, _ in ends]
+        result[f"{name}_high"] = [high for _, high in ends] - models[name]
     return result
-
-
-def draw_table(axes: Axes, models: pd.DataFrame, chosen: str) -> None:
-    """Precision, recall and F1 of Table 6, one recogniser a line, the best F1 on top.
-
-    Parameters
-    ----------
-    models : ``scheme``, ``model``, :data:`MEASURES` and the columns of :func:`with_wilson`.
-    chosen : the model whose line is shaded.
-    """
-    rows = models.sort_values("F1", ascending=False).reset_index(drop=True)
-    for name, colour, marker in zip(("precision", "recall"), plots.PALETTE, ("s", "^"), strict=False):
-        reach = rows[[f"{name}_low", f"{name}_high"]].T
-        axes.errorbar(rows[name], rows.index, xerr=reach, fmt=marker, color=colour, label=name)
-    axes.plot(rows["F1"], rows.index, "D", color="black", label="F1")
-    (line,) = rows.index[rows["model"] == chosen]
-    axes.axhspan(line - 0.4, line + 0.4, color="0.9", zorder=0)
-    axes.set_yticks(rows.index, rows["model"] + ", " + rows["scheme"].replace("Span", "spans"))
-    axes.set(xlabel="share", ylim=(len(rows) - 0.5, -0.5))
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=3)
 
 
 def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
@@ -111,22 +78,14 @@ def basis(run: Run) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Recognisers:
-    """The trained recognisers of a build, judged over test reports and seeds.
-
-    Attributes
-    ----------
-    run : gives resamples and random numbers.
-    cells : what each training left.
-    """
+    """The trained recognisers of a build, judged over test reports and seeds."""
 
     run: Run
-    cells: Mapping[Training, CellOutput]
 
-    @classmethod
-    def of(cls, run: Run) -> Recognisers:
-        """Those whose trainings the page reads."""
-        outputs = run.cells(NOTEBOOK)
-        return cls(run, {Training(**one.cell.parameters): one for one in outputs})  # type: ignore[arg-type]
+    @cached_property
+    def cells(self) -> dict[Training, CellOutput]:
+        """What each training left that the page reads."""
+        return {Training(**one.cell.parameters): one for one in self.run.cells(NOTEBOOK)}  # type: ignore[arg-type]
 
     @property
     def own(self) -> Training:
@@ -139,32 +98,24 @@ class Recognisers:
         size = plan.settings(self.run.profile).training_sentences
         return [each for each in self.cells if each.corpus == "both" and each.sentences == size]
 
-    def counts(self, training: Training) -> pd.DataFrame:
-        """Counts by seed and test report."""
-        return self.cells[training].tables["counts"]
-
-    def training_size(self, training: Training) -> int:
-        """Sentences that it was trained on."""
-        return int(self.cells[training].facts["sizes"]["training"])
-
     @cached_property
     def measures(self) -> dict[Training, pd.DataFrame]:
         """Precision, recall, f1 and accuracy of each training on the test part, with intervals."""
         return {
             training: resampling.intervals(
-                self.counts(training),
+                output.tables["counts"],
                 resampling.TAGGING,
                 resamples=self.run.profile.resamples,
                 rng=self.run.rng("intervals"),
             )
-            for training in self.cells
+            for training, output in self.cells.items()
         }
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Measures of one training minus those of another, on the same test reports."""
         found = resampling.paired_difference(
-            self.counts(first),
-            self.counts(second),
+            self.cells[first].tables["counts"],
+            self.cells[second].tables["counts"],
             resampling.TAGGING,
             resamples=self.run.profile.resamples,
             rng=self.run.rng("gaps"),
@@ -173,35 +124,31 @@ class Recognisers:
 
     def table(self) -> pd.DataFrame:
         """The trainings of Table 6, one a row, with their measures as text."""
-        rows = [
+        return pd.DataFrame(
             {"scheme": SCHEMES[each.scheme], "started from": title(each.init_model)} | self.phrases(each)
             for each in self.compared
-        ]
-        return pd.DataFrame(rows)
+        )
 
     def phrases(self, training: Training) -> dict[str, str]:
         """Each measure of a training with its interval, as text."""
         rows = self.measures[training].rename(index={"f1": "F1"})
         return {
-            str(name): with_interval(row["value"], row["low"], row["high"], ".3f", ".2f")
-            for name, row in rows.iterrows()
+            str(row.Index): with_interval(row.value, row.low, row.high, ".3f", ".2f")
+            for row in rows.itertuples()
         }
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
         """What each choice changes in each measure, where two trainings differ in that choice alone."""
         by_start = {(each.scheme, each.init_model): each for each in self.compared}
-        pairs: dict[str, tuple[Training, Training]] = {}
-        for (scheme, model), training in by_start.items():
-            if scheme == "iob" and (spans := by_start.get(("span", model))):
-                pairs["IOB tags instead of spans"] = (training, spans)
-            for prefix in (UNTRAINED, AFTER_GRAPHS):
-                plain = by_start.get((scheme, model.removeprefix(prefix)))
-                if not model.startswith(prefix) or plain is None:
-                    continue
-                if prefix == UNTRAINED:
-                    pairs["pretrained instead of random weights"] = (plain, training)
-                else:
-                    pairs["other entities learned first"] = (training, plain)
+        pairs = {}
+        for scheme, model in by_start:
+            for choice, first, second in (
+                ("IOB tags instead of spans", ("iob", model), ("span", model)),
+                ("other entities learned first", (scheme, AFTER_GRAPHS + model), (scheme, model)),
+                ("pretrained instead of random weights", (scheme, model), (scheme, UNTRAINED + model)),
+            ):
+                if first in by_start and second in by_start:
+                    pairs[choice] = by_start[first], by_start[second]
         return {choice: self.gap(*pair) for choice, pair in pairs.items()}
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
@@ -243,15 +190,11 @@ def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFr
 def by_type(output: CellOutput) -> pd.DataFrame:
     """Precision, recall, F1 and number of test entities of each type."""
     types = output.tables["by_type"].groupby("type").sum().rename(str.capitalize)
-    return precision_recall_f1(types).assign(entities=types["gold"]).rename_axis(None)
-
-
-def precision_recall_f1(sums: pd.DataFrame) -> pd.DataFrame:
-    """Precision, recall and F1, row by row, of what was ``matched``, ``predicted`` and ``gold``."""
     return pd.DataFrame(
         {
-            "precision": sums["matched"] / sums["predicted"],
-            "recall": sums["matched"] / sums["gold"],
-            "F1": 2 * sums["matched"] / (sums["predicted"] + sums["gold"]),
+            "precision": types["matched"] / types["predicted"],
+            "recall": types["matched"] / types["gold"],
+            "F1": 2 * types["matched"] / (types["predicted"] + types["gold"]),
+            "entities": types["gold"],
         }
-    )
+    ).rename_axis(None)

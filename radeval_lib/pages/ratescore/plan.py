@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -55,4 +56,4 @@ def trainings(profile: Profile) -> list[Training]:
 
 def cells(profile: Profile) -> list[Cell]:
     """The trainings as cells; the first keeps its model."""
-    return [Cell.of(NOTEBOOK, **training.parameters) for training in trainings(profile)]
+    return [Cell.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]

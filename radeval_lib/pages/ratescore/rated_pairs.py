@@ -40,21 +40,25 @@ def standing(result: Agreement, kind: Kind) -> dict[str, str]:
     }
 
 
+def told_leads(values: pd.DataFrame, leads: pd.DataFrame, kind: Kind, lead: str) -> pd.DataFrame:
+    """Each metric's coefficient, and the ``lead`` of one of them over it, as text.
+
+    ``values``, ``leads``: by metric, as :class:`~radeval_lib.stats.correlations.Resampled` gives them.
+    """
+    found = [with_interval(row.value, row.low, row.high, ".2f") for row in values.itertuples()]
+    gaps = [with_interval(row.difference, row.low, row.high, "+.2f") for row in leads.itertuples()]
+    table = pd.DataFrame({kind.capitalize(): found}, index=values.index.rename(None))
+    table[lead] = pd.Series(gaps, index=leads.index)
+    table["p, corrected"] = leads["p_holm"].map("{:.2g}".format)
+    return table.fillna("")
+
+
 def contrast_table(result: Agreement, kind: Kind) -> pd.DataFrame:
     """Each metric's coefficient, and RaTEScore's lead over it, as text, the highest first."""
-    rivals = result.against(kind)
-    rows = {}
-    for row in result.ranked(kind).itertuples():
-        rows[row.metric] = {kind.capitalize(): with_interval(row.value, row.low, row.high, ".2f")}
-        if row.metric != RATESCORE:
-            lead = rivals.loc[row.metric]
-            rows[row.metric] |= {
-                "RaTEScore's lead": with_interval(lead["difference"], lead["low"], lead["high"], "+.2f"),
-                "p, corrected": f"{lead['p_holm']:.2g}",
-            }
-    for metric in result.left_out:
-        rows[metric] = {kind.capitalize(): "hardly varies"}
-    return pd.DataFrame.from_dict(rows, orient="index").fillna("")
+    ranked = result.ranked(kind).set_index("metric")
+    table = told_leads(ranked, result.against(kind), kind, "RaTEScore's lead")
+    flat = pd.DataFrame({kind.capitalize(): "hardly varies"}, index=result.left_out)
+    return pd.concat([table, flat]).fillna("")
 
 
 def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
@@ -71,24 +75,21 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
 def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence, what follows on it, and on counted errors.
 
-    Parameters
-    ----------
-    results : by role, those with ratings; empty where the build has none.
-    source : of the ratings.
+    ``results``: by role, those with ratings of this ``source``; empty where the build has none.
     """
     if not results:
         return NO_RATINGS | {"errors": ""}
-    role, result = next(iter(results.items()))
-    found = {key: standing(results[key], EXPERIMENTS[key][3][0]) for key in results}
-    own, n = found[role], len(result.pairs)
-    others = [key for key in found if key != role]
+    n = len(next(iter(results.values())).pairs)
+    found = {
+        EXPERIMENTS[role][0]: standing(result, EXPERIMENTS[role][3][0]) for role, result in results.items()
+    }
+    (rating, own), *others = found.items()
     return {
         "answer": f"On {n} rated pairs of {source}, RaTEScore is {own['place']} metrics: "
-        f"its Kendall correlation with the {EXPERIMENTS[role][0]} is {own['own']}.",
+        f"its Kendall correlation with the {rating} is {own['own']}.",
         "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
-            f"With the {EXPERIMENTS[key][0]} it is {found[key]['place']} ({found[key]['own']}), "
-            f"and {found[key]['leads']}."
-            for key in others
+            f"With the {what} it is {told['place']} ({told['own']}), and {told['leads']}."
+            for what, told in others
         ),
     }

@@ -36,19 +36,11 @@ class Training:
     sentences: int
 
     def __post_init__(self) -> None:
-        for name, value, choices in (
-            ("scheme", self.scheme, ("iob", "span")),
-            ("corpus", self.corpus, CORPORA),
-        ):
-            if value not in choices:
+        for name, choices in {"scheme": ("iob", "span"), "corpus": CORPORA}.items():
+            if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Choices: {', '.join(choices)}.")
         if self.sentences < 0:
             raise ParameterError(f"sentences must not be negative: {self.sentences}", NOTEBOOK)
-
-    @property
-    def parameters(self) -> dict[str, str | int]:
-        """As a cell has them."""
-        return asdict(self)
 
 
 def starting_graphs(
@@ -56,10 +48,8 @@ def starting_graphs(
 ) -> list[AnnotatedSentence]:
     """What a tagger of graphs learns from where a training starts from one.
 
-    Parameters
-    ----------
-    records : the corpus of graphs.
-    reports : annotated reports drawn from its training part, all of its dev part beside them; 0: all.
+    ``records``: the corpus of graphs. ``reports``: annotated reports drawn from its training part, all of its
+    dev part beside them; 0: all.
     """
     train_set = [row for row in records if row.split == "train"]
     return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]
@@ -88,25 +78,17 @@ def tally(
 
     Returns
     -------
-    counts : DataFrame
-        One row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
+    counts : one row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
         ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.entities`).
-    by_type : DataFrame
-        One row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
+    by_type : one row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
     """
-    words = [plain_words(sentence) for sentence in sentences]
-    predicted = scheme.predict(words)
-    cases: dict[tuple[str, str], list[int]] = {}
+    words, gold = [plain_words(sentence) for sentence in sentences], list(map(gold_spans, sentences))
+    predicted, rows = scheme.predict(words), []
     for index, sentence in enumerate(sentences):
-        cases.setdefault((f"{sentence.group}/{sentence.report}", sentence.group), []).append(index)
-    rows, whole = [], agreement(list(map(gold_spans, sentences)), predicted, list(map(len, words)))
-    for (case, source), indices in cases.items():
-        found = agreement(
-            [gold_spans(sentences[index]) for index in indices],
-            [predicted[index] for index in indices],
-            [len(words[index]) for index in indices],
-        )
+        found = agreement(gold[index : index + 1], predicted[index : index + 1], [len(words[index])])
+        case = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
         tail = {"correct_words": found.correct_words, "words": found.words}
-        rows.append({"seed": seed, "case": case, "source": source, **asdict(found.overall), **tail})
-    types = [{"seed": seed, "type": kind, **asdict(counts)} for kind, counts in sorted(whole.by_type.items())]
-    return pd.DataFrame(rows), pd.DataFrame(types)
+        rows.append({**case, **asdict(found.overall), **tail})
+    counts = pd.DataFrame(rows).groupby(["seed", "case", "source"], sort=False, as_index=False).sum()
+    by_type = sorted(agreement(gold, predicted, list(map(len, words))).by_type.items())
+    return counts, pd.DataFrame({"seed": seed, "type": kind, **asdict(own)} for kind, own in by_type)

@@ -10,12 +10,6 @@ RATESCORE = "RaTEScore"
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
 """The models of the released metric, by role."""
 
-WITHOUT_SCORER = {
-    "SPICE": "a scene-graph parser (the Java package of its authors)",
-    "CheXbert": "the weights of its network",
-}
-"""Baselines of Appendix A.6 (Zhao et al. 2024) that this library does not score, and what each needs."""
-
 NO_RATINGS = {
     "answer": "This build has no report that a radiologist rated.",
     "rests": "RadPref, a public set, has some; see the page on the data behind the papers.",

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.pages.ratescore.forms import changed_by_form as changed_by_form
 
@@ -60,31 +58,14 @@ def least_scores() -> pd.DataFrame:
     )
 
 
-def draw(axes: Axes, scores: pd.DataFrame) -> None:
-    """:func:`least_scores`, one error a line."""
-    axes.hlines(range(len(scores)), scores.min(axis=1), scores.max(axis=1), color="0.7", zorder=1)
-    for (words, values), colour, marker in zip(scores.items(), plots.PALETTE, "os", strict=False):
-        axes.plot(values, range(len(scores)), marker, color=colour, label=f"weights for {words}")
-    axes.set_yticks(range(len(scores)), scores.index)
-    axes.set(xlabel="least RaTEScore", xlim=(0, 1.02), ylim=(len(scores) - 0.5, -0.5))
-    axes.grid(axis="y", visible=False)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
-
-
 def types_found(metric: RaTEScore) -> pd.DataFrame:
     """What the recogniser makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
-    found = metric.entities(list(PRINTED_TYPES))
-    return pd.DataFrame(
-        {
-            "printed": [f"{words} ({kind.capitalize()})" for words, kind in PRINTED_TYPES.values()],
-            "found": [
-                ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
-                for entities in found
-            ],
-            "right": [
-                [tuple(entity) for entity in entities] == [wanted]
-                for entities, wanted in zip(found, PRINTED_TYPES.values(), strict=True)
-            ],
-        },
-        index=list(PRINTED_TYPES),
-    )
+
+    def told(entities: _Entities) -> str:
+        return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
+
+    rows = [
+        (told([wanted]), told(entities), list(entities) == [wanted])
+        for entities, wanted in zip(metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["printed", "found", "right"], index=list(PRINTED_TYPES))

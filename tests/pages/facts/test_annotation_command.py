@@ -30,7 +30,7 @@ def test_annotation_there_and_back(tmp_path: Path) -> None:
         json.loads((folder / name).read_text(encoding="utf-8")) for name in ("tasks.json", "key.json")
     )
     counts = {(case, place, "7"): FactCounts(5, 4, 2, 4) for case in key for place in range(1, 5)}
-    export.write_text(json.dumps(annotation_task.completed(tasks, counts, "Coherent")), encoding="utf-8")
+    export.write_text(json.dumps(annotation_task.completed(tasks, counts)), encoding="utf-8")
     read = _run("annotation", "import", str(export), str(folder / "key.json"), "--output", str(output))
     assert read.output.startswith("8 judgements by 1 raters"), read.output
     with output.open(newline="", encoding="utf-8") as stream:

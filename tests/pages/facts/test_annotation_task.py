@@ -22,7 +22,6 @@ from radeval_lib.pages.facts.annotation_task import (
     layout,
     project,
     read_export,
-    table,
     write_project,
 )
 from radeval_lib.roles import load
@@ -101,10 +100,10 @@ def test_there_and_back(tmp_path: Path) -> None:
     export.write_text(json.dumps(done), encoding="utf-8")
     found = read_export(export, folder / KEY)
     assert len(found) == 8
-    assert {one.rater for one in found} == {"7"}
-    assert found[0].counts == FactCounts(6, 4, 2, 3)
-    assert (found[0].comment, found[0].marked) == ("wrong information", ("lost",))
-    assert {one.system for one in found} == {record.group for record in _records()}
+    assert set(found["rater"]) == {"7"}
+    assert found.loc[0, ["reference", "generated", "common", "correct"]].tolist() == [6, 4, 2, 3]
+    assert found.loc[0, "comment"] == "wrong information"
+    assert set(found["system"]) == {record.group for record in _records()}
 
 
 def test_answers_made_up_for_a_trial_come_back(tmp_path: Path) -> None:
@@ -116,7 +115,7 @@ def test_answers_made_up_for_a_trial_come_back(tmp_path: Path) -> None:
         for rater in "ab"
     }
     done = completed(tasks, counts, "Minor Errors")
-    found = table(answers(done, key, "export.json"))
+    found = answers(done, key, "export.json")
     assert len(found) == 16
     assert found.groupby("rater")["accuracy"].mean().tolist() == [1.0, 0.75]
     assert set(found["coherence"]) == {0.5}
@@ -165,5 +164,3 @@ def test_other_exports_that_cannot_be() -> None:
         answers([], key, "export.json")
     with pytest.raises(ParameterError, match="equally many"):
         project(_records()[:-1], np.random.default_rng(0))
-    with pytest.raises(ParameterError, match="needs a description"):
-        layout(0)

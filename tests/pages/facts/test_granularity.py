@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from radeval_lib.pages.facts.agreement import scenarios
-from radeval_lib.pages.facts.rater_agreement import (
-    FIELDS,
-    Scenario,
+from radeval_lib.pages.facts.granularity import (
+    DEPARTURES,
+    OVERLAPS,
+    Departure,
     count_alphas,
-    ratio_count_gap,
+    divide,
     sweep,
     three_raters,
 )
@@ -27,27 +26,14 @@ def test_alphas_of_raters_who_halve() -> None:
     assert found["Precision"] == found["Recall"] == found["F-Score"] == 1
     # By hand for R: 4 6 8 against 2 3 4; observed 2 * (2 + 4.5 + 8) / 3, expected 2 * 4.7.
     assert found["R facts"] == pytest.approx(1 - (2 * (2 + 4.5 + 8) / 3) / (2 * 4.7))
-    assert ratio_count_gap(found) == 1 - max(
+    assert divide(found) == 1 - max(
         found[name] for name in ("R facts", "G facts", "G&R facts", "G acc facts")
     )
 
 
-def test_units_without_a_score_are_left_out() -> None:
-    silent = [FactCounts(3, 0, 0, 0), FactCounts(3, 2, 1, 2), FactCounts(3, 4, 3, 4)]
-    found = count_alphas([silent, silent])
-    assert found["Precision"] == 1
-    assert set(found) == set(FIELDS)
-
-
 def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
     made, slipping = (
-        Scenario(
-            "none",
-            "step",
-            (0.0,),
-            lambda rng, step: draw_descriptions(rng, 10, (0.6, 0.45, 0.95)),
-            slips=lambda step, slip=slip: slip,
-        )
+        Departure("none", "step", (0.0,), raters=lambda step, slip=slip: {"slips": slip})
         for slip in (0.0, 0.3)
     )
     with_it = sweep(np.random.default_rng(0), made, 0.15, 20)
@@ -57,13 +43,11 @@ def test_the_mechanism_makes_the_divide_and_misjudging_unmakes_it() -> None:
     assert equal["R facts"].mean() > with_it["R facts"].mean()
 
 
-def test_scenarios_begin_without_a_departure() -> None:
-    for scenario in scenarios():
-        first = scenario.steps[0]
-        assert (scenario.alike(first), scenario.slips(first)) == (1.0, 0.0)
-        assert scenario.texts(np.random.default_rng(0), scenario.steps[-1])
+def test_the_first_step_is_none() -> None:
+    usual = draw_descriptions(np.random.default_rng(0), 10, OVERLAPS)
+    for one in DEPARTURES:
+        first = one.steps[0]
+        assert {"alike": 1.0, "slips": 0.0} | one.raters(first) == {"alike": 1.0, "slips": 0.0}
+        texts = {"overlaps": OVERLAPS} | one.texts(first)
+        assert draw_descriptions(np.random.default_rng(0), 10, **texts) == usual
     assert three_raters(0.0) == (0.65, 0.65, 0.65)
-
-
-def _frame(values: list[float]) -> pd.DataFrame:
-    return pd.DataFrame({"step": range(len(values)), "divide": values})

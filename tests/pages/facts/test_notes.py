@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data.records import NoteError, NoteJudgement
 from radeval_lib.pages.facts import consultation_notes
 from radeval_lib.roles import load
 from radeval_lib.study.checks import above
@@ -33,9 +34,29 @@ def test_ratio_against_both_counts(ratio: tuple[float, float, float] | None, dec
 
 def test_tables_from_simulated_clinicians() -> None:
     judgements = load("note_judgements", "synthetic", size=8, seed=1, root=None)
-    listed = consultation_notes.by_rater(judgements)
-    assert listed.index.tolist() == ["1", "2", "3", "4", "5"]
-    assert listed["notes with a critical error"].between(0, 1).all()
-    found = consultation_notes.metric_correlations(judgements, resamples=20, rng=np.random.default_rng(0))
+    lists = consultation_notes.listed(judgements)
+    means = consultation_notes.by_clinician(lists)
+    assert means.index.tolist() == ["1", "2", "3", "4", "5"]
+    assert means["notes with a critical error"].between(0, 1).all()
+    found = consultation_notes.metric_correlations(lists, resamples=20, rng=np.random.default_rng(0))
     assert found["n"].tolist() == [32] * len(found)
     assert found["groups"].tolist() == [8] * len(found)
+
+
+def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | None = 10.0) -> NoteJudgement:
+    wrong = tuple(NoteError("w", True) for _ in range(incorrect))
+    left = tuple(NoteError("o", False) for _ in range(omitted))
+    return NoteJudgement(case, "m", rater, "own note", "a note of five words", "edited", wrong, left, seconds)
+
+
+def test_note_matrices_by_hand() -> None:
+    lists = consultation_notes.listed(
+        [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
+    )
+    matrices = consultation_notes.note_matrices(lists)
+    assert matrices["incorrect statements"].to_numpy().tolist() == [[2, 1], [0, 0]]
+    assert matrices["critical errors"].to_numpy().tolist() == [[2, 1], [0, 0]]
+    assert matrices["errors by words of the note"].to_numpy().tolist() == [[0.4, 0.4], [0.0, 0.4]]
+    assert matrices["share of errors that are omissions"].to_numpy().tolist() == [[0.0, 0.5]]
+    assert len(matrices["seconds"]) == 1
+    assert matrices["omissions"].index.get_level_values("case").tolist() == ["1", "2"]

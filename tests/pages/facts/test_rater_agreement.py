@@ -7,13 +7,12 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import ErrorCount, NoteError, NoteJudgement, RatedPair
+from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.pages.facts import rater_agreement
 from radeval_lib.pages.facts.rater_agreement import (
     alphas,
     error_matrices,
     gain,
-    note_matrices,
     rating_matrix,
 )
 from radeval_lib.stats.agreement import interval_alpha
@@ -26,9 +25,8 @@ def _pair(name: str, reference: str, rater: str, rating: float) -> RatedPair:
 
 def test_rating_matrix_knows_cases_and_leaves_out_gaps() -> None:
     records = [_pair(name, name[0], rater, 1.0) for name in ("a1", "a2", "b1") for rater in "xy"]
-    table, cases = rating_matrix([*records, _pair("b2", "b", "x", 2.0)])
-    assert list(table.index) == ["a1", "a2", "b1"]
-    assert cases.tolist() == [0, 0, 1]
+    matrix = rating_matrix([*records, _pair("b2", "b", "x", 2.0)])
+    assert list(matrix.index) == [("a1", 0), ("a2", 0), ("b1", 1)]
     with pytest.raises(DataError, match="no pair that all raters rated"):
         rating_matrix([_pair("a1", "a", "x", 1.0), _pair("a2", "a", "y", 1.0)])
 
@@ -41,41 +39,22 @@ def test_error_matrices_by_hand() -> None:
         ErrorCount(1, "bleu", 1, "x", True, 1),
         ErrorCount(1, "bleu", 1, "y", True, 0),
     ]
-    matrices, cases = error_matrices(records)
+    matrices = error_matrices(records)
     assert matrices["all errors"].to_numpy().tolist() == [[4, 1], [1, 0]]
     assert matrices["significant errors"].to_numpy().tolist() == [[2, 1], [1, 0]]
     assert matrices["share that is significant"].to_numpy().tolist() == [[0.5, 1.0]]  # y: nothing in study 1
-    assert cases.tolist() == [0, 1]
-
-
-def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | None = 10.0) -> NoteJudgement:
-    wrong = tuple(NoteError("w", True) for _ in range(incorrect))
-    left = tuple(NoteError("o", False) for _ in range(omitted))
-    return NoteJudgement(case, "m", rater, "own note", "a note of five words", "edited", wrong, left, seconds)
-
-
-def test_note_matrices_by_hand() -> None:
-    matrices, cases = note_matrices(
-        [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
-    )
-    assert matrices["incorrect statements"].to_numpy().tolist() == [[2, 1], [0, 0]]
-    assert matrices["critical errors"].to_numpy().tolist() == [[2, 1], [0, 0]]
-    assert matrices["errors by words of the note"].to_numpy().tolist() == [[0.4, 0.4], [0.0, 0.4]]
-    assert matrices["share of errors that are omissions"].to_numpy().tolist() == [[0.0, 0.5]]
-    assert len(matrices["seconds"]) == 1
-    assert cases.tolist() == ["1", "2"]
+    assert matrices["all errors"].index.get_level_values("case").tolist() == [0, 1]
 
 
 def test_alphas_limits_and_intervals() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=40)
-    cases = pd.Series(np.arange(40) // 2)
+    cases = pd.Index(np.arange(40) // 2, name="case")
     found = alphas(
         {
-            "same": pd.DataFrame({"x": truth, "y": truth}),
-            "noise": pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}),
+            "same": pd.DataFrame({"x": truth, "y": truth}, index=cases),
+            "noise": pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}, index=cases),
         },
-        cases,
         resamples=200,
         rng=rng,
     )
@@ -84,11 +63,11 @@ def test_alphas_limits_and_intervals() -> None:
     assert found.loc["noise", ["units", "cases", "raters"]].tolist() == [40, 20, 2]
 
 
-def _noisy(seed: int, noise: float) -> tuple[pd.DataFrame, pd.Series]:
+def _noisy(seed: int, noise: float) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     truth = rng.normal(size=60)
-    matrix = pd.DataFrame({rater: truth + noise * rng.normal(size=60) for rater in "xyz"})
-    return matrix, pd.Series(np.arange(60) // 2)
+    cases = pd.Index(np.arange(60) // 2, name="case")
+    return pd.DataFrame({rater: truth + noise * rng.normal(size=60) for rater in "xyz"}, index=cases)
 
 
 @pytest.mark.parametrize(("first", "second", "sign"), [(0.2, 1.0, 1), (1.0, 0.2, -1)])
@@ -105,9 +84,9 @@ def test_ratings_of_the_same_cases_are_resampled_together() -> None:
 
 
 def test_resamples_equal_alpha_of_the_units_repeated() -> None:
-    matrix, cases = _noisy(0, 0.7)
-    values, place = matrix.to_numpy().T, cases.to_numpy()
-    draws = rater_agreement._draws(values, place, 20, np.random.default_rng(3))
+    matrix = _noisy(0, 0.7)
+    values, place = matrix.to_numpy().T, matrix.index.to_numpy()
+    _, draws = rater_agreement._resampled(matrix, 20, np.random.default_rng(3))
     (counts,) = drawn_counts(30, 20, np.random.default_rng(3), 60)
     for drawn, found in zip(counts.astype(int), draws, strict=True):
         repeated = np.repeat(values, drawn[place], axis=1)
