@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import pandas as pd
@@ -79,7 +79,7 @@ def verdict_sentence(result: Result) -> str:
 
 
 def css_class(words: str) -> str:
-    """The CSS class of an outcome or a kind of evidence, e.g. ``holds-in-part``."""
+    """The CSS class of an outcome, e.g. ``holds-in-part``."""
     return words.replace(" ", "-")
 
 
@@ -152,31 +152,26 @@ def _as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)
 
 
-def quote(exhibit_id: str) -> HTML:
-    """Show the paper's own words about an exhibit, with where they stand."""
+def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
     name = PAPERS[exhibit(exhibit_id).paper]
     items = [
         f"<blockquote>“… {_as_printed(words)} …” <footer>{name}, {escape(where)}</footer></blockquote>"
-        for where, words in quotations(exhibit_id)
+        for where, words in quoted
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
+
+
+def quote(exhibit_id: str) -> HTML:
+    """Show the paper's own words about an exhibit, with where they stand."""
+    return _quotes(exhibit_id, quotations(exhibit_id))
 
 
 def said(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit, the pieces from one place joined.
-
-    An ellipsis stands between pieces.
-    """
-    name = PAPERS[exhibit(exhibit_id).paper]
+    """Show the paper's words about an exhibit, the pieces from one place joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
         places.setdefault(where, []).append(words)
-    items = [
-        f"<blockquote>“… {_as_printed(' … '.join(pieces))} …” "
-        f"<footer>{name}, {escape(where)}</footer></blockquote>"
-        for where, pieces in places.items()
-    ]
-    return HTML(f'<div class="quotes">{"".join(items)}</div>')
+    return _quotes(exhibit_id, ((where, " … ".join(pieces)) for where, pieces in places.items()))
 
 
 def unbroken(words: str) -> str:

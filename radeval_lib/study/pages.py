@@ -32,14 +32,13 @@ from radeval_lib.tables import table_html
 from radeval_lib.wording import joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
-CHANGES = ("conclusion", "result", "number", "wording")
-"""What a finding can change, the most consequential first."""
-CHANGES_WORDS = {
+CHANGES = {
     "conclusion": "a conclusion of the paper",
     "result": "a result",
     "number": "a number",
     "wording": "a wording",
 }
+"""What a finding can change, the most consequential first, and in words."""
 _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 
@@ -73,7 +72,9 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
         first = rows.iloc[0]
         changes = known.get((str(paper), first["explanation"]), "number")
         found.append(PaperFinding(str(paper), first["explanation"], first["cause"], changes, rows))
-    return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
+    return sorted(
+        found, key=lambda one: (list(CHANGES).index(one.changes), one.cause != "paper", -len(one.checks))
+    )
 
 
 def _address(row: Any) -> str:
@@ -255,7 +256,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
             f"{escape(one.paper)}, {_where(one)}",
             escape(one.explanation) + _muted(_instance(one)),
             CAUSE_WORDS.get(one.cause, "not known"),
-            CHANGES_WORDS[one.changes] if one.explanation else "",
+            CHANGES[one.changes] if one.explanation else "",
         ]
         for one in ranked_findings(checks)
     ]

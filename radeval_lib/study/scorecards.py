@@ -80,39 +80,15 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         (empty unless it fails and is explained).
     """
     entries = ledger()
-    rows = []
-    for result in results:
-        entry = entries[result.exhibit]
-        for check in result.checks:
-            cause, why = result.causes.get(check.name, ("", ""))
-            rows.append(
-                {
-                    "exhibit": entry.id,
-                    "paper": PAPERS[entry.paper],
-                    "label": entry.label,
-                    "notebook": entry.notebook,
-                    "anchor": entry.anchor,
-                    "evidence": result.evidence,
-                    "check": check.name,
-                    "printed": check.printed,
-                    "follows": check.computed,
-                    "outcome": check.outcome,
-                    "cause": cause,
-                    "explanation": why,
-                }
-            )
-    columns = [
-        "exhibit",
-        "paper",
-        "label",
-        "notebook",
-        "anchor",
-        "evidence",
-        "check",
-        "printed",
-        "follows",
-        "outcome",
-        "cause",
-        "explanation",
+    rows = [
+        (
+            *(entry.id, PAPERS[entry.paper], entry.label, entry.notebook, entry.anchor, result.evidence),
+            *(check.name, check.printed, check.computed, check.outcome),
+            *result.causes.get(check.name, ("", "")),
+        )
+        for result in results
+        for entry in [entries[result.exhibit]]
+        for check in result.checks
     ]
-    return pd.DataFrame(rows, columns=columns)
+    columns = "exhibit paper label notebook anchor evidence check printed follows outcome cause explanation"
+    return pd.DataFrame(rows, columns=columns.split())
