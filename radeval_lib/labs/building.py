@@ -26,7 +26,7 @@ from nbformat.v4 import new_raw_cell
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, sources
+from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
@@ -187,7 +187,7 @@ def as_file(notebook: NotebookNode) -> str:
 
 def _page(link: re.Match[str]) -> str:
     """A page's title, or the words of a link to it, and its file."""
-    for path in (*sources(), *sorted(BOOK.rglob("*.md"))):
+    for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         text = path.read_text(encoding="utf-8")
         if f"({link['label']})=\n" in text:
             return f"*{link['words'] or _title(path)}* (`{display_path(path)}`)"

@@ -14,7 +14,7 @@ import nbformat
 import yaml
 
 from radeval_lib import atomic
-from radeval_lib.paths import NOTEBOOKS, ROOT, display_path, sources
+from radeval_lib.paths import ROOT, display_path, notebooks
 from radeval_lib.study.sources import read_source, with_parameters
 
 BRANCH, FOLDER = "launch", "build/launch"
@@ -57,11 +57,11 @@ def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Pat
         cell then fetches and installs them.
     """
     written = []
-    for source in sources():
+    for name, source in notebooks().items():
         notebook = with_parameters(read_source(source), profile=PROFILE)
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
-        path = target / source.relative_to(NOTEBOOKS).with_suffix(".ipynb")
+        path = target / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
         written.append(path)

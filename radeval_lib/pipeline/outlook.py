@@ -16,7 +16,7 @@ from radeval_lib.wording import in_words
 
 # Single-precision weights and gradients, and the two moments that AdamW keeps of each gradient.
 BYTES_A_WEIGHT = 16
-_HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name as a value, as the profile's models and settings write it
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, sources
+from radeval_lib.paths import BUILD, ROOT, notebooks
 from radeval_lib.pipeline import dependencies, rendered
 from radeval_lib.study import cells
 from radeval_lib.study.cells import CELL_MODEL, Cell
@@ -53,11 +53,10 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that are pages, as far as they are built."""
         fanned = {cell.notebook for cell in self.cells.values()}
-        found = [path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in sources()]
         folders = (*self.only, "across")
         return [
             name
-            for name in found
+            for name in notebooks()
             if name not in fanned
             and (not self.only or name.partition("/")[0] in folders)
             and not (self.at_once and self.cells_before(name))
@@ -91,7 +90,7 @@ class Graph:
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
         for missing in set(wanted) - set(self.pages):
-            if not (NOTEBOOKS / f"{missing}.md").is_file():
+            if missing not in notebooks():
                 raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
         return [name for name in wanted if name in self.pages]
 
@@ -114,7 +113,7 @@ class Graph:
 
     def discard_removed(self) -> None:
         """Remove results of pages whose notebooks are gone: no build would make them anew."""
-        there = {self.results(path.relative_to(NOTEBOOKS).with_suffix("").as_posix()) for path in sources()}
+        there = set(map(self.results, notebooks()))
         for folder in set((self.output_dir / "results").glob("*/*")) - there:
             shutil.rmtree(folder)
 
@@ -182,7 +181,7 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at
     ProfileError, ParameterError
         Where there is no such profile, or ``only`` names no folder of notebooks.
     """
-    folders = sorted({path.parent.name for path in sources()} - {"across"})
+    folders = sorted({name.partition("/")[0] for name in notebooks()} - {"across"})
     for one in only:
         if one not in folders:
             raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")
