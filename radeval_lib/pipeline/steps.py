@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -96,10 +96,9 @@ class Graph:
 
     def cache_key(self, notebook: str) -> list[str]:
         """What a step is redone for, beside what it reads: digests of its source, code and settings."""
-        page = notebook in self.pages
         return [
             dependencies.code_digest(notebook),
-            dependencies.manifests_digest(page=page),
+            dependencies.manifests_digest(page=notebook in self.pages),
             self.settings.digest,
             dependencies.data_digest(self.data_root),
         ]
@@ -145,11 +144,8 @@ class Graph:
         would pass for done beside a book that was rendered before. The book is among them if a file of it is
         not as it was rendered.
         """
-        stale = [
-            name
-            for name in self.names
-            if not (self._cell_is_sound(name) if name in self.cells else self._page_is_sound(name))
-        ]
+        is_sound = {True: self._cell_is_sound, False: self._page_is_sound}
+        stale = [name for name in self.names if not is_sound[name in self.cells](name)]
         return stale + ([BOOK] if rendered.changed(self.output_dir) else [])
 
     def _page_is_sound(self, page: str) -> bool:
@@ -190,11 +186,8 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
     """Tell, in a page's results, what it ran with and what it left."""
-    content = {
-        "parameters": dict(parameters),
-        "files": _sums(folder),
-        "executed": checksums.of_file(executed),
-    }
+    sums = {"files": _sums(folder), "executed": checksums.of_file(executed)}
+    content = {"parameters": dict(parameters), **sums}
     atomic.write_text(folder / RECORD, json.dumps(content, indent=1, sort_keys=True) + "\n")
 
 
@@ -235,25 +228,24 @@ def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
     atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")
 
 
-def expected_seconds(output_dir: Path, name: str) -> float:
-    """How long a step took last here, or else on the machine that the repository's list is from."""
+def expected_seconds(graph: Graph, name: str) -> float | None:
+    """How long a step took last here, or else on the machine that the repository's list is from.
+
+    None of a cell that was not measured here, where the list is no measure: it is of the profile `embedded`,
+    whose trainings are not those at the papers' settings.
+    """
     with suppress(OSError, ValueError):
-        return float((output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+        return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+    if name in graph.cells and graph.settings.needs_data_root:
+        return None
     listed = _listed_seconds()
     return float(listed.get(name, listed.get(name.rpartition("/")[0], 8.0)))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _listed_seconds() -> dict[str, float]:
     listed: dict[str, float] = own_yaml.read(_EXPECTED)
     return listed
-
-
-def has_expected_seconds(graph: Graph, name: str) -> bool:
-    """Whether :func:`expected_seconds` says something of a step: the repository's list is of the profile
-    `embedded`, whose trainings are no measure of those at the papers' settings."""
-    measured = (graph.output_dir / "seconds" / f"{name}.txt").is_file()
-    return measured or name not in graph.cells or not graph.settings.needs_data_root
 
 
 def renderer_digest() -> str:
