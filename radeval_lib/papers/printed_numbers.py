@@ -121,9 +121,8 @@ def printed(exhibit_id: str) -> pd.DataFrame:
             cells.append(parse(text))
         except PrintedError as error:
             raise PrintedError(error.what, f"{display_path(path)}, line {row}", error.remedy) from None
-    frame["value"] = np.array([cell.value for cell in cells], dtype=np.float64)
-    frame["half_width"] = np.array([cell.half_width for cell in cells], dtype=np.float64)
-    return frame
+    numbers = [(cell.value, cell.half_width) for cell in cells]
+    return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
@@ -141,7 +140,11 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
         raise PrintedError(
             f"{len(chosen)} printed cells have {keys}", remedy="Name every key column of the table."
         )
-    row = chosen.iloc[0]
+    return printed_in(chosen.iloc[0])
+
+
+def printed_in(row: pd.Series) -> Printed:
+    """The number of a row of a printed table."""
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]))
 
 
@@ -156,10 +159,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     if frame[name].duplicated().any():
         twice = frame.loc[frame[name].duplicated(), name].iloc[0]
         raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
-    return {
-        str(row[name]): Printed(row["printed"], float(row["value"]), float(row["half_width"]))
-        for _, row in frame.iterrows()
-    }
+    return {str(row[name]): printed_in(row) for _, row in frame.iterrows()}
 
 
 def wide(

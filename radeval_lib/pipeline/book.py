@@ -27,21 +27,7 @@ class BookError(RadevalError):
 
 
 def render(output_dir: Path, data_root: Path | None = None) -> Path:
-    """Stage and render the book of one profile; its first page.
-
-    Parameters
-    ----------
-    output_dir : ``build/<profile>``; holds ``executed/``, and gets ``book/`` (staged) and ``_build/html/``.
-    data_root : folder of data files that the notebooks may have read.
-
-    Raises
-    ------
-    BookError
-        Where Jupyter Book warned or failed; its log is kept.
-    LeakError
-        Where a file of the build holds text of a restricted data set under ``data_root``; it is removed, and
-        so is the rendered book.
-    """
+    """Stage and render the book of one profile, and search it for restricted text; its first page."""
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an

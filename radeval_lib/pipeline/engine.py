@@ -33,23 +33,11 @@ def default_cores() -> int:
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:
-    """Bring the book up to date, and see that every result of its pages is there.
+    """Bring the book up to date, on so many cores, and see that every result of its pages is there; ``say``
+    gets each line worth showing.
 
     Where no book was rendered yet, the pages that wait for no training are made and rendered first, to be
-    read while the others are made.
-
-    Parameters
-    ----------
-    graph : the steps.
-    cores : notebooks that run at once.
-    say : gets each line worth showing.
-
-    Raises
-    ------
-    BusyError
-        Where another build writes to the same folder.
-    RadevalError
-        Where a step failed; every other step that could run has run.
+    read while the others are made. Where a step fails, every other step that can run still runs.
     """
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what every step needs; what only models need is loaded

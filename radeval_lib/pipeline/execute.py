@@ -44,13 +44,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def notebook_name(given: str) -> str:
-    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source.
-
-    Raises
-    ------
-    NotebookError
-        Where there is none.
-    """
+    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source."""
     bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
     bare = bare.removeprefix("./").removeprefix("notebooks/")
     if bare not in notebooks():
@@ -70,13 +64,7 @@ def _same_type(default: Any, value: Any) -> bool:
 
 
 def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types.
-
-    Raises
-    ------
-    ParameterError
-        Where the notebook has no such parameter, or the value is of another type.
-    """
+    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types."""
     every = read_source(NOTEBOOKS / f"{notebook}.md").cells
     source = "\n".join(cell.source for cell in every if "parameters" in cell.metadata.get("tags", []))
     try:
@@ -164,17 +152,8 @@ class RunFolders:
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Where a run belongs: among a build's outputs if a build runs it just so, else below ``build/runs``.
-
-    Parameters
-    ----------
-    parameters : every one, see :func:`parse_parameters`.
-
-    Raises
-    ------
-    ParameterError, ProfileError
-        Where ``output_dir`` is given and lies outside ``build/``, or there is no such profile.
-    """
+    """Where a run with these parameters, every one of its notebook, belongs: among a build's outputs if a
+    build runs it just so, else below ``build/runs``."""
     settings = profiles.profile(str(parameters["profile"]))
     own = {key: value for key, value in parameters.items() if key not in COMMON}
     cell = Cell(notebook, tuple(own.items())) if own else None
@@ -196,17 +175,8 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
 def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool = True) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
-    Parameters
-    ----------
-    name : path below ``notebooks/`` without the ending.
-    parameters : every one, see :func:`parse_parameters`.
-    place : see :func:`place_of`.
-    progress : show papermill's progress bar, one step a cell.
-
-    Raises
-    ------
-    NotebookError
-        Where a cell failed: names the notebook, the cell, and where the run so far is kept.
+    ``parameters`` are every one, see :func:`parse_parameters`; ``progress`` shows papermill's bar, one step a
+    cell.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
     kept = place.executed.with_suffix(".failed.ipynb")

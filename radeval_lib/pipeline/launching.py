@@ -51,10 +51,8 @@ def buttons(name: str) -> str:
 def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Path]:
     """Write every page's notebook with papermill's parameters set, and return where each stands.
 
-    Parameters
-    ----------
-    repository, commit : for a machine that has neither the repository nor its packages, as Colab's: the first
-        cell then fetches and installs them.
+    For a machine that has neither the repository nor its packages, as Colab's, the first cell fetches and
+    installs them.
     """
     written = []
     for name, source in notebooks().items():

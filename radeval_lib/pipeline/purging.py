@@ -44,13 +44,7 @@ def held() -> list[Held]:
 
 
 def purge() -> None:
-    """Remove all that :func:`held` lists.
-
-    Raises
-    ------
-    BusyError
-        Where a build is running.
-    """
+    """Remove all that :func:`held` lists, unless a build is running."""
     for folder in (marked := _marked()):
         with processes.only_build(folder):
             shutil.rmtree(folder)

@@ -34,12 +34,9 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
-    its exhibits at the end, words of the glossary linked.
-
-    papermill's parameters are removed from the page (its provenance box tells them); every other code cell
-    gets ``hide-input`` unless it is tagged ``show-input``.
-    """
+    """An executed notebook as the book shows it: parameters hidden (its provenance tells them), code folded
+    unless it is tagged ``show-input``, its papers below the title, its exhibits at the end, words of the
+    glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     glossary = Linker()

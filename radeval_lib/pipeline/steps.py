@@ -138,11 +138,11 @@ class Graph:
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
 
     def stale_steps(self) -> list[str]:
-        """Steps whose results are not here, not whole, or not of these parameters.
+        """Steps whose results are not here, not whole, or not of these parameters, and the book if a file of
+        it is not as it was rendered.
 
-        The engine is told of each: after a step that failed it has no results, but its digests, and the step
-        would pass for done beside a book that was rendered before. The book is among them if a file of it is
-        not as it was rendered.
+        The engine is told of each: a step that failed has no results, but its digests, and would pass for
+        done.
         """
         is_sound = {True: self._cell_is_sound, False: self._page_is_sound}
         stale = [name for name in self.names if not is_sound[name in self.cells](name)]
@@ -170,13 +170,7 @@ class Graph:
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """The steps of the profile of that name.
-
-    Raises
-    ------
-    ProfileError, ParameterError
-        Where there is no such profile, or ``only`` names no folder of notebooks.
-    """
+    """The steps of the profile of that name."""
     folders = sorted({name.partition("/")[0] for name in notebooks()} - {"across"})
     for one in only:
         if one not in folders:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.printed_numbers import Printed, parse
+from radeval_lib.papers.printed_numbers import Printed, parse, printed_in
 from radeval_lib.papers.released_numbers import released
 from radeval_lib.papers.rounding import FloatArray, rounding_range
 from radeval_lib.stats.estimates import Estimate
@@ -77,11 +77,7 @@ def check_value(
         raise ValueError(
             f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
         )
-    estimate = (
-        computed
-        if isinstance(computed, Estimate)
-        else Estimate(float(computed), float(computed), float(computed))
-    )
+    estimate = computed if isinstance(computed, Estimate) else Estimate(*[float(computed)] * 3)
     if math.isnan(estimate.low) or math.isnan(estimate.high):
         raise ValueError(f"check {name!r}: what was computed is no number, so it agrees with nothing")
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
@@ -91,9 +87,8 @@ def check_value(
         words += f" [{low}, {high}]"
     meets = estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE
     outcome = (CANNOT_TELL if _accepts_too_much(estimate, cell, possible) else HOLDS) if meets else FAILS
-    return Check(
-        name, cell.text, words, outcome, float(estimate.value), float(estimate.low), float(estimate.high)
-    )
+    ends = map(float, (estimate.value, estimate.low, estimate.high))
+    return Check(name, cell.text, words, outcome, *ends)
 
 
 def _accepts_too_much(estimate: Estimate, cell: Printed, possible: tuple[float, float] | None) -> bool:
@@ -204,8 +199,7 @@ def check_groups(
         parts = group.set_index(input_column).reindex(list(input_values))
         if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
             continue
-        row = goal.iloc[0]
         label = name.format(**dict(zip(keys, key, strict=True)))
-        cell = Printed(row["printed"], float(row["value"]), float(row["half_width"]))
-        checks.append(check_value(label, cell, rounding_range(function, parts), possible=possible))
+        followed = rounding_range(function, parts)
+        checks.append(check_value(label, printed_in(goal.iloc[0]), followed, possible=possible))
     return checks
