@@ -41,8 +41,8 @@ def exhibits(
     card["of"] = card["exhibit"].str.partition(".")[0]
     if exhibit:
         ledger.exhibit(exhibit)
-    for column, given in {"exhibit": exhibit, "of": paper, "verdict": verdict, "evidence": evidence}.items():
-        card = card[card[column] == given] if given else card
+    for column, wanted in {"exhibit": exhibit, "of": paper, "verdict": verdict, "evidence": evidence}.items():
+        card = card[card[column] == wanted] if wanted else card
     card = card.drop(columns="of")
     if as_json:
         click.echo(json.dumps(json.loads(card.to_json(orient="records")), indent=1, ensure_ascii=False))

@@ -19,13 +19,15 @@ from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import lab_pages, launching
-from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_attempted
 from radeval_lib.study.scorecards import scorecard
 
+_GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
+_DARK_GROUND = "#14181e"  # as book/_static/radeval.css has it
+_ON_CELLS = ("262626", "ffffff")  # what seaborn writes on the cells of a heat map, whose colours stay
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -65,6 +67,25 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
         first.source = _below_title(with_papers(first.source, page), launching.buttons(page))
     return str(nbformat.writes(notebook))
+
+
+def for_both_grounds(svg: str) -> str:
+    """An SVG drawing that turns its greys round where its page is dark; colours stay as they are.
+
+    A picture in a page asks for the colour scheme of its place there (CSS Color Adjustment 1, section 2.2),
+    so that one file serves both.
+    """
+    rules = []
+    for paint, level in sorted(set(_GREY.findall(svg))):
+        value, grey = int(level, 16), level * 3
+        lightness = f"{round(0xF0 - value * (0xF0 - 0x18) / 255):02x}" * 3
+        dark = _DARK_GROUND if grey == "ffffff" else f"#{lightness}"
+        kept = ":not(text)" if paint == "fill" and grey in _ON_CELLS else ""
+        rules.append(f'[style*="{paint}: #{grey}"]{kept}{{{paint}:{dark}!important}}')
+    if not rules:
+        return svg
+    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
+    return re.sub(r"<svg\b[^>]*>", lambda head: head.group() + style, svg, count=1)
 
 
 def with_papers(source: str, notebook: str) -> str:
