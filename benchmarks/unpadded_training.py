@@ -18,7 +18,7 @@ import torch
 from radeval_lib import roles
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models import training
-from radeval_lib.models.ner.training import TaggingTask, scheme_of
+from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.pages.ratescore import plan
 from radeval_lib.study.profiles import profile
 
@@ -28,7 +28,7 @@ _TURNS = 5
 def seconds(sentences: list[AnnotatedSentence], dev: list[AnnotatedSentence], *, padded: bool) -> float:
     """Train for one epoch."""
     chosen = {**plan.settings(profile("embedded")).training["iob"], "epochs": 1}
-    task = TaggingTask(scheme_of("iob", "packaged-minilm"))
+    task = scheme_of("iob", "packaged-minilm")
     with mock.patch.object(training, "unpadded", nullcontext) if padded else nullcontext():
         began = time.perf_counter()
         training.train(task, sentences, dev, training.TrainingSettings(**chosen, device="cpu"))

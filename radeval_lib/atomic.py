@@ -95,13 +95,8 @@ def clear(folder: Path) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Have a folder, made if needed, to oneself; it may be removed within the block.
-
-    Raises
-    ------
-    BlockingIOError
-        Where another process has it.
-    """
+    """Have a folder, made if needed, to oneself; it may be removed within the block. A BlockingIOError where
+    another process has it."""
     lock = None
     while lock is None:
         folder.mkdir(exist_ok=True)

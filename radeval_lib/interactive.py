@@ -16,19 +16,8 @@ def _data(content: Any) -> str:
 
 
 def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
-    """A slider that shows one of several contents; without scripts the first one stands alone.
-
-    Parameters
-    ----------
-    label : what the slider's value is.
-    contents : HTML by value, in the slider's order.
-    start : value that is shown at first.
-
-    Raises
-    ------
-    ValueError
-        If ``start`` is none of the values.
-    """
+    """A slider labelled ``label`` that shows one of several contents, HTML by value in the slider's order, at
+    first that of ``start``; without scripts the first one stands alone."""
     values = list(contents)
     if start not in contents:
         raise ValueError(f"the slider cannot start at {start!r}; its values: {', '.join(values)}")

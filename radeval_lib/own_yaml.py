@@ -15,22 +15,10 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def read(path: Path) -> Any:
-    """The content of one of the repository's files, of plain types only.
-
-    Raises
-    ------
-    yaml.YAMLError
-        Where the file is not YAML.
-    """
+    """The content of one of the repository's files, of plain types only."""
     return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Any:
-    """The content of a text out of one of these files.
-
-    Raises
-    ------
-    yaml.YAMLError
-        Where it is not YAML.
-    """
+    """The content of a text out of one of these files."""
     return yaml.load(text, Loader=_LOADER)

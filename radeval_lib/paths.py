@@ -28,9 +28,11 @@ STAGE = "RADEVAL_STAGE"
 """Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
 
 
-def sources() -> list[Path]:
-    """The source of every notebook of the study; the labs, which hold exercises, are none of them."""
-    return sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
+def notebooks() -> dict[str, Path]:
+    """The source of every notebook of the study by its name, such as ``rales/datasets``; the labs, which hold
+    exercises, are none of them."""
+    found = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
+    return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in found}
 
 
 def display_path(path: Path) -> str:

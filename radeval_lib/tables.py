@@ -98,17 +98,7 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
 
 
 def folded(table: HTML) -> HTML:
-    """A long table that opens on a click; its caption, which moves out of it, is what is clicked on.
-
-    Parameters
-    ----------
-    table : from :func:`show` or another function that ends in :func:`table_html`, with a caption.
-
-    Raises
-    ------
-    ValueError
-        Where the table has no caption.
-    """
+    """A long table of :func:`show` that opens on a click on its caption, which moves out of it."""
     found = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     if found is None:
         raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 import yaml
 
-from radeval_lib.paths import ROOT, sources
+from radeval_lib.paths import ROOT, notebooks
 from radeval_lib.pipeline import launching
 from radeval_lib.study.profiles import names
 
@@ -33,7 +33,7 @@ def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
     assert launching.buttons("rales/nlu_scores") == ""  # no public home is named here
     monkeypatch.setattr(launching, "home", lambda: "owner/study")
     written = launching.export(tmp_path / "build" / "launch", "owner/study", "abc123")
-    assert len(written) == len(sources())
+    assert len(written) == len(notebooks())
     for path in written:
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import click
 
 from radeval_lib.cli.common import one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _SHOWN = ("exhibit", "verdict", "evidence", "command", "title")
 
@@ -42,15 +38,12 @@ def exhibits(
             raise ParameterError(f"unknown {option[2:]} {given!r}", option, f"Known: {', '.join(known)}.")
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     card["command"] = [profiles.command(notebook, profile) for notebook in card["notebook"]]
+    card["of"] = card["exhibit"].str.partition(".")[0]
     if exhibit:
         ledger.exhibit(exhibit)
-        card = card[card["exhibit"] == exhibit]
-    if paper:
-        card = card[card["exhibit"].str.startswith(f"{paper}.")]
-    if verdict:
-        card = card[card["verdict"] == verdict]
-    if evidence:
-        card = card[card["evidence"] == evidence]
+    for column, wanted in {"exhibit": exhibit, "of": paper, "verdict": verdict, "evidence": evidence}.items():
+        card = card[card[column] == wanted] if wanted else card
+    card = card.drop(columns="of")
     if as_json:
         click.echo(json.dumps(json.loads(card.to_json(orient="records")), indent=1, ensure_ascii=False))
     elif exhibit and card.empty:
@@ -59,13 +52,8 @@ def exhibits(
         for name, value in card.iloc[0].items():
             click.echo(f"{name:20} {value}")
     else:
-        _table(card)
-
-
-def _table(card: pd.DataFrame) -> None:
-    """A header and a line an exhibit, in columns as wide as they must be."""
-    rows = [_SHOWN, *card[list(_SHOWN)].itertuples(index=False)]
-    widths = [max(len(str(row[column])) for row in rows) for column in range(len(_SHOWN))]
-    for row in rows:
-        cells = (str(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
-        click.echo("  ".join(cells).rstrip())
+        rows = [_SHOWN, *card[list(_SHOWN)].itertuples(index=False)]
+        widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = (str(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
+            click.echo("  ".join(cells).rstrip())

@@ -12,24 +12,13 @@ PLACEHOLDER = "your id"
 
 
 def seed(student_id: str) -> int:
-    """The seed of a student; case and blanks around the id do not count.
-
-    Warns
-    -----
-    UserWarning
-        Where the id is still the placeholder.
-    """
+    """The seed of a student; case and blanks around the id do not count. It warns where the id is still the
+    placeholder."""
     if student_id == PLACEHOLDER:
         warnings.warn("put your own id into the first cell: these data are nobody's", stacklevel=2)
     return int.from_bytes(hashlib.sha256(student_id.strip().lower().encode()).digest()[:4])
 
 
 def rng(student_id: str, name: str) -> np.random.Generator:
-    """The one source of chance of a lab.
-
-    Parameters
-    ----------
-    student_id : what the student entered in the notebook's first cell.
-    name : what is drawn; another name gives numbers of its own.
-    """
+    """The one source of chance of a lab, for a student and what is drawn."""
     return np.random.default_rng([seed(student_id), *name.encode()])

@@ -20,13 +20,13 @@ from typing import Any
 
 import jupytext
 import nbformat
-import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_raw_cell
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, sources
+from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
@@ -70,20 +70,13 @@ class Lab:
 
 def labs() -> list[Lab]:
     """Every lab, in the order of the book's table of contents, which numbers them."""
-    contents = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
-    files = [page["file"] for part in contents.get("parts", []) for page in part["chapters"]]
-    names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
+    files = (page for page in parse_toc_yaml(BOOK / "_toc.yml") if page.startswith(_FOLDER))
+    names = [file.removeprefix(_FOLDER) for file in files]
     return [Lab(number, name, _title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
 def find(wanted: str) -> Lab:
-    """The lab of that number or name.
-
-    Raises
-    ------
-    NotebookError
-        Where there is none.
-    """
+    """The lab of that number or name."""
     every = labs()
     for lab in every:
         if wanted in (str(lab.number), lab.name):
@@ -158,13 +151,7 @@ def _show_points(task: LabTask, before: Sequence[NotebookNode]) -> None:
 
 
 def build(lab: Lab, output: Path = OUTPUT) -> None:
-    """Write each version of a lab to ``<version>/<name>.ipynb``, whole or not at all.
-
-    Raises
-    ------
-    NotebookError
-        Where the source is not of its format.
-    """
+    """Write each version of a lab to ``<version>/<name>.ipynb``, whole or not at all."""
     for version, notebook in versions(lab).items():
         atomic.write_text(output / version / f"{lab.name}.ipynb", as_file(notebook))
 
@@ -187,7 +174,7 @@ def as_file(notebook: NotebookNode) -> str:
 
 def _page(link: re.Match[str]) -> str:
     """A page's title, or the words of a link to it, and its file."""
-    for path in (*sources(), *sorted(BOOK.rglob("*.md"))):
+    for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         text = path.read_text(encoding="utf-8")
         if f"({link['label']})=\n" in text:
             return f"*{link['words'] or _title(path)}* (`{display_path(path)}`)"

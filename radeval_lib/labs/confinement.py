@@ -22,11 +22,11 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # system calls of Landlock, whose numbers all processors share
 _READ, _ON_FILES = 0b1101, 0b100 | 0b10  # execute, read files, list folders; read and write a file
 _FILES_BY_VERSION = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF}
-_NAMESPACES = (
-    0x10000000 | 0x20000000 | 0x40000000 | 0x08000000
-)  # users, processes, network, memory between them
+# Of users, processes, network, and memory between processes.
+_NAMESPACES = 0x10000000 | 0x20000000 | 0x40000000 | 0x08000000
 _SIGNAL_OF_PARENTS_DEATH, _NO_NEW_PRIVILEGES = 1, 38
 _FILE_BYTES, _PROCESSES = 50_000_000, 256
+_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
 
 
 def hides_files() -> bool:
@@ -35,12 +35,7 @@ def hides_files() -> bool:
 
 
 def limit(memory: int) -> None:
-    """Bound what this process and its children may take.
-
-    Parameters
-    ----------
-    memory : bytes of address space.
-    """
+    """Bound what this process and its children may take; ``memory`` in bytes of address space."""
     for what, most in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, _FILE_BYTES),
@@ -67,19 +62,8 @@ def isolate(folder: Path) -> None:
         os._exit(0)
     die_with_parent()
     if hides_files():
-        needed = [
-            sys.prefix,
-            sys.base_prefix,
-            "/usr",
-            "/lib",
-            "/lib64",
-            "/bin",
-            "/etc",
-            "/proc",
-            "/sys",
-            "/dev",
-        ]
-        _hide_files([*map(Path, needed), ROOT / "radeval_lib", MANIFESTS], folder)
+        needed = map(Path, (sys.prefix, sys.base_prefix, *_SYSTEM))
+        _hide_files([*needed, ROOT / "radeval_lib", MANIFESTS], folder)
 
 
 def _hide_files(readable: Iterable[Path], writable: Path) -> None:

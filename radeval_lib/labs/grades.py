@@ -37,15 +37,8 @@ your instructor marks{% endif %}.</p>
 
 @dataclass
 class Grade:
-    """What a submission got.
-
-    Attributes
-    ----------
-    tasks : ``points``, ``of`` and ``messages`` of each task that tests mark.
-    written : the points of each task that the instructor marks.
-    errors : what cells raised.
-    notes : what the instructor should know.
-    """
+    """What a submission got: ``points``, ``of`` and ``messages`` of each task that tests mark, the points of
+    those that the instructor marks (``written``), what cells raised, and what the instructor should know."""
 
     file: str
     student: str
@@ -73,7 +66,8 @@ def note_same_ids(grades: Sequence[Grade]) -> None:
 
 
 def table(grades: Sequence[Grade]) -> pd.DataFrame:
-    """One row a submission, and a column a task; that of a written task is left to fill in."""
+    """One row a submission: ``student``, ``lab``, ``file``, ``points``, ``of``, ``notes``, and a column a
+    task; that of a written task is left to fill in."""
     rows = []
     for one in sorted(grades, key=lambda one: (one.lab, one.student.lower(), one.file)):
         row: dict[str, Any] = {"student": _text(one.student), "lab": one.lab, "file": _text(one.file)}

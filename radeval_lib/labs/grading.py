@@ -23,7 +23,7 @@ import pandas as pd
 
 from radeval_lib import atomic
 from radeval_lib.errors import FileError, plain
-from radeval_lib.labs import building, confinement, grades, student, test_runner
+from radeval_lib.labs import PLACEHOLDER, building, confinement, grades, student, test_runner
 from radeval_lib.labs.grades import Grade
 
 _STARTS = 20  # of a submission whose cells or functions kill its process
@@ -31,7 +31,6 @@ _LARGEST = 300_000_000
 _ERRORS = 50
 _CELLS = 20  # that may take as long as a cell may: the limit of a whole submission
 _ID = re.compile(r"""^student_id\s*=\s*(["'])([^"'\n]{1,80})\1""", re.MULTILINE)
-NO_ID = "your id"
 _ENVIRONMENT = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 _IMPORTS = ("IPython.core.interactiveshell", "otter.test_files", "radeval_lib.findings")
 
@@ -48,24 +47,10 @@ class SubmissionLimits:
 def grade(
     folder: Path, output: Path, *, lab: str = "", limits: SubmissionLimits | None = None
 ) -> pd.DataFrame:
-    """Grade every file below a folder.
+    """Grade every file below a folder, see :func:`radeval_lib.labs.grades.table`.
 
-    Writes the table to ``output`` and a page for each student into ``<output>_feedback/``.
-
-    Parameters
-    ----------
-    lab : name or number of the lab that a submission belongs to where it does not tell.
-
-    Returns
-    -------
-    DataFrame
-        One row a submission: ``student``, ``lab``, ``file``, ``points``, ``of``, ``notes``, and a column a
-        task; that of a written task is empty, for the instructor to fill in.
-
-    Raises
-    ------
-    FileError
-        Where there is no submission.
+    Writes the table to ``output`` and a page for each student into ``<output>_feedback/``. Where a submission
+    does not tell which lab it belongs to, ``lab`` does, by name or number.
     """
     limits = limits or SubmissionLimits()
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
@@ -81,11 +66,8 @@ def grade(
             importlib.import_module(name)
         _warm_up(graders)
         places = {path: Path(scratch) / f"{number}.json" for number, path in enumerate(files)}
-        jobs = [
-            partial(_grade_one, path, folder, place, graders, default, limits)
-            for path, place in places.items()
-        ]
-        _run_apart(jobs, limits.jobs)
+        job = partial(_grade_one, folder=folder, graders=graders, default=default, limits=limits)
+        _run_apart([partial(job, path, place) for path, place in places.items()], limits.jobs)
         found = [_read(place, path, folder) for path, place in places.items()]
     grades.note_same_ids(found)
     table = grades.table(found)
@@ -126,11 +108,6 @@ def _warm_up(folder: Path) -> None:
                     exec(compile(source, "student", "exec"), names)
 
 
-def _marked(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """The tasks of each lab that was built, by its name."""
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
-
-
 def _run_apart(jobs: Sequence[Callable[[], None]], most: int) -> None:
     """Run each job in a process of its own, so many at once."""
     waiting, running = list(jobs), set[int]()
@@ -162,19 +139,20 @@ def _read(place: Path, path: Path, folder: Path) -> Grade:
 
 
 def _grade_one(
-    path: Path, folder: Path, place: Path, graders: Path, default: str, limits: SubmissionLimits
+    path: Path, place: Path, *, folder: Path, graders: Path, default: str, limits: SubmissionLimits
 ) -> None:
     """Leave the grade of a file at ``place``, as JSON."""
     confinement.limit(2 * limits.memory)
     found = Grade(plain(path.relative_to(folder).as_posix(), 120), plain(path.stem, 80), default)
-    marked, cells = _marked(graders), list[str]()
+    marked = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in graders.glob("*.json")}
+    cells: list[str] = []
     try:
         named, cells = _notebook(path)
         found.lab = named if named in marked else default
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
         found.notes.append("not a notebook that can be read")
-    own = next(iter(_ID.findall("\n".join(cells))), ("", NO_ID))[1].strip()
-    if own != NO_ID:
+    own = next(iter(_ID.findall("\n".join(cells))), ("", PLACEHOLDER))[1].strip()
+    if own != PLACEHOLDER:
         found.student = plain(own, 80)
     elif cells:
         found.notes.append("no id in the notebook: its file's name stands for it")

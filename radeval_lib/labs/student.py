@@ -30,13 +30,10 @@ class OutOfTimeError(BaseException):
 def serve(
     channel: socket.socket, cells: Sequence[str], skipped: Collection[int], student_id: str, seconds: int
 ) -> None:
-    """Run the cells, then answer until the channel closes.
+    """Run the sources of code cells but for those ``skipped``, which killed an earlier process, then answer
+    until the channel closes; a cell or call may take so many seconds.
 
-    Parameters
-    ----------
-    cells : sources of code cells, in order; one that names what a later cell defines runs again at the end.
-    skipped : places of cells that killed an earlier process.
-    seconds : most that a cell or call may take.
+    A cell that names what a later one defines runs again at the end.
     """
     from IPython.core.history import HistoryManager
     from IPython.core.interactiveshell import InteractiveShell

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib import synthetic
+from radeval_lib.models.ner.entities import agreement, decode_standard
 from radeval_lib.synthetic.records import Style
 
 Sentence = tuple[list[str], list[str]]
@@ -45,24 +46,10 @@ def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
     """Entities as first word, word after the last, and type; an ``I-`` that continues nothing begins one."""
-    found, start = [], 0
-    for place, tag in enumerate([*tags, "O"]):
-        before = tags[place - 1] if place else "O"
-        if before != "O" and (tag == "O" or tag.startswith("B-") or tag[2:] != before[2:]):
-            found.append((start, place, before[2:]))
-            before = "O"
-        if tag != "O" and before == "O":
-            start = place
-    return set(found)
+    return {(one.start, one.end + 1, one.type) for one in decode_standard(tags, [False] * len(tags))}
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
     """Micro precision, recall and F1 of entities whose ends and type are all right."""
-    pairs = [(spans(one), spans(other)) for one, other in zip(gold, predicted, strict=True)]
-    matched = sum(len(one & other) for one, other in pairs)
-    wanted, given = (sum(len(pair[side]) for pair in pairs) for side in (0, 1))
-    return {
-        "precision": matched / given if given else 0.0,
-        "recall": matched / wanted if wanted else 0.0,
-        "f1": 2 * matched / (wanted + given) if wanted + given else 0.0,
-    }
+    found = agreement(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).overall
+    return {name: getattr(found, name) for name in ("precision", "recall", "f1")}

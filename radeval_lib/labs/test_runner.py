@@ -30,14 +30,7 @@ class GoneError(Exception):
 
 
 class Student(dict[str, Any]):
-    """The names of a submission, for otter's tests to be run on.
-
-    Parameters
-    ----------
-    channel : to the student's process.
-    seconds : the limit of a cell or call there.
-    given : names whose values the grader knows better.
-    """
+    """The names of a submission, for otter's tests to be run on; the grader knows those ``given`` better."""
 
     def __init__(self, channel: socket.socket, seconds: int, given: dict[str, Any]) -> None:
         super().__init__(given)
@@ -46,13 +39,7 @@ class Student(dict[str, Any]):
         self.failed = ""
 
     def listen(self) -> dict[str, Any]:
-        """The next message.
-
-        Raises
-        ------
-        GoneError
-            Where none comes in time, or none of the kind that our side of the process sends.
-        """
+        """The next message; a GoneError where none comes in time, or none of the kind that our side sends."""
         try:
             while b"\n" not in self._read:
                 part = self._channel.recv(1 << 20)
@@ -113,14 +100,10 @@ def judge(
     seconds: int,
     report: Callable[..., None],
 ) -> None:
-    """Follow a submission through its cells, then judge it.
+    """Follow a submission through its cells, then judge its tasks by the grader's version of the lab.
 
-    Parameters
-    ----------
-    notebook : the grader's version of the lab.
-    tasks : those to judge.
-    report : takes each finding as keywords: ``killed`` (the cell that the process did not survive), ``error``
-        with ``cell``, or ``task`` with ``points``, ``of`` and ``messages``.
+    ``report`` takes each finding as keywords: ``killed`` (the cell that the process did not survive),
+    ``error`` with ``cell``, or ``task`` with ``points``, ``of`` and ``messages``.
     """
     from otter.nbmeta_config import NBMetadataConfig
     from otter.test_files import create_test_file
@@ -140,11 +123,8 @@ def judge(
     for task in tasks:
         test = create_test_file("grader.ipynb", config, task)
         test.run(student)
-        messages = [
-            _message(result.message, result.test_case)
-            for result in test.test_case_results
-            if not result.passed
-        ]
+        failed = [result for result in test.test_case_results if not result.passed]
+        messages = [_message(result.message, result.test_case) for result in failed]
         report(task=task, points=test.score, of=test.possible, messages=list(dict.fromkeys(messages)))
         if "stopped" in student.failed:
             return

@@ -7,14 +7,15 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
-    "radeval_lib.models.graph.training": "GraphTask model_of tally unit_records",
+    "radeval_lib.models.graph.model": "tally",
+    "radeval_lib.models.graph.training": "model_of unit_records",
     "radeval_lib.models.judges.base": "prompt",
     "radeval_lib.models.pretrained": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.naming": "AFTER_GRAPHS",
     "radeval_lib.models.ner.entities": "plain_words",
     "radeval_lib.models.ner.initial": "prepare",
-    "radeval_lib.models.ner.training": "TaggingTask scheme_of",
+    "radeval_lib.models.ner.training": "scheme_of",
     "radeval_lib.models.training": "TrainingSettings train",
 }
 __getattr__ = names_of(__name__, _HOMES)

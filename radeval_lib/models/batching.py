@@ -16,10 +16,6 @@ _TOLERANCE = 1e-4
 IGNORED = -100
 """A label that the loss leaves out."""
 
-
-IGNORED = -100
-"""A label that the loss leaves out."""
-
 K = TypeVar("K")
 R = TypeVar("R")
 

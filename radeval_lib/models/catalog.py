@@ -73,10 +73,9 @@ def names(folder: Path = MODELS) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.yml"))
 
 
-def cards(folder: Path = MODELS) -> list[Card]:
+def cards() -> list[Card]:
     """Every manifest, by domain in the order of Table 2, then by title."""
-    found = [load(name, folder) for name in names(folder)]
-    return sorted(found, key=lambda card: (get_args(Domain).index(card.domain), card.title))
+    return sorted(map(load, names()), key=lambda card: (get_args(Domain).index(card.domain), card.title))
 
 
 @cache

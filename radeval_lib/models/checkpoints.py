@@ -1,8 +1,8 @@
 """What work that takes long keeps of itself, so that it goes on after a kill: one folder, replaced whole.
 
-Weights stand there as safetensors, all else as JSON. What other data, settings, code or packages left is
-thrown away, and so is what is damaged: work either goes on, and ends with the bytes of work that was never
-disturbed, or starts over.
+Its state stands there in a file that torch reads without running code (``weights_only``). What other data,
+settings, code or packages left is thrown away, and so is what is damaged: work either goes on, and ends with
+the bytes of work that was never disturbed, or starts over.
 """
 
 from __future__ import annotations
@@ -28,10 +28,8 @@ SECONDS = "RADEVAL_CHECKPOINT_SECONDS"
 """Environment variable: so much work, in seconds, may be lost; what is done sooner is never kept."""
 _DEFAULT = 300.0
 _SHARE = 0.04  # of the time, which writing may take at most
-_ABOUT = "about.json"
+_ABOUT, _STATE = "about.json", "state.pt"
 _LOG = logging.getLogger(__name__)
-
-Tensors = Mapping[str, "torch.Tensor"]
 
 
 class Checkpoint:
@@ -47,33 +45,31 @@ class Checkpoint:
         wait = max(float(os.environ.get(SECONDS) or _DEFAULT), self._cost / _SHARE)
         return time.monotonic() - self._since >= wait
 
-    def write(self, state: Mapping[str, Any], **tensors: Tensors) -> None:
-        """Put this in place of what was kept; tensors, on any device, get files of their own by name."""
-        from safetensors.torch import save_file
+    def write(self, state: Mapping[str, Any]) -> None:
+        """Put this in place of what was kept: tensors, texts, numbers, lists, tuples and dicts of these."""
+        import torch
 
         began = time.monotonic()
         with atomic.new_folder(self.folder) as new:
-            for name, held in tensors.items():
-                plain = {key: one.detach().cpu().contiguous() for key, one in held.items()}
-                save_file(plain, new / f"{name}.safetensors")
-            sums = {path.name: checksums.of_file(path) for path in sorted(new.iterdir())}
-            about = {"what": self._what, "sha256": sums, "state": state}
+            torch.save(dict(state), new / _STATE)
+            about = {"what": self._what, "sha256": checksums.of_file(new / _STATE)}
             (new / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
         self._since = time.monotonic()
         self._cost = self._since - began
 
-    def read(self) -> tuple[dict[str, Any], dict[str, dict[str, torch.Tensor]]] | None:
-        """The state and the tensors that were kept of this very work; None where there are none."""
-        from safetensors.torch import load_file
+    def read(self) -> dict[str, Any] | None:
+        """The state that was kept of this very work, tensors on the CPU; None where there is none."""
+        import torch
 
         try:
             about = json.loads((self.folder / _ABOUT).read_text(encoding="utf-8"))
-            sums: dict[str, str] = about["sha256"]
             if about["what"] == self._what:
-                if all(checksums.of_file(self.folder / name) == expected for name, expected in sums.items()):
-                    held = {name.partition(".")[0]: load_file(self.folder / name) for name in sums}
-                    return about["state"], held
-                raise ValueError("a file is not as it was written")
+                if about["sha256"] != checksums.of_file(self.folder / _STATE):
+                    raise ValueError("it is not as it was written")
+                state: dict[str, Any] = torch.load(
+                    self.folder / _STATE, map_location="cpu", weights_only=True
+                )
+                return state
         except FileNotFoundError:
             pass
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -88,26 +84,10 @@ def learned(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     return {**found, **dict(module.named_buffers())}
 
 
-def put_back(module: torch.nn.Module, held: Tensors) -> None:
+def put_back(module: torch.nn.Module, held: Mapping[str, torch.Tensor]) -> None:
     """Give a module what it had learned; names and shapes are those of :func:`learned`."""
     for name, one in learned(module).items():
         one.copy_(held[name])
-
-
-def packed(optimizer: Any) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-    """The state of an optimizer: its tensors by name, and the rest."""
-    state = optimizer.state_dict()
-    held = {f"{at} {name}": one for at, row in state["state"].items() for name, one in row.items()}
-    return held, {"param_groups": state["param_groups"]}
-
-
-def unpack(optimizer: Any, held: Tensors, rest: Mapping[str, Any]) -> None:
-    """Give an optimizer the state of :func:`packed`."""
-    rows: dict[int, dict[str, torch.Tensor]] = {}
-    for key, one in held.items():
-        at, _, name = key.partition(" ")
-        rows.setdefault(int(at), {})[name] = one
-    optimizer.load_state_dict({"state": rows, **rest})
 
 
 def chance() -> dict[str, Any]:
@@ -117,9 +97,9 @@ def chance() -> dict[str, Any]:
     numpy: Any = np.random.get_state()
     return {
         "python": random.getstate(),
-        "numpy": [numpy[0], numpy[1].tolist(), *numpy[2:]],
-        "torch": torch.get_rng_state().tolist(),
-        "cuda": [one.tolist() for one in torch.cuda.get_rng_state_all()] if torch.cuda.is_available() else [],
+        "numpy": (numpy[0], numpy[1].tolist(), *numpy[2:]),
+        "torch": torch.get_rng_state(),
+        "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
 
 
@@ -127,9 +107,8 @@ def set_chance(held: Mapping[str, Any]) -> None:
     """Let them go on from there."""
     import torch
 
-    version, keys, following = held["python"]
-    random.setstate((version, tuple(keys), following))
-    np.random.set_state(tuple(held["numpy"]))
-    torch.set_rng_state(torch.tensor(held["torch"], dtype=torch.uint8))
+    random.setstate(held["python"])
+    np.random.set_state(held["numpy"])
+    torch.set_rng_state(held["torch"])
     if held["cuda"]:
-        torch.cuda.set_rng_state_all([torch.tensor(one, dtype=torch.uint8) for one in held["cuda"]])
+        torch.cuda.set_rng_state_all(held["cuda"])

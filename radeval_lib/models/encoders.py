@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
-from radeval_lib.models.batching import batch_size_for, in_batches, of_distinct, pack
+from radeval_lib.models.batching import in_batches, of_distinct, pack
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.soundness import ENCODER
@@ -29,8 +29,6 @@ class Encoder:
     max_tokens : longer texts are cut.
     device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
     cache : folder of vectors kept between runs; None keeps none.
-    batch_tokens : the most tokens in a batch, padding included; None: 1,024 on a CPU, whose caches hold no
-        more, and 32,768 on a GPU.
 
     Raises
     ------
@@ -46,7 +44,6 @@ class Encoder:
         max_tokens: int = 30,
         device: str = "auto",
         cache: str | Path | None = None,
-        batch_tokens: int | None = None,
     ) -> None:
         if pooling not in get_args(Pooling):
             choices = ", ".join(get_args(Pooling))
@@ -55,7 +52,6 @@ class Encoder:
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
         self.device = device_of(device)
-        self.batch_tokens = batch_tokens or batch_size_for(self.device)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         if self.device.type == "cpu":
@@ -102,7 +98,7 @@ class Encoder:
             vectors: NDArray[np.float32] = pooled.cpu().numpy()
             return vectors
 
-        return in_batches(self.model, lengths, computed, self.batch_tokens)
+        return in_batches(self.model, lengths, computed)
 
 
 def well_formed(text: str) -> str:

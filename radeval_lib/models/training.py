@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
 from radeval_lib.models.batching import unpadded
-from radeval_lib.models.checkpoints import Checkpoint, chance, learned, packed, put_back, set_chance, unpack
+from radeval_lib.models.checkpoints import Checkpoint, chance, learned, put_back, set_chance
 from radeval_lib.models.pretrained import ModelError, device_of, quiet
 
 if TYPE_CHECKING:
@@ -169,17 +169,17 @@ def _run(
 
     device = device_of(s.device)
     kept = None if checkpoint is None else checkpoint.read()
-    if kept is not None and "history" in kept[0]:
-        put_back(task.module.to(device), kept[1]["best"])
-        set_chance(kept[0]["chance"])
+    if kept is not None and "history" in kept:
+        put_back(task.module.to(device), kept["best"])
+        set_chance(kept["chance"])
         if (config := getattr(task.module, "config", None)) is not None:
             config.use_cache = False  # as the trainer leaves it, so that what is saved has the same bytes
-        history: list[dict[str, float]] = kept[0]["history"]
+        history: list[dict[str, float]] = kept["history"]
         return history
 
     class TaskTrainer(Trainer):
         """Chooses the epoch by the task's own measure, which may need decoding rather than logits, and keeps
-        its state in a checkpoint of ours, where its own has pickles."""
+        its state in a checkpoint of ours, since loading its own can run code."""
 
         control: Any
         optimizer: Any
@@ -202,40 +202,38 @@ def _run(
         def _save_checkpoint(self, *_: Any) -> None:
             if checkpoint is None or self.control.should_training_stop:
                 return
-            moments, rest = packed(self.optimizer)
             checkpoint.write(
                 {
-                    "trainer": asdict(self.state),
-                    "optimizer": rest,
+                    "weights": learned(task.module),
+                    "best": best.weights,
+                    "trainer": json.dumps(asdict(self.state)),
+                    "optimizer": self.optimizer.state_dict(),
                     "scheduler": self.lr_scheduler.state_dict(),
-                    "loss": [self._tr_loss.item(), self._globalstep_last_logged],
+                    "loss": (self._tr_loss.item(), self._globalstep_last_logged),
                     "chance": chance(),
                     "order": order.standing(self.state.global_step % steps),
-                },
-                weights=learned(task.module),
-                best=best.weights,
-                moments=moments,
+                }
             )
 
         def _load_from_checkpoint(self, *_: Any) -> None:
             assert kept is not None
-            put_back(task.module, kept[1].pop("weights"))
+            put_back(task.module, kept.pop("weights"))
 
         def _load_optimizer_and_scheduler(self, folder: str | None) -> None:
             if folder is not None:
                 assert kept is not None
-                unpack(self.optimizer, kept[1].pop("moments"), kept[0]["optimizer"])
-                self.lr_scheduler.load_state_dict(kept[0]["scheduler"])
+                self.optimizer.load_state_dict(kept.pop("optimizer"))
+                self.lr_scheduler.load_state_dict(kept["scheduler"])
 
         def _load_rng_state(self, *_: Any) -> None:
             assert kept is not None
-            set_chance(kept[0]["chance"])
-            loss, self._globalstep_last_logged = kept[0]["loss"]
+            set_chance(kept["chance"])
+            loss, self._globalstep_last_logged = kept["loss"]
             self._tr_loss.fill_(loss)
 
     steps = -(-len(examples) // (s.batch_size * s.accumulate))
-    best = _keep_best(s.measure, s.patience, kept[1].pop("best") if kept else {})
-    order = _order(task, checkpoint, steps, kept and kept[0]["order"])
+    best = _keep_best(s.measure, s.patience, kept.pop("best") if kept else {})
+    order = _order(task, checkpoint, steps, kept and kept["order"])
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
             output_dir=folder,
@@ -267,12 +265,12 @@ def _run(
         )
         trainer.remove_callback(PrinterCallback)
         if kept is not None:
-            (Path(folder) / TRAINER_STATE_NAME).write_text(json.dumps(kept[0]["trainer"]), encoding="utf-8")
+            (Path(folder) / TRAINER_STATE_NAME).write_text(kept["trainer"], encoding="utf-8")
         with quiet(), unpadded(task.module):
             trainer.train(resume_from_checkpoint=None if kept is None else folder)
     found = _history(trainer.state.log_history, s.measure)
     if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
-        checkpoint.write({"history": found, "chance": chance()}, best=learned(task.module))
+        checkpoint.write({"history": found, "chance": chance(), "best": learned(task.module)})
     return found
 
 
@@ -334,7 +332,6 @@ def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any
     The loader draws an epoch's order from torch's numbers as they stand when it begins, collates one batch
     ahead, and does not collate what it skips.
     """
-    import torch
     from transformers import TrainerCallback
 
     own: torch.Generator | None = getattr(task, "generator", None)
@@ -347,7 +344,7 @@ def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any
             if kept is not None:
                 set_chance(kept["began"])
                 if own is not None:
-                    own.set_state(torch.tensor(kept["own"], dtype=torch.uint8))
+                    own.set_state(kept["own"])
                 kept = None
             self.began = chance() if checkpoint is not None else {}
 
@@ -367,7 +364,7 @@ def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any
 
         def standing(self, inside: int) -> dict[str, Any]:
             now = None if own is None else (self.before if inside else own.get_state())
-            return {"began": self.began if inside else chance(), "own": None if now is None else now.tolist()}
+            return {"began": self.began if inside else chance(), "own": now}
 
     return Order()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from radeval_lib.data.catalog import READERS, load
@@ -22,8 +22,8 @@ class CountCheck:
     name: str
     exhibit: str
     printed: str
-    loaded: int | None
-    note: str = ""
+    note: str
+    loaded: int | None = None
 
     @property
     def agrees(self) -> bool | None:
@@ -35,28 +35,20 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
     """Every count that papers print about a data set, with nothing loaded yet, in the manifest's order."""
     found = []
     for count in manifest.counts:
-        if count.quoted:
-            numbers = quoted(count.exhibit)
-            if count.quoted not in numbers:
-                raise ManifestError(
-                    f"nothing called {count.quoted!r} is quoted for {count.exhibit}", manifest.name
-                )
-            text = numbers[count.quoted].text
-            found.append(CountCheck(count.name, count.exhibit, text, None, count.note))
-            continue
-        rows = printed(count.exhibit)
-        for column, allowed in count.where.items():
-            if column not in rows:
-                raise ManifestError(f"{count.exhibit} has no column {column!r}", manifest.name)
-            rows = rows[rows[column].isin(allowed)]
-        for row in rows[rows["value"].notna()].to_dict("records"):
-            try:
-                name = count.name.format(**row)
-            except KeyError as error:
-                raise ManifestError(
-                    f"{count.exhibit} has no column {error.args[0]!r}", manifest.name
-                ) from None
-            found.append(CountCheck(name, count.exhibit, row["printed"], None, count.note))
+        try:
+            if count.quoted:
+                rows = [{"printed": quoted(count.exhibit)[count.quoted].text}]
+            else:
+                table = printed(count.exhibit)
+                for column, allowed in count.where.items():
+                    table = table[table[column].isin(allowed)]
+                rows = table[table["value"].notna()].to_dict("records")
+            found += [
+                CountCheck(count.name.format(**row), count.exhibit, row["printed"], count.note)
+                for row in rows
+            ]
+        except KeyError as error:
+            raise ManifestError(f"{count.exhibit} has no {error}", manifest.name) from None
     names = [check.name for check in found]
     if doubled := sorted({name for name in names if names.count(name) > 1}):
         raise ManifestError(f"two printed counts are called {doubled[0]!r}", manifest.name)
@@ -67,11 +59,6 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
     """Compare the printed counts of a data set with ``loaded``, counts of the data by the same names.
 
     Counts that are printed but were not loaded stay, with ``agrees`` None.
-
-    Raises
-    ------
-    ManifestError
-        Where ``loaded`` names a count that no paper prints, which a misspelt name would otherwise hide.
     """
     checks = printed_counts(manifest)
     names = [check.name for check in checks]
@@ -79,10 +66,7 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
         raise ManifestError(
             f"no paper prints a count {unknown[0]!r}", manifest.name, f"Printed: {', '.join(names)}."
         )
-    return [
-        CountCheck(check.name, check.exhibit, check.printed, loaded.get(check.name), check.note)
-        for check in checks
-    ]
+    return [replace(check, loaded=loaded.get(check.name)) for check in checks]
 
 
 def check_dataset(name: str, root: Path) -> list[CountCheck]:

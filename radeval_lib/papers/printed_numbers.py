@@ -1,4 +1,5 @@
-"""The papers' printed numbers: tables as tidy frames, and numbers quoted from the prose.
+"""The papers' printed numbers: tables as tidy frames, numbers quoted from the prose, and wording; and the
+numbers that their released code prints.
 
 Source: ``data_manifests/papers/<paper>/``; transcribed to the printed digits. A printed number stands for
 every value that rounds to it, so each cell carries its half-unit of rounding.
@@ -19,7 +20,7 @@ from radeval_lib import own_yaml
 from radeval_lib.errors import PrintedError
 from radeval_lib.origin import note_use
 from radeval_lib.papers.exhibits import exhibit
-from radeval_lib.paths import PAPERS, display_path
+from radeval_lib.paths import MANIFESTS, PAPERS, display_path
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
@@ -121,9 +122,8 @@ def printed(exhibit_id: str) -> pd.DataFrame:
             cells.append(parse(text))
         except PrintedError as error:
             raise PrintedError(error.what, f"{display_path(path)}, line {row}", error.remedy) from None
-    frame["value"] = np.array([cell.value for cell in cells], dtype=np.float64)
-    frame["half_width"] = np.array([cell.half_width for cell in cells], dtype=np.float64)
-    return frame
+    numbers = [(cell.value, cell.half_width) for cell in cells]
+    return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
@@ -141,7 +141,11 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
         raise PrintedError(
             f"{len(chosen)} printed cells have {keys}", remedy="Name every key column of the table."
         )
-    row = chosen.iloc[0]
+    return printed_in(chosen.iloc[0])
+
+
+def printed_in(row: pd.Series) -> Printed:
+    """The number of a row of a printed table."""
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]))
 
 
@@ -156,10 +160,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     if frame[name].duplicated().any():
         twice = frame.loc[frame[name].duplicated(), name].iloc[0]
         raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
-    return {
-        str(row[name]): Printed(row["printed"], float(row["value"]), float(row["half_width"]))
-        for _, row in frame.iterrows()
-    }
+    return {str(row[name]): printed_in(row) for _, row in frame.iterrows()}
 
 
 def wide(
@@ -195,3 +196,53 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:
     """The paper's own words about an exhibit, as (where, quote)."""
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]
+
+
+def texts(name: str) -> pd.DataFrame:
+    """Wording that a paper prints and the study uses as data, as a frame, one piece of text a row.
+
+    Parameters
+    ----------
+    name : ``<paper>.<suffix>`` as under ``texts`` in ``paper.yml``, e.g. ``ratescore.reports``.
+
+    Returns
+    -------
+    DataFrame
+        The columns that ``paper.yml`` names, all str.
+
+    Raises
+    ------
+    PrintedError
+        Where there is no such text, or its columns are not those of ``paper.yml``.
+    """
+    key = name.partition(".")[0]
+    known = paper(key).get("texts") or {}
+    if name not in known:
+        remedy = f"Texts: {', '.join(known) or 'none'}."
+        raise PrintedError(f"no text {name!r}", display_path(PAPERS / key / "paper.yml"), remedy)
+    path = PAPERS / key / str(known[name]["file"])
+    note_use(path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    if list(frame.columns) != list(known[name]["columns"]):
+        raise PrintedError(
+            f"columns {', '.join(frame.columns)}", display_path(path), "Name them as paper.yml does."
+        )
+    return frame
+
+
+def released(name: str) -> pd.DataFrame:
+    """A table of what the papers' released code prints, e.g. ``mimic_rrs_counts``, as far as it settles what
+    their own numbers mean; the README of ``data_manifests/released/`` names repository, commit and file.
+
+    Raises
+    ------
+    PrintedError
+        Where there is no such table.
+    """
+    folder = MANIFESTS / "released"
+    path = folder / f"{name}.csv"
+    if not path.is_file():
+        known = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
+        raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {known}.")
+    note_use(path)
+    return pd.read_csv(path, encoding="utf-8")

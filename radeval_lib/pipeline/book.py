@@ -27,26 +27,7 @@ class BookError(RadevalError):
 
 
 def render(output_dir: Path, data_root: Path | None = None) -> Path:
-    """Stage and render the book of one profile.
-
-    Parameters
-    ----------
-    output_dir : ``build/<profile>``; holds ``executed/``, and gets ``book/`` (staged) and ``_build/html/``.
-    data_root : folder of data files that the notebooks may have read.
-
-    Returns
-    -------
-    Path
-        The rendered book's first page.
-
-    Raises
-    ------
-    BookError
-        Where Jupyter Book warned or failed; its log is kept.
-    LeakError
-        Where a file of the build holds text of a restricted data set under ``data_root``; it is removed, and
-        so is the rendered book.
-    """
+    """Stage and render the book of one profile, and search it for restricted text; its first page."""
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
@@ -56,13 +37,12 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     unfinished.touch()
     if stage(output_dir / "executed", output_dir / "book"):
         discard(made)  # else Sphinx would leave the page of a source that is gone
-    log, index = output_dir / "book.log", rendered.index(output_dir)
-    partly = made.exists()
-    done = _built(output_dir, log) and index.is_file()
+    log, partly = output_dir / "book.log", made.exists()
+    done = _built(output_dir, log)
     if not done and partly:
         # What Sphinx kept of the last render can be at fault, as where a label moved to another page.
         discard(made)
-        done = _built(output_dir, log) and index.is_file()
+        done = _built(output_dir, log)
     if not done:
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
@@ -75,7 +55,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     search(output_dir, data_root)
     rendered.note(output_dir)
     unfinished.unlink()
-    return index
+    return rendered.index(output_dir)
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
@@ -114,12 +94,7 @@ def _built(output_dir: Path, log: Path) -> bool:
         "build", str(output_dir / "book"), "--path-output", str(output_dir),
         "--warningiserror", "--nitpick", "--keep-going", "--quiet",
     ]  # fmt: skip
+    kill = processes.kill_on_parent_exit
     with log.open("w", encoding="utf-8") as stream:
-        done = subprocess.run(
-            command,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            check=False,
-            preexec_fn=processes.kill_on_parent_exit,
-        )
-    return done.returncode == 0
+        status = subprocess.call(command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=kill)
+    return status == 0 and rendered.index(output_dir).is_file()

@@ -9,33 +9,21 @@ from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
 
-from radeval_lib import checksums, metrics
+from radeval_lib import checksums, metrics, paths
 from radeval_lib.errors import NotebookError
-from radeval_lib.paths import (
-    BOOK,
-    DATASETS,
-    LABS,
-    LEDGER,
-    MANIFESTS,
-    NOTEBOOKS,
-    PAPERS,
-    REFERENCES,
-    ROOT,
-    display_path,
-)
 from radeval_lib.pipeline.imports import code_of, imported
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
 
 PACKAGE = "radeval_lib"
-_SOURCES = ROOT / PACKAGE
+_SOURCES = paths.ROOT / PACKAGE
 _DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
 
 
 @cache
 def _file(name: str) -> Path | None:
     """The file of a module of the library, or None where the name is of no module."""
-    base = ROOT.joinpath(*name.split("."))
+    base = paths.ROOT.joinpath(*name.split("."))
     for path in (base / "__init__.py", base.with_suffix(".py")):
         if path.is_file():
             return path
@@ -96,11 +84,11 @@ def modules_of(notebook: str) -> set[str]:
 
     What it names by declaration counts as imported: metrics, and the plans of the cells that it reads.
     """
-    path = NOTEBOOKS / f"{notebook}.md"
+    path = paths.NOTEBOOKS / f"{notebook}.md"
     try:
         names = imported(code_of(path.read_text(encoding="utf-8")))
     except SyntaxError as error:
-        raise NotebookError(f"its code does not parse: {error.msg}", display_path(path)) from None
+        raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
     roots = set(_modules(names))
     wanted = declared(notebook)
     roots |= {metrics.get(name).__module__ for name in wanted.metrics}
@@ -141,7 +129,7 @@ def digest(paths: Iterable[Path]) -> str:
 
 @lru_cache(maxsize=4096)
 def _named_sum(path: Path, _facts: tuple[int, int, int]) -> bytes:
-    return f"{display_path(path)} {checksums.of_file(path)}\n".encode()
+    return f"{paths.display_path(path)} {checksums.of_file(path)}\n".encode()
 
 
 def code_digest(notebook: str) -> str:
@@ -149,21 +137,23 @@ def code_digest(notebook: str) -> str:
 
     Files are told by their content, never by their times: an edit may carry an old one, as `cp -p` leaves it.
     """
-    return digest([NOTEBOOKS / f"{notebook}.md", *files_of(modules_of(notebook))])
+    return digest([paths.NOTEBOOKS / f"{notebook}.md", *files_of(modules_of(notebook))])
 
 
 def prose_digest() -> str:
     """Names the files of the book that no notebook makes: prose pages, labs, settings, styles."""
-    prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
-    return digest([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
+    prose = [paths.REFERENCES, *(path for path in paths.BOOK.rglob("*") if path.is_file())]
+    return digest([paths.ROOT / "_config.yml", *prose, *paths.LABS.glob("*.md")])
 
 
 @cache
 def manifests_digest(*, page: bool) -> str:
     """Names the manifests that a cell can read, those of data and models, or a page, those of papers too."""
-    folders = [DATASETS, MANIFESTS / "models"] + ([PAPERS, MANIFESTS / "released"] if page else [])
+    folders = [paths.DATASETS, paths.MANIFESTS / "models"]
+    if page:
+        folders += [paths.PAPERS, paths.MANIFESTS / "released"]
     files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
-    return digest(files + ([LEDGER] if page else []))
+    return digest(files + ([paths.LEDGER] if page else []))
 
 
 def data_digest(data_root: Path | None) -> str:

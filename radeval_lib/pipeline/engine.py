@@ -23,6 +23,7 @@ _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|E
 _ERROR = re.compile(r"^\w*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
+Say = Callable[[str], None]
 
 
 def default_cores() -> int:
@@ -31,24 +32,12 @@ def default_cores() -> int:
     return max(1, min(cores(), int(memory // _GIB_A_KERNEL)))
 
 
-def build(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
-    """Bring the book up to date, and see that every result of its pages is there.
+def build(graph: Graph, cores: int, say: Say) -> None:
+    """Bring the book up to date, on so many cores, and see that every result of its pages is there; ``say``
+    gets each line worth showing.
 
     Where no book was rendered yet, the pages that wait for no training are made and rendered first, to be
-    read while the others are made.
-
-    Parameters
-    ----------
-    graph : the steps.
-    cores : notebooks that run at once.
-    say : gets each line worth showing.
-
-    Raises
-    ------
-    BusyError
-        Where another build writes to the same folder.
-    RadevalError
-        Where a step failed; every other step that could run has run.
+    read while the others are made. Where a step fails, every other step that can run still runs.
     """
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
@@ -92,13 +81,8 @@ def _no_plan(lines: Sequence[str]) -> RadevalError:
 
 def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
     settings = graph.output_dir / "engine.json"
-    content = {
-        "profile": graph.settings.name,
-        "data_root": str(graph.data_root or ""),
-        "only": list(graph.only),
-        "at_once": graph.at_once,
-    }
-    atomic.write_text(settings, json.dumps(content) + "\n")
+    content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
+    atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once}) + "\n")
     return [
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
@@ -107,14 +91,8 @@ def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _run(
-    graph: Graph,
-    cores: int,
-    say: Callable[[str], None],
-    again: Sequence[str],
-    environment: dict[str, str],
-) -> bool:
-    """Run what waits."""
+def _run(graph: Graph, cores: int, say: Say, again: Sequence[str], environment: dict[str, str]) -> bool:
+    """Run what waits; whether anything did."""
     log = graph.output_dir / "build.log"
     left: dict[str, float] | None = None  # until the engine has said what waits
     started: dict[str, float] = {}
@@ -137,7 +115,7 @@ def _run(
             kept.flush()
             text = line.strip()
             if (waiting := steps.waiting(text)) is not None:
-                left = {name: steps.expected_seconds(graph.output_dir, name) for name in waiting}
+                left = {name: steps.expected_seconds(graph, name) or 0.0 for name in waiting}
                 say(_total(graph, waiting, cores))
             elif left is None:
                 continue
@@ -145,11 +123,8 @@ def _run(
                 started[name] = time.monotonic()
                 say(text.partition(": ")[2] or text)
             elif match := _DONE.match(text):
-                rest = sum(seconds for name, seconds in left.items() if name not in started)
-                rest += sum(
-                    max(0.0, left.get(name, 0.0) - (time.monotonic() - begun))
-                    for name, begun in started.items()
-                )
+                now = time.monotonic()
+                rest = sum(max(0.0, secs - (now - started.get(name, now))) for name, secs in left.items())
                 say(f"{match[1]} of {match[2]} steps done, about {_duration(rest / cores)} left")
             elif _SHOWN.match(text):
                 say(text)
@@ -171,23 +146,22 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min"
 
 
-def dry_run(graph: Graph, cores: int, say: Callable[[str], None]) -> None:
+def dry_run(graph: Graph, cores: int, say: Say) -> None:
     """Say what the profile asks for, which steps a build would run, with the time that each took last, and
     how long all would take."""
     for line in outlook.outlook(graph):
         say(line)
     waiting = planned(graph, graph.stale_steps())
     for name in waiting:
-        known = steps.has_expected_seconds(graph, name)
-        seconds = f"{steps.expected_seconds(graph.output_dir, name):.0f}" if known else "?"
-        say(f"{seconds:>7} s  {name}")
+        seconds = steps.expected_seconds(graph, name)
+        say(f"{'?' if seconds is None else f'{seconds:.0f}':>7} s  {name}")
     say(_total(graph, waiting, cores) if waiting else "Everything is up to date.")
 
 
 def _total(graph: Graph, waiting: Sequence[str], cores: int) -> str:
     """How many steps wait, and how long they take as far as that is known."""
-    known = [name for name in waiting if steps.has_expected_seconds(graph, name)]
-    seconds = sum(steps.expected_seconds(graph.output_dir, name) for name in known)
-    estimate = f"{len(waiting)} steps, about {_duration(seconds / min(cores, len(waiting)))}"
-    unknown = len(waiting) - len(known)
+    every = [steps.expected_seconds(graph, name) for name in waiting]
+    known = [seconds for seconds in every if seconds is not None]
+    estimate = f"{len(waiting)} steps, about {_duration(sum(known) / min(cores, len(waiting)))}"
+    unknown = len(every) - len(known)
     return estimate + (f" and what {unknown} cells take that were not measured here" if unknown else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import logging
 import os
@@ -9,7 +10,6 @@ import re
 import shutil
 import tempfile
 import time
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -29,7 +29,7 @@ from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path, sources
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path, notebooks
 from radeval_lib.pipeline import forkserver, limited, processes, steps
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
@@ -43,25 +43,12 @@ INJECTED = "injected-parameters"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def notebooks() -> list[str]:
-    """Every notebook, as its path below ``notebooks/`` without the ending."""
-    return [path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in sources()]
-
-
 def notebook_name(given: str) -> str:
-    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source.
-
-    Raises
-    ------
-    NotebookError
-        Where there is none.
-    """
-    bare = given.removesuffix(".md").removeprefix("./").removeprefix("notebooks/")
-    path = Path(given)
-    if path.is_absolute() and path.is_relative_to(NOTEBOOKS):
-        bare = path.relative_to(NOTEBOOKS).with_suffix("").as_posix()
+    """The notebook that ``given`` names: ``rales/datasets``, or a path to its source."""
+    bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
+    bare = bare.removeprefix("./").removeprefix("notebooks/")
     if bare not in notebooks():
-        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or notebooks()
+        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
         raise NotebookError(
             f"unknown notebook {plain(given, 60)!r}", display_path(NOTEBOOKS), f"Notebooks: {listed(close)}."
         )
@@ -77,19 +64,14 @@ def _same_type(default: Any, value: Any) -> bool:
 
 
 def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types.
-
-    Raises
-    ------
-    ParameterError
-        Where the notebook has no such parameter, or the value is of another type.
-    """
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        source = Path(folder) / "source.ipynb"
-        nbformat.write(read_source(NOTEBOOKS / f"{notebook}.md"), source)
-        warnings.simplefilter("ignore")
-        inspected = pm.inspect_notebook(str(source))
-    values = {name: yaml.safe_load(fact["default"]) for name, fact in inspected.items()}
+    """Every parameter of a notebook: its own defaults, and the values of ``given`` in the same types."""
+    every = read_source(NOTEBOOKS / f"{notebook}.md").cells
+    source = "\n".join(cell.source for cell in every if "parameters" in cell.metadata.get("tags", []))
+    try:
+        assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
+        values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
+    except (SyntaxError, ValueError):
+        raise ParameterError("its parameters are not given as plain values", notebook) from None
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
@@ -136,14 +118,6 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     )
 
 
-def _sockets() -> tempfile.TemporaryDirectory[str]:
-    """A folder for a kernel's socket files: two kernels that start at once may pick the same TCP port.
-
-    It stands in the system's temporary folder because the length of a socket's path is limited.
-    """
-    return tempfile.TemporaryDirectory(prefix="radbook-")
-
-
 class ForkedKernelManager(AsyncKernelManager):
     """Starts a kernel as :mod:`radeval_lib.pipeline.forkserver` does where a build has one, else afresh."""
 
@@ -164,28 +138,22 @@ class RunFolders:
     """Where a run leaves what it makes."""
 
     output_dir: Path
-    left: Path
-    executed: Path
+    name: str
+    """Of the page or cell, as steps are called."""
     is_cell: bool
 
     @property
-    def name(self) -> str:
-        """Of the page or cell, as steps are called."""
-        return self.left.relative_to(self.output_dir / ("cells" if self.is_cell else "results")).as_posix()
+    def left(self) -> Path:
+        return self.output_dir / ("cells" if self.is_cell else "results") / self.name
+
+    @property
+    def executed(self) -> Path:
+        return self.output_dir / ("executed_cells" if self.is_cell else "executed") / f"{self.name}.ipynb"
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Where a run belongs: among a build's outputs if a build runs it just so, else below ``build/runs``.
-
-    Parameters
-    ----------
-    parameters : every one, see :func:`parse_parameters`.
-
-    Raises
-    ------
-    ParameterError, ProfileError
-        Where ``output_dir`` is given and lies outside ``build/``, or there is no such profile.
-    """
+    """Where a run with these parameters, every one of its notebook, belongs: among a build's outputs if a
+    build runs it just so, else below ``build/runs``."""
     settings = profiles.profile(str(parameters["profile"]))
     own = {key: value for key, value in parameters.items() if key not in COMMON}
     cell = Cell(notebook, tuple(own.items())) if own else None
@@ -200,34 +168,26 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     elif parameters["seed"] or (cell is not None and cell not in planned):
         chosen = {key: value for key, value in parameters.items() if key != "data_root"}
         output_dir = RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
-    if cell is not None:
-        name = f"{notebook}/{cell.slug}"
-        executed = output_dir / "executed_cells" / f"{name}.ipynb"
-        return RunFolders(output_dir, output_dir / "cells" / name, executed, is_cell=True)
-    executed = output_dir / "executed" / f"{notebook}.ipynb"
-    return RunFolders(output_dir, output_dir / "results" / notebook, executed, is_cell=False)
+    name = notebook if cell is None else f"{notebook}/{cell.slug}"
+    return RunFolders(output_dir, name, is_cell=cell is not None)
 
 
 def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, progress: bool = True) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
-    Parameters
-    ----------
-    name : path below ``notebooks/`` without the ending.
-    parameters : every one, see :func:`parse_parameters`.
-    place : see :func:`place_of`.
-    progress : show papermill's progress bar, one step a cell.
-
-    Raises
-    ------
-    NotebookError
-        Where a cell failed: names the notebook, the cell, and where the run so far is kept.
+    ``parameters`` are every one, see :func:`parse_parameters`; ``progress`` shows papermill's bar, one step a
+    cell.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
     kept = place.executed.with_suffix(".failed.ipynb")
     kept.unlink(missing_ok=True)
     started = time.monotonic()
-    with atomic.scratch(place.executed.parent) as folder, _sockets() as sockets:
+    # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
+    # folder is the system's, because the length of a socket's path is limited.
+    with (
+        atomic.scratch(place.executed.parent) as folder,
+        tempfile.TemporaryDirectory(prefix="radbook-") as sockets,
+    ):
         source, executed = folder / "source.ipynb", folder / "executed.ipynb"
         nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
         manager = {

@@ -30,13 +30,7 @@ def _connected() -> socket.socket | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Have the process forked, and wait for its end.
-
-    Returns
-    -------
-    int
-        Its exit status.
-    """
+    """Have the process forked, and wait for its end; its exit status."""
     models = arguments[:1] == [MODELS]
     command = arguments[1:] if models else arguments
     server = _connected()

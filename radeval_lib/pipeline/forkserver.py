@@ -17,7 +17,7 @@ import json
 import os
 import pkgutil
 import runpy
-import selectors
+import select
 import signal
 import socket
 import subprocess
@@ -27,7 +27,6 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -112,101 +111,24 @@ def through_server(command: Sequence[str], models: bool) -> list[str]:
     return [*client, *([fork_client.MODELS] if models else []), *command[1:]]
 
 
-@dataclass(frozen=True)
-class _Request:
-    """What a client asks for: :data:`content` as it sent it, and its standard streams."""
-
-    content: dict[str, Any]
-    streams: tuple[int, ...]
-
-
-class _Server:
-    """Forks a process for each request, and tells each client how its process ended."""
-
-    def __init__(self, listening: socket.socket) -> None:
-        self.listening = listening
-        self.waiting = selectors.DefaultSelector()
-        self.waiting.register(listening, selectors.EVENT_READ)
-        self.process_of: dict[socket.socket, int] = {}
-        self.client_of: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor of the process
-
-    def serve(self) -> _Request:
-        """Returns in each fork, with what it is to become; never in the server."""
-        while True:
-            for key, _ in self.waiting.select():
-                if key.fileobj is self.listening:
-                    if request := self._accept():
-                        return request
-                elif isinstance(key.fileobj, int):
-                    self._ended(key.fileobj)
-                elif isinstance(key.fileobj, socket.socket):
-                    self._told(key.fileobj)
-
-    def _accept(self) -> _Request | None:
-        client, _ = self.listening.accept()
-        request = _received(client)
-        if request is None:
-            client.close()
-            return None
-        if request.content["models"]:
-            load(MODEL_LIBRARIES)
-        own = os.getpid()
-        process = os.fork()
-        with suppress(PermissionError, ProcessLookupError):
-            os.setpgid(process, process)  # in both of them: killed with all that it starts, from now on
-        if process == 0:
-            processes.kill_on_parent_exit()
-            if os.getppid() != own:  # it died before this one asked to die with it
-                os._exit(1)
-            self._forget(client)
-            return request
-        for stream in request.streams:
-            os.close(stream)
-        descriptor = os.pidfd_open(process)
-        self.process_of[client] = process
-        self.client_of[descriptor] = process, client
-        self.waiting.register(client, selectors.EVENT_READ)
-        self.waiting.register(descriptor, selectors.EVENT_READ)
-        return None
-
-    def _forget(self, client: socket.socket) -> None:
-        """Close, in a fork, what is the server's."""
-        self.waiting.close()
-        for other in (self.listening, client, *self.process_of):
-            other.close()
-        for descriptor in self.client_of:
-            os.close(descriptor)
-
-    def _told(self, client: socket.socket) -> None:
-        """Pass on the signals that a client got; one that is gone takes its process with it."""
-        process = self.process_of.get(client)
-        if process is None:  # it ended in the same moment
-            return
-        try:
-            numbers = client.recv(16)
-        except ConnectionError:
-            numbers = b""
-        if not numbers:
-            self.waiting.unregister(client)
-        for number in numbers or [signal.SIGKILL]:
-            with suppress(ProcessLookupError):
-                os.killpg(process, number)
-
-    def _ended(self, descriptor: int) -> None:
-        process, client = self.client_of.pop(descriptor)
-        del self.process_of[client]
-        self.waiting.unregister(descriptor)
-        with suppress(KeyError):
-            self.waiting.unregister(client)
-        os.close(descriptor)
-        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-        with suppress(OSError):
-            client.sendall(f"{status}\n".encode())
+def _serve(listening: socket.socket) -> dict[str, Any]:
+    """Fork for each process that is asked for; returns in each fork, with what it is to become."""
+    while True:
+        client, _ = listening.accept()
+        if request := _received(client):
+            if request["models"]:
+                load(MODEL_LIBRARIES)
+            if _fork() == 0:
+                listening.close()
+                _wait_beside(client, request)
+                return request
+            for stream in request["streams"]:
+                os.close(stream)
         client.close()
 
 
-def _received(client: socket.socket) -> _Request | None:
-    """What a client asks for; None where it went before it had said it."""
+def _received(client: socket.socket) -> dict[str, Any] | None:
+    """What a client asks for, with its standard streams; None where it went before it had said it."""
     content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
     while not content.endswith(b"\n"):
         if not (more := client.recv(1 << 16)):
@@ -214,7 +136,50 @@ def _received(client: socket.socket) -> _Request | None:
                 os.close(stream)
             return None
         content += more
-    return _Request(json.loads(content), tuple(streams))
+    return {**json.loads(content), "streams": streams}
+
+
+def _fork() -> int:
+    """Fork a process that dies with this one, however that ends."""
+    own = os.getpid()
+    process = os.fork()
+    if process == 0:
+        processes.kill_on_parent_exit()
+        if os.getppid() != own:  # it died before this one asked to die with it
+            os._exit(1)
+    return process
+
+
+def _wait_beside(client: socket.socket, request: dict[str, Any]) -> None:
+    """Fork once more, and return in that fork. The other one passes on the signals that the client got, tells
+    it how the fork ended, and ends; a client that is gone takes the fork with it."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    process = _fork()
+    with suppress(PermissionError, ProcessLookupError):
+        os.setpgid(process, process)  # in both of them: killed with all that it starts, from now on
+    if process == 0:
+        client.close()
+        return
+    for stream in request["streams"]:
+        os.close(stream)
+    ended = os.pidfd_open(process)
+    waiting = select.poll()
+    waiting.register(client, select.POLLIN)
+    waiting.register(ended, select.POLLIN)
+    while (events := waiting.poll()) and ended not in dict(events):
+        try:
+            numbers = client.recv(16)
+        except ConnectionError:
+            numbers = b""
+        if not numbers:
+            waiting.unregister(client)
+        for number in numbers or [signal.SIGKILL]:
+            with suppress(ProcessLookupError):
+                os.killpg(process, number)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    with suppress(OSError):
+        client.sendall(f"{status}\n".encode())
+    os._exit(0)
 
 
 @cache
@@ -229,23 +194,24 @@ def load(names: tuple[str, ...]) -> None:
     gc.freeze()  # else a collection in a fork would copy all of it
 
 
-def _become(request: _Request) -> None:
+def _become(request: dict[str, Any]) -> None:
     """Be, in a fork, the process that a client asks for."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number, stream in enumerate(request.streams):
+    for number, stream in enumerate(request["streams"]):
         os.dup2(stream, number)
         os.close(stream)
     os.environ.clear()
-    os.environ.update(request.content["environment"])
-    os.chdir(request.content["folder"])
-    sys.path[0] = request.content["folder"]
-    module, *arguments = request.content["command"]
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    sys.path[0] = request["folder"]
+    module, *arguments = request["command"]
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 def _main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for forks: they leave nothing behind
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     listening = socket.socket(fileno=int(sys.argv[1]))
@@ -253,7 +219,7 @@ def _main() -> None:
     import nbformat
 
     nbformat.v4.new_notebook()  # compiles the schema by which every process checks notebooks
-    _become(_Server(listening).serve())
+    _become(_serve(listening))
 
 
 if __name__ == "__main__":

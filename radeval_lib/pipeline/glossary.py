@@ -41,16 +41,7 @@ def entries() -> tuple[tuple[str, ...], ...]:
     path = BOOK / "glossary.md"
     page = path.read_text(encoding="utf-8") if path.is_file() else ""
     listed = page.partition("```{glossary}\n")[2].partition("\n```")[0]
-    found: list[list[str]] = []
-    above = ""
-    for line in listed.splitlines():
-        if line and not line.startswith(" "):
-            if above and not above.startswith(" "):
-                found[-1].append(line)
-            else:
-                found.append([line])
-        above = line
-    return tuple(map(tuple, found))
+    return tuple(tuple(terms.splitlines()) for terms in re.findall(r"(?:^\S.*\n)+", listed, re.MULTILINE))
 
 
 class Linker:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from radeval_lib import atomic, checksums
@@ -19,23 +18,14 @@ from radeval_lib.paths import BUILD
 _KEPT = BUILD / "imports" / checksums.of_file(Path(__file__))[:12]
 
 
-@dataclass(frozen=True)
-class CodeCell:
-    """Lines ``first`` to ``last`` (from 0, the last not included) of a source: a cell's code without its
-    options."""
-
-    first: int
-    last: int
-
-
-def code_cells(lines: list[str]) -> Iterator[CodeCell]:
-    """Where the code of each cell of a MyST notebook stands."""
+def code_cells(lines: list[str]) -> Iterator[slice]:
+    """The lines of a MyST notebook that are the code of each cell, without its options."""
     start: int | None = None
     for number, line in enumerate(lines):
         if start is None and line.startswith("```{code-cell}"):
             start = number + 1
         elif start is not None and line == "```":
-            yield CodeCell(_after_options(lines, start, number), number)
+            yield slice(_after_options(lines, start, number), number)
             start = None
 
 
@@ -50,7 +40,7 @@ def _after_options(lines: list[str], first: int, last: int) -> int:
 def code_of(text: str) -> str:
     """The code cells of a MyST notebook as one program, without their options."""
     lines = text.splitlines()
-    return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell.first : cell.last])
+    return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
 def imports_of(tree: ast.AST) -> Iterator[str]:

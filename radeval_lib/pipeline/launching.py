@@ -14,7 +14,7 @@ import nbformat
 import yaml
 
 from radeval_lib import atomic
-from radeval_lib.paths import NOTEBOOKS, ROOT, display_path, sources
+from radeval_lib.paths import ROOT, display_path, notebooks
 from radeval_lib.study.sources import read_source, with_parameters
 
 BRANCH, FOLDER = "launch", "build/launch"
@@ -51,17 +51,15 @@ def buttons(name: str) -> str:
 def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Path]:
     """Write every page's notebook with papermill's parameters set, and return where each stands.
 
-    Parameters
-    ----------
-    repository, commit : for a machine that has neither the repository nor its packages, as Colab's: the first
-        cell then fetches and installs them.
+    For a machine that has neither the repository nor its packages, as Colab's, the first cell fetches and
+    installs them.
     """
     written = []
-    for source in sources():
+    for name, source in notebooks().items():
         notebook = with_parameters(read_source(source), profile=PROFILE)
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
-        path = target / source.relative_to(NOTEBOOKS).with_suffix(".ipynb")
+        path = target / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
         written.append(path)

@@ -19,13 +19,7 @@ _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):
 
 
 def main(fix: bool) -> int:
-    """Check every notebook, or mend what can be mended.
-
-    Returns
-    -------
-    int
-        0 where nothing is left to mend.
-    """
+    """Check every notebook, or mend what can be mended; 0 where nothing is left to mend."""
     with tempfile.TemporaryDirectory() as folder:
         sources = {
             path: path.read_text(encoding="utf-8").split("\n") for path in sorted(NOTEBOOKS.glob("*/*.md"))
@@ -59,7 +53,7 @@ def _notebook(lines: list[str]) -> str:
             "id": f"cell-{number}",
             "metadata": {},
             "outputs": [],
-            "source": "\n".join(lines[cell.first : cell.last]),
+            "source": "\n".join(lines[cell]),
         }
         for number, cell in enumerate(code_cells(lines))
     ]
@@ -72,7 +66,7 @@ def _spliced(lines: list[str], twin: Path) -> list[str]:
     found = json.loads(twin.read_text(encoding="utf-8"))["cells"]
     result = list(lines)
     for cell, new in reversed(list(zip(code_cells(lines), found, strict=True))):
-        result[cell.first : cell.last] = "".join(new["source"]).split("\n")
+        result[cell] = "".join(new["source"]).split("\n")
     return result
 
 
@@ -84,7 +78,7 @@ def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:
             ".md"
         )
         cell = list(code_cells(sources[path]))[int(match["cell"]) - 1]
-        return f"{path.relative_to(ROOT).as_posix()}:{cell.first + int(match['line'])}:{match['column']}"
+        return f"{path.relative_to(ROOT).as_posix()}:{cell.start + int(match['line'])}:{match['column']}"
 
     return _PLACE.sub(place, output).replace(folder, "notebooks").replace(".ipynb", ".md")
 

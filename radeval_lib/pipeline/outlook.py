@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
@@ -16,7 +16,7 @@ from radeval_lib.wording import in_words
 
 # Single-precision weights and gradients, and the two moments that AdamW keeps of each gradient.
 BYTES_A_WEIGHT = 16
-_HUB = re.compile(r"[\w.-]+/[\w.-]+")  # owner/name, as the profile's models and settings write it
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:
@@ -27,37 +27,24 @@ def outlook(graph: Graph) -> list[str]:
 
 def data_sets(graph: Graph) -> dict[str, bool]:
     """The data sets that a profile's roles name, with whether all their files are under the data root."""
-    known = set(names())
-    wanted = {
-        part.partition("/")[0] for filler in graph.settings.roles.values() for part in filler.split("+")
+    fillers = graph.settings.roles.values()
+    wanted = {part.partition("/")[0] for filler in fillers for part in filler.split("+")}
+    return {
+        name: graph.data_root is not None
+        and all(
+            (graph.data_root / file.path).is_file() for file in load_manifest(name).files if not file.partial
+        )
+        for name in sorted(wanted & set(names()))
     }
-    return {name: _is_here(graph, name) for name in sorted(wanted & known)}
-
-
-def _is_here(graph: Graph, name: str) -> bool:
-    root = graph.data_root
-    files = [file for file in load_manifest(name).files if not file.partial]
-    return root is not None and all((root / file.path).is_file() for file in files)
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
     """The models of a hub that a profile names, with whether their settings are in the hub's cache here."""
     from huggingface_hub import try_to_load_from_cache
 
-    settings = graph.settings
-    found = {text for text in _texts([settings.models, settings.experiments]) if _HUB.fullmatch(text)}
-    return {name: isinstance(try_to_load_from_cache(name, "config.json"), str) for name in sorted(found)}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for one in value.values():
-            yield from _texts(one)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _texts(one)
+    named = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
+    found = sorted(set(_HUB.findall(named)))
+    return {name: isinstance(try_to_load_from_cache(name, "config.json"), str) for name in found}
 
 
 def _data(graph: Graph) -> str:
@@ -66,29 +53,23 @@ def _data(graph: Graph) -> str:
         return "Data: the profile names no data set; every role is filled by the generator."
     missing = [f"{name} ({load_manifest(name).access})" for name, here in sets.items() if not here]
     if not graph.data_root:
-        return (
-            f"Data: no data root is named, so no data set that the profile names is here{_listed(missing)}."
-        )
-    return f"Data: {_counted(sets, 'data set', 'the data root')}{_listed(missing)}."
+        told = "Data: no data root is named, so no data set that the profile names is here; missing: "
+        return f"{told}{', '.join(missing)}."
+    return f"Data: {_counted(len(sets), 'data set', 'the data root', missing)}."
 
 
 def _models(found: dict[str, bool]) -> str:
     if not found:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in found.items() if not here]
-    return f"Models: {_counted(found, 'model', 'the cache of the hub on this machine')}{_listed(missing)}."
+    return f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}."
 
 
-def _counted(found: dict[str, bool], noun: str, where: str) -> str:
-    here = in_words(sum(found.values()))
-    total = f"{in_words(len(found))} {noun}{'' if len(found) == 1 else 's'}"
-    return (
-        f"of {total} that the profile names, {here} {'is' if sum(found.values()) == 1 else 'are'} in {where}"
-    )
-
-
-def _listed(missing: list[str]) -> str:
-    return f"; missing: {', '.join(missing)}" if missing else ""
+def _counted(count: int, noun: str, where: str, missing: list[str]) -> str:
+    here = count - len(missing)
+    nouns = f"{in_words(count)} {noun}{'' if count == 1 else 's'}"
+    told = f"of {nouns} that the profile names, {in_words(here)} {'is' if here == 1 else 'are'} in {where}"
+    return told + (f"; missing: {', '.join(missing)}" if missing else "")
 
 
 def _waiting(graph: Graph) -> Counter[str]:
@@ -131,19 +112,14 @@ def _times(graph: Graph) -> Iterator[str]:
     for notebook, count in _waiting(graph).items():
         noted = (graph.output_dir / "seconds" / notebook).glob("*.txt")
         seconds = [float(path.read_text(encoding="utf-8")) for path in noted]
+        told = f"Time: {notebook}: {count:,} {'cell' if count == 1 else 'cells'} to run"
         if seconds:
             mean = sum(seconds) / len(seconds)
             yield (
-                f"Time: {notebook}: {_cells_to_run(count)}, about {mean * count / 3600:,.1f} hours one after "
-                f"another, as {in_words(len(seconds))} measured here took {mean:,.0f} s on average."
+                f"{told}, about {mean * count / 3600:,.1f} hours one after another, as "
+                f"{in_words(len(seconds))} measured here took {mean:,.0f} s on average."
             )
         else:
             first = next(cell for cell in graph.cells.values() if cell.notebook == notebook)
-            yield (
-                f"Time: {notebook}: {_cells_to_run(count)}; none was measured here. To measure one: "
-                f"{command(first.notebook, graph.settings.name, first.items)}"
-            )
-
-
-def _cells_to_run(count: int) -> str:
-    return f"{count:,} {'cell' if count == 1 else 'cells'} to run"
+            measure = command(first.notebook, graph.settings.name, first.items)
+            yield f"{told}; none was measured here. To measure one: {measure}"

@@ -18,13 +18,7 @@ class JupytextHandler(LocalHandler):
     """papermill's handler of local files, which turns a ``.md`` source into a notebook on reading."""
 
     def read(self, path: str) -> str:
-        """The notebook as JSON.
-
-        Raises
-        ------
-        ClickException
-            Where the source is not there, as from another folder; papermill's command shows it as one line.
-        """
+        """The notebook as JSON."""
         if not path.endswith(".md"):
             return str(super().read(path))
         if not Path(path).is_file():

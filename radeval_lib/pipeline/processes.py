@@ -46,12 +46,8 @@ def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
 def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
     """Hold the lock of what one notebook leaves, while no build writes to its output folder.
 
-    Notebooks with other places may run meanwhile, as where Snakemake was started without ``radbook build``.
-
-    Raises
-    ------
-    BusyError
-        Where a build holds the folder, or another run this place.
+    Notebooks with other places may run meanwhile, as where Snakemake was started without ``radbook
+    build``.
     """
     own = executed.parent / f".{executed.stem}.lock"
     with (

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from radeval_lib.paths import BUILD, IN_REACH, ROOT, RUNS
 from radeval_lib.pipeline import processes
@@ -20,59 +19,41 @@ HOLDS = {
     "unfinished": "trials of searches, and models half trained, of work that has not ended",
 }
 """By the folder of a build: what it can hold that comes from data; of any other, pages and results."""
+_ENGINE = ROOT / ".snakemake"
 
 
-@dataclass(frozen=True)
-class Held:
-    """A part of a build, or the engine's own folder: its bytes, and the data sets that were in its reach."""
+class Held(NamedTuple):
+    """A part of a build, or the engine's own folder: its bytes, data sets in reach, what it can hold."""
 
     path: Path
     size: int
     corpora: tuple[str, ...]
-
-    @property
-    def holds(self) -> str:
-        """What it can hold."""
-        return HOLDS.get(self.path.name, "pages, results and logs")
+    holds: str
 
 
 def held() -> list[Held]:
     """Every part of a build or run that had restricted data in reach, and then the engine's logs."""
-    found = [part for folder in _marked() for part in _parts(folder, _corpora(folder))]
-    engine = ROOT / ".snakemake"
-    if found and engine.is_dir():
-        corpora = sorted({one for part in found for one in part.corpora})
-        found.append(Held(engine, _size(engine), tuple(corpora)))
-    return found
+    marked = {folder: (folder / IN_REACH).read_text(encoding="utf-8").split() for folder in _marked()}
+    parts = [(part, names) for folder, names in marked.items() for part in sorted(folder.iterdir())]
+    if parts and _ENGINE.is_dir():
+        parts.append((_ENGINE, sorted({name for names in marked.values() for name in names})))
+    return [
+        Held(path, _size(path), tuple(names), HOLDS.get(path.name, "pages, results and logs"))
+        for path, names in parts
+    ]
 
 
 def purge() -> None:
-    """Remove all that :func:`held` lists.
-
-    Raises
-    ------
-    BusyError
-        Where a build is running.
-    """
-    marked = list(_marked())
-    for folder in marked:
+    """Remove all that :func:`held` lists, unless a build is running."""
+    for folder in (marked := _marked()):
         with processes.only_build(folder):
             shutil.rmtree(folder)
     if marked:
-        shutil.rmtree(ROOT / ".snakemake", ignore_errors=True)
+        shutil.rmtree(_ENGINE, ignore_errors=True)
 
 
-def _marked() -> Iterator[Path]:
-    for above in (BUILD, RUNS):
-        yield from sorted(mark.parent for mark in above.glob(f"*/{IN_REACH}"))
-
-
-def _corpora(folder: Path) -> tuple[str, ...]:
-    return tuple((folder / IN_REACH).read_text(encoding="utf-8").split())
-
-
-def _parts(folder: Path, corpora: tuple[str, ...]) -> list[Held]:
-    return [Held(part, _size(part), corpora) for part in sorted(folder.iterdir())]
+def _marked() -> list[Path]:
+    return [mark.parent for above in (BUILD, RUNS) for mark in sorted(above.glob(f"*/{IN_REACH}"))]
 
 
 def _size(path: Path) -> int:

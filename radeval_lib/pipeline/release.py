@@ -39,16 +39,7 @@ def recall() -> pd.DataFrame:
 
 
 def report(profile: Profile, data_root: Path | None) -> str:
-    """The report on ``build/<profile>`` in Markdown, after the guard has searched it once more.
-
-    Raises
-    ------
-    ReleaseError
-        Where the book is not there or was changed after it was rendered, or a data set that was in its reach
-        is not under ``data_root``.
-    LeakError
-        Where the guard finds restricted text.
-    """
+    """The report on ``build/<profile>`` in Markdown, after the guard has searched it once more."""
     output_dir = BUILD / profile.name
     if changed := rendered.changed(output_dir):
         raise ReleaseError(

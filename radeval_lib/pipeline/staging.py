@@ -12,19 +12,22 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
-from radeval_lib.paths import BOOK, NOTEBOOKS, REFERENCES, ROOT, display_path, sources
+from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import lab_pages, launching
-from radeval_lib.pipeline.figures import for_both_grounds
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_attempted
 from radeval_lib.study.scorecards import scorecard
 
+_GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
+_DARK_GROUND = "#121212"  # the page of sphinx-book-theme
+_ON_CELLS = ("262626", "ffffff")  # what seaborn writes on the cells of a heat map, whose colours stay
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -33,18 +36,15 @@ _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 
 
 def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str] | None = None) -> str:
-    """An executed notebook as the book shows it: parameters hidden, code folded, its papers below the title,
-    its exhibits at the end, words of the glossary linked.
-
-    papermill's parameters are removed from the page (its provenance box tells them); every other code cell
-    gets ``hide-input`` unless it is tagged ``show-input``.
-    """
+    """An executed notebook as the book shows it: parameters hidden (its provenance tells them), code folded
+    unless it is tagged ``show-input``, its papers below the title, its exhibits at the end, words of the
+    glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     glossary = Linker()
-    ends = next((place for place, cell in enumerate(notebook.cells) if _ends_page(cell)), len(notebook.cells))
-    del notebook.cells[ends + 1 :]
-    for cell in notebook.cells:
+    for place, cell in enumerate(notebook.cells):
+        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
+            del notebook.cells[place + 1 :]  # the page has nothing more to show: study.only_with_data
         if cell.cell_type == "markdown":
             cell.source = glossary.linked(cell.source)
         if cell.cell_type != "code":
@@ -55,8 +55,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         elif "show-input" not in tags:
             tags.add("hide-input")
         for output in cell.outputs:
-            drawing = output.get("data", {}).get("image/svg+xml")
-            if drawing:
+            if drawing := output.get("data", {}).get("image/svg+xml"):
                 output["data"]["image/svg+xml"] = for_both_grounds("".join(drawing))
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
@@ -70,9 +69,23 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
     return str(nbformat.writes(notebook))
 
 
-def _ends_page(cell: nbformat.NotebookNode) -> bool:
-    """Whether a page has nothing more to show after a cell: :func:`radeval_lib.study.only_with_data`."""
-    return any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", []))
+def for_both_grounds(svg: str) -> str:
+    """An SVG drawing that turns its greys round where its page is dark; colours stay as they are.
+
+    A picture in a page asks for the colour scheme of its place there (CSS Color Adjustment 1, section 2.2),
+    so that one file serves both.
+    """
+    rules = []
+    for paint, level in sorted(set(_GREY.findall(svg))):
+        value, grey = int(level, 16), level * 3
+        lightness = f"{round(0xF0 - value * (0xF0 - 0x18) / 255):02x}" * 3
+        dark = _DARK_GROUND if grey == "ffffff" else f"#{lightness}"
+        kept = ":not(text)" if paint == "fill" and grey in _ON_CELLS else ""
+        rules.append(f'[style*="{paint}: #{grey}"]{kept}{{{paint}:{dark}!important}}')
+    if not rules:
+        return svg
+    style = f"<style>@media (prefers-color-scheme: dark){{{''.join(rules)}}}</style>"
+    return re.sub(r"<svg\b[^>]*>", lambda head: head.group() + style, svg, count=1)
 
 
 def with_papers(source: str, notebook: str) -> str:
@@ -105,42 +118,41 @@ def settings() -> str:
 
 def last_commit() -> str:
     """Short name and date of the repository's last commit; empty outside a clone, or without git."""
+    command = ["git", "-C", str(ROOT), "log", "-1", "--format=%h of %cs"]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), "log", "-1", "--format=%h of %cs"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except OSError:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
         return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def with_claims(source: str, card: pd.DataFrame) -> str:
     """A prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims."""
 
     def filled(wanted: re.Match[str]) -> str:
-        if wanted.group(1) not in PAPERS:
-            raise NotebookError(
-                f"a page asks for the claims of no paper {wanted.group(1)!r}",
-                remedy=f"Papers: {', '.join(PAPERS)}.",
-            )
-        return claims_table(card, PAPERS[wanted.group(1)], up="../notebooks/")
+        if (key := wanted[1]) not in PAPERS:
+            listed = f"Papers: {', '.join(PAPERS)}."
+            raise NotebookError(f"a page asks for the claims of no paper {key!r}", remedy=listed)
+        return claims_table(card, PAPERS[key], up="../notebooks/")
 
     return _CLAIMS.sub(filled, source)
 
 
-def _downloads(output_dir: Path) -> Iterator[tuple[bytes, str]]:
-    """Each result, its rebuilt table as CSV, and the notebooks: what the strip of an exhibit links to."""
+def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
+    """What pages link to or load: each result, its rebuilt table as CSV, the notebooks, and MathJax's own
+    files, from the package that carries them: a hospital's network blocks other hosts."""
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
-        yield path.read_bytes(), f"_extra/results/{path.name}"
-        table = results.read(path).table
-        if table:
+        yield f"_extra/results/{path.name}", path.read_bytes()
+        if table := results.read(path).table:
             text = pd.DataFrame(table).to_csv(index=False, lineterminator="\n")
-            yield text.encode(), f"_extra/results/{path.with_suffix('.csv').name}"
-    for path in sources():
-        yield path.read_bytes(), f"_extra/sources/{path.relative_to(NOTEBOOKS).as_posix()}"
+            yield f"_extra/results/{path.with_suffix('.csv').name}", text.encode()
+    for name, path in notebooks().items():
+        yield f"_extra/sources/{name}.md", path.read_bytes()
+    import mathjax
+
+    folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
+    for pattern in _MATHJAX:
+        for path in sorted(folder.glob(pattern)):
+            yield f"_extra/mathjax/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
 
 _MARKUP = re.compile(
@@ -160,30 +172,8 @@ def searched_text(page: bytes, *, notebook: bool) -> str:
 
 
 def pages_of(toc: Path) -> list[str]:
-    """Every page that a table of contents names, without endings."""
-
-    def walk(node: object) -> Iterator[str]:
-        if isinstance(node, dict):
-            for key in ("root", "file"):
-                if key in node:
-                    yield str(node[key])
-            for value in node.values():
-                yield from walk(value)
-        elif isinstance(node, list):
-            for item in node:
-                yield from walk(item)
-
-    return list(walk(yaml.safe_load(toc.read_text(encoding="utf-8"))))
-
-
-def _mathjax() -> Iterator[tuple[Path, str]]:
-    """MathJax's own files, from the package that carries them: a hospital's network blocks other hosts."""
-    import mathjax
-
-    folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
-    for pattern in _MATHJAX:
-        for path in sorted(folder.glob(pattern)):
-            yield path, f"_extra/mathjax/{path.relative_to(folder).as_posix()}"
+    """Every page that a table of contents names, without endings, in its order."""
+    return list(parse_toc_yaml(toc))
 
 
 def not_built(source: str) -> str:
@@ -203,24 +193,18 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     card = scorecard(found)
     wanted = {"_config.yml": settings().encode(), REFERENCES.name: REFERENCES.read_bytes()}
     for path in sorted(BOOK.rglob("*")):
-        if path.is_file():
-            wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
-    for path in sorted(BOOK.rglob("*.md")):
-        if path.stem != "glossary":
+        if path.suffix == ".md" and path.stem != "glossary":
             prose = Linker().linked(path.read_text(encoding="utf-8"))  # the table is HTML, without roles
             wanted[path.relative_to(BOOK).as_posix()] = with_claims(prose, card).encode()
-    for content, name in _downloads(executed_dir.parent):
-        wanted[name] = content
-    pages = pages_of(BOOK / "_toc.yml")
-    for name, text in lab_pages.staged():
-        wanted[name] = text.encode()
-    exercises = lab_pages.exercises()
+        elif path.is_file():
+            wanted[path.relative_to(BOOK).as_posix()] = path.read_bytes()
+    wanted |= _downloads(executed_dir.parent)
+    wanted |= {name: text.encode() for name, text in lab_pages.staged()}
+    pages, exercises = pages_of(BOOK / "_toc.yml"), lab_pages.exercises()
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
             wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
-    for path, name in _mathjax():
-        wanted[name] = path.read_bytes()
     for page in pages:
         source = ROOT / f"{page}.md"
         if page.startswith("notebooks/") and f"{page}.ipynb" not in wanted and source.is_file():

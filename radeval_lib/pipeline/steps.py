@@ -8,13 +8,13 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, sources
+from radeval_lib.paths import BUILD, ROOT, notebooks
 from radeval_lib.pipeline import dependencies, rendered
 from radeval_lib.study import cells
 from radeval_lib.study.cells import CELL_MODEL, Cell
@@ -53,11 +53,10 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that are pages, as far as they are built."""
         fanned = {cell.notebook for cell in self.cells.values()}
-        found = [path.relative_to(NOTEBOOKS).with_suffix("").as_posix() for path in sources()]
         folders = (*self.only, "across")
         return [
             name
-            for name in found
+            for name in notebooks()
             if name not in fanned
             and (not self.only or name.partition("/")[0] in folders)
             and not (self.at_once and self.cells_before(name))
@@ -91,16 +90,15 @@ class Graph:
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
         for missing in set(wanted) - set(self.pages):
-            if not (NOTEBOOKS / f"{missing}.md").is_file():
+            if missing not in notebooks():
                 raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, notebook: str) -> list[str]:
         """What a step is redone for, beside what it reads: digests of its source, code and settings."""
-        page = notebook in self.pages
         return [
             dependencies.code_digest(notebook),
-            dependencies.manifests_digest(page=page),
+            dependencies.manifests_digest(page=notebook in self.pages),
             self.settings.digest,
             dependencies.data_digest(self.data_root),
         ]
@@ -114,7 +112,7 @@ class Graph:
 
     def discard_removed(self) -> None:
         """Remove results of pages whose notebooks are gone: no build would make them anew."""
-        there = {self.results(path.relative_to(NOTEBOOKS).with_suffix("").as_posix()) for path in sources()}
+        there = set(map(self.results, notebooks()))
         for folder in set((self.output_dir / "results").glob("*/*")) - there:
             shutil.rmtree(folder)
 
@@ -140,17 +138,14 @@ class Graph:
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
 
     def stale_steps(self) -> list[str]:
-        """Steps whose results are not here, not whole, or not of these parameters.
+        """Steps whose results are not here, not whole, or not of these parameters, and the book if a file of
+        it is not as it was rendered.
 
-        The engine is told of each: after a step that failed it has no results, but its digests, and the step
-        would pass for done beside a book that was rendered before. The book is among them if a file of it is
-        not as it was rendered.
+        The engine is told of each: a step that failed has no results, but its digests, and would pass for
+        done.
         """
-        stale = [
-            name
-            for name in self.names
-            if not (self._cell_is_sound(name) if name in self.cells else self._page_is_sound(name))
-        ]
+        is_sound = {True: self._cell_is_sound, False: self._page_is_sound}
+        stale = [name for name in self.names if not is_sound[name in self.cells](name)]
         return stale + ([BOOK] if rendered.changed(self.output_dir) else [])
 
     def _page_is_sound(self, page: str) -> bool:
@@ -175,14 +170,8 @@ class Graph:
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """The steps of the profile of that name.
-
-    Raises
-    ------
-    ProfileError, ParameterError
-        Where there is no such profile, or ``only`` names no folder of notebooks.
-    """
-    folders = sorted({path.parent.name for path in sources()} - {"across"})
+    """The steps of the profile of that name."""
+    folders = sorted({name.partition("/")[0] for name in notebooks()} - {"across"})
     for one in only:
         if one not in folders:
             raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")
@@ -191,11 +180,8 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:
     """Tell, in a page's results, what it ran with and what it left."""
-    content = {
-        "parameters": dict(parameters),
-        "files": _sums(folder),
-        "executed": checksums.of_file(executed),
-    }
+    sums = {"files": _sums(folder), "executed": checksums.of_file(executed)}
+    content = {"parameters": dict(parameters), **sums}
     atomic.write_text(folder / RECORD, json.dumps(content, indent=1, sort_keys=True) + "\n")
 
 
@@ -236,25 +222,24 @@ def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
     atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")
 
 
-def expected_seconds(output_dir: Path, name: str) -> float:
-    """How long a step took last here, or else on the machine that the repository's list is from."""
+def expected_seconds(graph: Graph, name: str) -> float | None:
+    """How long a step took last here, or else on the machine that the repository's list is from.
+
+    None of a cell that was not measured here, where the list is no measure: it is of the profile `embedded`,
+    whose trainings are not those at the papers' settings.
+    """
     with suppress(OSError, ValueError):
-        return float((output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+        return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+    if name in graph.cells and graph.settings.needs_data_root:
+        return None
     listed = _listed_seconds()
     return float(listed.get(name, listed.get(name.rpartition("/")[0], 8.0)))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _listed_seconds() -> dict[str, float]:
     listed: dict[str, float] = own_yaml.read(_EXPECTED)
     return listed
-
-
-def has_expected_seconds(graph: Graph, name: str) -> bool:
-    """Whether :func:`expected_seconds` says something of a step: the repository's list is of the profile
-    `embedded`, whose trainings are no measure of those at the papers' settings."""
-    measured = (graph.output_dir / "seconds" / f"{name}.txt").is_file()
-    return measured or name not in graph.cells or not graph.settings.needs_data_root
 
 
 def renderer_digest() -> str:

@@ -7,10 +7,9 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
-    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quotations quoted wide",
-    "radeval_lib.papers.released_numbers": "released",
+    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quotations quoted released"
+    " texts wide",
     "radeval_lib.papers.rounding": "f1 rounding_range",
-    "radeval_lib.papers.texts": "texts",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.study.checks": "Check above check_bounds check_groups check_setting check_statement"
     " check_value",

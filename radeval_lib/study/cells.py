@@ -139,13 +139,7 @@ def _types(table: pd.DataFrame) -> dict[str, str]:
 
 
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
-    """What :func:`write` wrote, for a profile, which the remedy of an error names.
-
-    Raises
-    ------
-    ResultError
-        Where the cell was not run yet, or a file of it is missing or damaged.
-    """
+    """What :func:`write` wrote, for a profile, which the remedy of an error names."""
     facts = check(where, cell, profile)
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.printed_numbers import Printed, parse
-from radeval_lib.papers.released_numbers import released
+from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
 from radeval_lib.papers.rounding import FloatArray, rounding_range
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
@@ -38,10 +37,6 @@ class Check:
     def agrees(self) -> bool:
         """Whether print and computation are compatible, and could have been found not to be."""
         return self.outcome == HOLDS
-
-
-def _digits(value: float, decimals: int) -> str:
-    return f"{value:,.{decimals}f}"
 
 
 def check_value(
@@ -77,29 +72,25 @@ def check_value(
         raise ValueError(
             f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
         )
-    estimate = (
-        computed
-        if isinstance(computed, Estimate)
-        else Estimate(float(computed), float(computed), float(computed))
-    )
-    if math.isnan(estimate.low) or math.isnan(estimate.high):
+    if not isinstance(computed, Estimate):
+        computed = Estimate(float(computed), float(computed), float(computed))
+    value, low, high = float(computed.value), float(computed.low), float(computed.high)
+    if math.isnan(low) or math.isnan(high):
         raise ValueError(f"check {name!r}: what was computed is no number, so it agrees with nothing")
     places = decimals if decimals is not None else (cell.decimals + 1 if cell.decimals else 0)
-    low, high = (_digits(end, places) for end in (estimate.low, estimate.high))
-    words = _digits(estimate.value, places)
-    if low != high:
-        words += f" [{low}, {high}]"
-    meets = estimate.low <= cell.high + _EDGE and estimate.high >= cell.low - _EDGE
-    outcome = (CANNOT_TELL if _accepts_too_much(estimate, cell, possible) else HOLDS) if meets else FAILS
-    return Check(
-        name, cell.text, words, outcome, float(estimate.value), float(estimate.low), float(estimate.high)
-    )
+    words, *ends = (f"{number:,.{places}f}" for number in (value, low, high))
+    if ends[0] != ends[1]:
+        words += f" [{', '.join(ends)}]"
+    outcome = FAILS
+    if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
+        outcome = CANNOT_TELL if _accepts_too_much(low, high, cell, possible) else HOLDS
+    return Check(name, cell.text, words, outcome, value, low, high)
 
 
-def _accepts_too_much(estimate: Estimate, cell: Printed, possible: tuple[float, float] | None) -> bool:
+def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
     """Whether an interval covers so much of what is possible that meeting it says nothing."""
     bottom, top = possible or sorted((0.0, 2 * cell.value))
-    low, high = max(estimate.low, bottom), min(estimate.high, top)
+    low, high = max(low, bottom), min(high, top)
     return high > low and high - low >= WIDEST * (top - bottom)
 
 
@@ -204,8 +195,7 @@ def check_groups(
         parts = group.set_index(input_column).reindex(list(input_values))
         if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
             continue
-        row = goal.iloc[0]
         label = name.format(**dict(zip(keys, key, strict=True)))
-        cell = Printed(row["printed"], float(row["value"]), float(row["half_width"]))
-        checks.append(check_value(label, cell, rounding_range(function, parts), possible=possible))
+        followed = rounding_range(function, parts)
+        checks.append(check_value(label, printed_in(goal.iloc[0]), followed, possible=possible))
     return checks

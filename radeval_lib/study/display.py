@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import pandas as pd
@@ -14,20 +14,12 @@ from IPython.display import HTML, display
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
+from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, counted_outcomes
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
-from radeval_lib.study.verdicts import (
-    CANNOT_TELL,
-    EXPERIMENT,
-    FAILS,
-    HOLDS,
-    IN_PART,
-    MARKS,
-    RESTS_ON,
-)
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
@@ -54,7 +46,7 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
     """``2 of 5 checks fail``, ``the one check fails``, ``both checks fail``, ``all 5 checks fail``."""
     if part < total:
         return f"{part} of {total} checks {singular if part == 1 else plural}"
-    if singular == CANNOT_TELL and total > 1:
+    if singular == verdicts.CANNOT_TELL and total > 1:
         return f"{'neither check' if total == 2 else f'none of the {total} checks'} can tell"
     each = {1: "the one check", 2: "both checks"}.get(total, f"all {total} checks")
     return f"{each} {singular if total == 1 else plural}"
@@ -62,30 +54,30 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
 
 def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
-    if result.kind == EXPERIMENT:
+    if result.kind == verdicts.EXPERIMENT:
         return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
     total = len(result.checks)
     counts = Counter(counted_outcomes(result.checks, result.causes))
-    fails = _counted(total, counts[FAILS], "fails", "fail")
-    undetermined = _counted(total, counts[CANNOT_TELL], CANNOT_TELL, CANNOT_TELL)
-    holds = _counted(total, counts[HOLDS], "holds", "hold")
-    body = {FAILS: fails, CANNOT_TELL: undetermined}.get(result.outcome, holds)
-    if result.outcome in (FAILS, IN_PART) and counts[CANNOT_TELL]:
-        body += f" and {counts[CANNOT_TELL]} cannot tell"
+    fails = _counted(total, counts[verdicts.FAILS], "fails", "fail")
+    undetermined = _counted(total, counts[verdicts.CANNOT_TELL], verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
+    holds = _counted(total, counts[verdicts.HOLDS], "holds", "hold")
+    body = {verdicts.FAILS: fails, verdicts.CANNOT_TELL: undetermined}.get(result.outcome, holds)
+    if result.outcome in (verdicts.FAILS, verdicts.IN_PART) and counts[verdicts.CANNOT_TELL]:
+        body += f" and {counts[verdicts.CANNOT_TELL]} cannot tell"
     claimed = superiority_words(result.checks)
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
-    rests = RESTS_ON[result.evidence]
+    rests = verdicts.RESTS_ON[result.evidence]
     return f"{rests[0].upper()}{rests[1:]}, {body}{'; ' if claimed else ''}{claimed}.{used}"
 
 
 def css_class(words: str) -> str:
-    """The CSS class of an outcome or a kind of evidence, e.g. ``holds-in-part``."""
+    """The CSS class of an outcome, e.g. ``holds-in-part``."""
     return words.replace(" ", "-")
 
 
 def verdict_badge(verdict: str, outcome: str) -> str:
     """A verdict as a small label: a mark, words and a colour."""
-    return f'<span class="verdict {css_class(outcome)}">{MARKS[outcome]} {verdict}</span>'
+    return f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
 
 
 def _listed(checks: Sequence[Check], reason: str) -> str:
@@ -102,7 +94,7 @@ def _listed(checks: Sequence[Check], reason: str) -> str:
 def _differences(result: Result) -> str:
     """The checks that fail as a list, by cause."""
     groups: dict[tuple[str, str], list[Check]] = {}
-    for check in result.with_outcome(FAILS):
+    for check in result.with_outcome(verdicts.FAILS):
         groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
     items = [
@@ -121,7 +113,7 @@ def exhibit_html(result: Result) -> str:
     box += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = _side_by_side(result) if result.checks else ""
     rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
-    if result.kind == EXPERIMENT:
+    if result.kind == verdicts.EXPERIMENT:
         rest = f"<p>Made with {escape(result.stand_in)}.</p>"
     label = "Checks and data" if table else "Data"
     folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
@@ -152,31 +144,26 @@ def _as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)
 
 
-def quote(exhibit_id: str) -> HTML:
-    """Show the paper's own words about an exhibit, with where they stand."""
+def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
     name = PAPERS[exhibit(exhibit_id).paper]
     items = [
         f"<blockquote>“… {_as_printed(words)} …” <footer>{name}, {escape(where)}</footer></blockquote>"
-        for where, words in quotations(exhibit_id)
+        for where, words in quoted
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
+
+
+def quote(exhibit_id: str) -> HTML:
+    """Show the paper's own words about an exhibit, with where they stand."""
+    return _quotes(exhibit_id, quotations(exhibit_id))
 
 
 def said(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit, the pieces from one place joined.
-
-    An ellipsis stands between pieces.
-    """
-    name = PAPERS[exhibit(exhibit_id).paper]
+    """Show the paper's words about an exhibit, the pieces from one place joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
         places.setdefault(where, []).append(words)
-    items = [
-        f"<blockquote>“… {_as_printed(' … '.join(pieces))} …” "
-        f"<footer>{name}, {escape(where)}</footer></blockquote>"
-        for where, pieces in places.items()
-    ]
-    return HTML(f'<div class="quotes">{"".join(items)}</div>')
+    return _quotes(exhibit_id, ((where, " … ".join(pieces)) for where, pieces in places.items()))
 
 
 def unbroken(words: str) -> str:
@@ -186,7 +173,7 @@ def unbroken(words: str) -> str:
 
 def marked(outcome: str) -> str:
     """An outcome with its mark, on one line."""
-    return f"{MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
+    return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
 def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:

@@ -26,16 +26,8 @@ _FILE = MANIFESTS / "headlines.yml"
 
 @dataclass(frozen=True)
 class Headline:
-    """A finding in a sentence or two, with ``{names}`` for what its page hands over.
-
-    Attributes
-    ----------
-    id : as the page names it.
-    notebook : the page.
-    anchor : the place on it.
-    text : Markdown.
-    needs : kinds of evidence on which it may be told.
-    """
+    """A finding in a sentence or two of Markdown, with ``{names}`` for what its page hands over; ``needs``
+    are the kinds of evidence on which it may be told."""
 
     id: str
     notebook: str
@@ -56,19 +48,8 @@ def headlines() -> dict[str, Headline]:
 def hand_over(
     run: Run, headline: str, *, evidence: str, holds: bool | None, texts: Mapping[str, str]
 ) -> None:
-    """Hand over the numbers of a headline.
-
-    Parameters
-    ----------
-    evidence : what they rest on.
-    holds : whether they bear the sentence out; None where they cannot tell.
-    texts : one for each name that the sentence asks for.
-
-    Raises
-    ------
-    ResultError
-        Where there is no such headline, it belongs to another page, or a name is missing.
-    """
+    """Hand over the numbers of a headline: what they rest on, whether they bear the sentence out (None where
+    they cannot tell), and a text for each name that the sentence asks for."""
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
         raise ResultError(f"headline {headline!r} is none of {run.notebook!r}", _FILE.name)

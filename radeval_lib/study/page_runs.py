@@ -1,12 +1,14 @@
-"""Runs of pages: what a run can do, and exhibits as objects that take checks, show and record themselves.
+"""Runs of pages: what a run can do, and exhibits as objects that take checks.
 
 Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from types import TracebackType
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,7 +18,6 @@ from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import checks, headlines, results, runs, superiority, verdicts
-from radeval_lib.study.cells import Value
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import exhibit_html
 from radeval_lib.study.results import Result
@@ -25,15 +26,11 @@ from radeval_lib.study.results import Result
 class PageRun(runs.Run):
     """One run of one page: a run that rebuilds exhibits."""
 
+    @contextmanager
     def exhibit(
-        self,
-        exhibit_id: str,
-        evidence: str,
-        stand_in: str = "",
-        *,
-        remaining: str | None = None,
-    ) -> OpenExhibit:
-        """An exhibit of this page, to be used in a ``with`` block that makes its checks.
+        self, exhibit_id: str, evidence: str, stand_in: str = "", *, remaining: str | None = None
+    ) -> Iterator[OpenExhibit]:
+        """An exhibit of this page, for a ``with`` block that makes its checks.
 
         At the end of the block the exhibit shows its verdict and its checks, and is recorded; where the block
         fails, nothing is.
@@ -53,7 +50,24 @@ class PageRun(runs.Run):
         LedgerError, ResultError
             Where the ledger has no such exhibit, or gives it to another page.
         """
-        return OpenExhibit(self, exhibit_id, evidence, stand_in, remaining)
+        results.check_owner(self, exhibit_id)
+        rebuilt = OpenExhibit(exhibit_id)
+        yield rebuilt
+        judged = verdicts.kind(evidence, stand_in) != verdicts.EXPERIMENT
+        if not judged and rebuilt.rebuilt is None and rebuilt.checks:
+            found = [(check.name, check.computed) for check in rebuilt.checks]
+            rebuilt.table(pd.DataFrame(found, columns=["what", "found"]))
+        left = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
+        rebuilt.result = results.record(
+            self,
+            exhibit_id,
+            evidence=evidence,
+            checks=rebuilt.checks if judged else (),
+            remaining=left if judged else "",
+            stand_in=stand_in,
+            table=rebuilt.rebuilt,
+        )
+        display(HTML(exhibit_html(rebuilt.result)))
 
     def experiment(self, exhibit_id: str, used: str, table: pd.DataFrame | None = None) -> None:
         """Record an exhibit that this study can only rebuild as an experiment of its own.
@@ -72,46 +86,14 @@ class PageRun(runs.Run):
         headlines.hand_over(self, name, evidence=evidence, holds=holds, texts=texts)
 
 
+@dataclass
 class OpenExhibit:
     """An exhibit while a page rebuilds it; made by :meth:`PageRun.exhibit`."""
 
-    def __init__(
-        self,
-        run: PageRun,
-        exhibit_id: str,
-        evidence: str,
-        stand_in: str = "",
-        remaining: str | None = None,
-    ) -> None:
-        results.check_owner(run, exhibit_id)
-        self.run, self.id, self.evidence = run, exhibit_id, evidence
-        self.stand_in = stand_in
-        self.remaining = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
-        self.checks: list[Check] = []
-        self.rebuilt: pd.DataFrame | None = None
-        self.result: Result | None = None
-
-    def __enter__(self) -> OpenExhibit:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            judged = verdicts.kind(self.evidence, self.stand_in) != verdicts.EXPERIMENT
-            if not judged and self.rebuilt is None and self.checks:
-                found = [(check.name, check.computed) for check in self.checks]
-                self.rebuilt = pd.DataFrame(found, columns=["what", "found"])
-            self.result = results.record(
-                self.run,
-                self.id,
-                evidence=self.evidence,
-                checks=self.checks if judged else (),
-                remaining=self.remaining if judged else "",
-                stand_in=self.stand_in,
-                table=self.rebuilt,
-            )
-            display(HTML(exhibit_html(self.result)))
+    id: str
+    checks: list[Check] = field(default_factory=list)
+    rebuilt: pd.DataFrame | None = None
+    result: Result | None = None
 
     def add(self, made: Check | Iterable[Check]) -> list[Check]:
         """Take checks that a function of the library made."""
@@ -119,17 +101,9 @@ class OpenExhibit:
         self.checks += new
         return new
 
-    def value(
-        self,
-        name: str,
-        printed: Printed | str,
-        computed: Estimate | float,
-        decimals: int | None = None,
-        *,
-        possible: tuple[float, float] | None = None,
-    ) -> Check:
+    def value(self, name: str, printed: Printed | str, computed: Estimate | float, **settings: Any) -> Check:
         """Check a printed number: :func:`radeval_lib.study.checks.check_value`."""
-        return self.add(checks.check_value(name, printed, computed, decimals, possible=possible))[0]
+        return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
     def states(self, name: str, claim: str, finding: str, holds: bool | None) -> Check:
         """Check a claim in words: :func:`radeval_lib.study.checks.check_statement`."""
@@ -150,22 +124,5 @@ class OpenExhibit:
         self.rebuilt = rebuilt
 
 
-def begin(
-    notebook: str,
-    *,
-    profile: str,
-    seed: int,
-    output_dir: str = "",
-    data_root: str = "",
-    **parameters: Value,
-) -> PageRun:
-    """Start the run of a page: :func:`radeval_lib.study.runs.begin_cell`, of a run that rebuilds exhibits."""
-    return runs.begin_cell(
-        notebook,
-        profile=profile,
-        seed=seed,
-        output_dir=output_dir,
-        data_root=data_root,
-        kind=PageRun,
-        **parameters,
-    )
+begin = partial(runs.begin_cell, kind=PageRun)
+"""Start the run of a page: :func:`radeval_lib.study.runs.begin_cell`, of a run that rebuilds exhibits."""

@@ -17,29 +17,19 @@ from IPython.display import HTML
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import paper as described
+from radeval_lib.study import verdicts
 from radeval_lib.study.display import CAUSE_WORDS, css_class, marked, verdict_badge
-from radeval_lib.study.verdicts import (
-    EVIDENCE,
-    FAILS,
-    MARKS,
-    NOT_ATTEMPTED,
-    OUTCOMES,
-    RESTS_ON,
-    VERDICTS,
-    outcome_of,
-)
 from radeval_lib.tables import table_html
 from radeval_lib.wording import joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
-CHANGES = ("conclusion", "result", "number", "wording")
-"""What a finding can change, the most consequential first."""
-CHANGES_WORDS = {
+CHANGES = {
     "conclusion": "a conclusion of the paper",
     "result": "a result",
     "number": "a number",
     "wording": "a wording",
 }
+"""What a finding can change, the most consequential first, and in words."""
 _NUMBERED = re.compile(r"(Table|Figure|Equation) \S+")
 
 
@@ -65,7 +55,7 @@ def _changes() -> dict[tuple[str, str], str]:
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     """The findings of an audit, each once, the most consequential first."""
-    failing = checks[checks["outcome"] == FAILS]
+    failing = checks[checks["outcome"] == verdicts.FAILS]
     known = _changes()
     keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
     found = []
@@ -73,12 +63,14 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
         first = rows.iloc[0]
         changes = known.get((str(paper), first["explanation"]), "number")
         found.append(PaperFinding(str(paper), first["explanation"], first["cause"], changes, rows))
-    return sorted(found, key=lambda one: (CHANGES.index(one.changes), one.cause != "paper", -len(one.checks)))
+    return sorted(
+        found, key=lambda one: (list(CHANGES).index(one.changes), one.cause != "paper", -len(one.checks))
+    )
 
 
 def _address(row: Any) -> str:
     """Where an exhibit stands: its place on its page, or the page where this build did not rebuild it."""
-    place = "" if row.verdict == NOT_ATTEMPTED else f"#{row.anchor}"
+    place = "" if row.verdict == verdicts.NOT_ATTEMPTED else f"#{row.anchor}"
     return f"{row.notebook}.html{place}"
 
 
@@ -89,7 +81,7 @@ def _place(row: Any, up: str) -> str:
 
 def not_attempted(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
-    rows = card[(card["notebook"] == notebook) & (card["verdict"] == NOT_ATTEMPTED)]
+    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_ATTEMPTED)]
     items = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
     return f'<p class="muted">Not attempted: {"; ".join(items)}.</p>' if items else ""
 
@@ -119,24 +111,13 @@ def link(notebook: str, anchor: str, words: str) -> str:
 
 
 def _tile(row: Any) -> str:
-    evidence = f", {RESTS_ON[row.evidence]}" if row.evidence else ""
+    evidence = f", {verdicts.RESTS_ON[row.evidence]}" if row.evidence else ""
     label = f"{row.label}: {row.title} ({row.verdict}{evidence})"
     return (
         f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{_address(row)}" '
         f'title="{escape(label)}" aria-label="{escape(row.paper)}, {escape(label)}">'
-        f"{MARKS[row.outcome]}</a></li>"
+        f"{verdicts.MARKS[row.outcome]}</a></li>"
     )
-
-
-def _tile_groups(rows: pd.DataFrame) -> str:
-    """The tiles of one paper, those with one verdict together behind its words."""
-    groups = []
-    for verdict in VERDICTS:
-        chosen = rows[rows["verdict"] == verdict]
-        if len(chosen):
-            items = "".join(_tile(row) for row in chosen.itertuples())
-            groups.append(f'<div class="tile-group"><span>{verdict}</span><ul>{items}</ul></div>')
-    return "".join(groups)
 
 
 def tiles(card: pd.DataFrame) -> HTML:
@@ -144,11 +125,15 @@ def tiles(card: pd.DataFrame) -> HTML:
 
     The verdict stands in words before its tiles, so that no legend is needed.
     """
-    rows = [
-        f'<div class="tile-row"><span>{escape(paper)}</span>'
-        f"<div>{_tile_groups(card[card['paper'] == paper])}</div></div>"
-        for paper in PAPERS.values()
-    ]
+    rows = []
+    for paper in PAPERS.values():
+        groups = card[card["paper"] == paper].groupby("verdict")
+        shown = "".join(
+            f'<div class="tile-group"><span>{verdict}</span>'
+            f"<ul>{''.join(map(_tile, chosen.itertuples()))}</ul></div>"
+            for verdict, chosen in sorted(groups, key=lambda group: verdicts.VERDICTS.index(group[0]))
+        )
+        rows.append(f'<div class="tile-row"><span>{escape(paper)}</span><div>{shown}</div></div>')
     label = "Every exhibit by paper and verdict"
     return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
 
@@ -156,13 +141,13 @@ def tiles(card: pd.DataFrame) -> HTML:
 def by_evidence(card: pd.DataFrame) -> pd.DataFrame:
     """Exhibits by paper and evidence (rows) and outcome there (columns); evidence of none is left out."""
     long = card.melt(
-        id_vars=["paper"], value_vars=list(EVIDENCE), var_name="evidence", value_name="verdict_there"
+        id_vars=["paper"], value_vars=list(verdicts.EVIDENCE), var_name="evidence", value_name="verdict_there"
     )
     long = long[long["verdict_there"] != ""]
-    long = long.assign(outcome=long["verdict_there"].map(outcome_of))
+    long = long.assign(outcome=long["verdict_there"].map(verdicts.outcome_of))
     counted = long.groupby(["paper", "evidence", "outcome"]).size().unstack(fill_value=0)
-    order = pd.MultiIndex.from_product([PAPERS.values(), EVIDENCE], names=["paper", "evidence"])
-    frame = counted.reindex(columns=list(OUTCOMES[:-1]), fill_value=0).reindex(order)
+    order = pd.MultiIndex.from_product([PAPERS.values(), verdicts.EVIDENCE], names=["paper", "evidence"])
+    frame = counted.reindex(columns=list(verdicts.OUTCOMES[:-1]), fill_value=0).reindex(order)
     return frame.dropna(how="all").astype(int).rename_axis(columns=None)
 
 
@@ -171,7 +156,7 @@ def _muted(words: str) -> str:
 
 
 def _verdict_cell(row: Any) -> str:
-    levels = [f"{level}: {getattr(row, level)}" for level in EVIDENCE if getattr(row, level)]
+    levels = [f"{level}: {getattr(row, level)}" for level in verdicts.EVIDENCE if getattr(row, level)]
     failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
     parts = [failing, f"{row.undetermined} cannot tell" if row.undetermined else ""]
     found = " and ".join(part for part in parts if part)
@@ -255,7 +240,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
             f"{escape(one.paper)}, {_where(one)}",
             escape(one.explanation) + _muted(_instance(one)),
             CAUSE_WORDS.get(one.cause, "not known"),
-            CHANGES_WORDS[one.changes] if one.explanation else "",
+            CHANGES[one.changes] if one.explanation else "",
         ]
         for one in ranked_findings(checks)
     ]

@@ -66,13 +66,8 @@ class Profile(BaseModel):
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """What a user types to run one notebook on a profile.
-
-    Parameters
-    ----------
-    notebook : path below ``notebooks/`` without the ending.
-    items : parameters of its own with their values.
-    """
+    """What a user types to run one notebook on a profile; ``items`` are parameters of its own with their
+    values."""
     given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
     return " ".join(
         ["radbook run", notebook, *(f"-p {name} {shlex.quote(str(value))}" for name, value in given)]
@@ -128,13 +123,7 @@ def _first(error: ValidationError) -> str:
 
 @cache
 def profile(name: str) -> Profile:
-    """The profile of that name.
-
-    Raises
-    ------
-    ProfileError
-        Where there is no such profile, or a key of it is unknown, missing or of the wrong type.
-    """
+    """The profile of that name."""
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:

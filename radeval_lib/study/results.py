@@ -68,12 +68,6 @@ def judge(
 
     A check that fails by a convention that the paper leaves open contradicts nothing: for the verdict it
     cannot tell.
-
-    Raises
-    ------
-    ResultError
-        Where the evidence is unknown, there is no check, an experiment of our own has one, or two checks have
-        one name.
     """
     if verdicts.kind(evidence, stand_in) == verdicts.EXPERIMENT:
         if checks:
@@ -101,11 +95,8 @@ def counted_outcomes(checks: Sequence[Check], causes: Mapping[str, tuple[str, st
 
 
 def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[str, tuple[str, str]]:
-    """The known cause of each failing check, by the check's name.
-
-    Source: ``discrepancies`` in the paper's ``paper.yml``; an entry holds on one kind of evidence, ``print``
-    unless it names another.
-    """
+    """The known cause of each failing check, by the check's name: of ``discrepancies`` in the paper's
+    ``paper.yml``, where an entry holds on one kind of evidence, ``print`` unless it names another."""
     known = [
         entry
         for entry in paper(exhibit_id.partition(".")[0]).get("discrepancies") or []
@@ -179,13 +170,7 @@ def _write(path: Path, result: Result) -> None:
 
 
 def read(path: Path) -> Result:
-    """A recorded result.
-
-    Raises
-    ------
-    ResultError
-        Where the file is cut short, was edited, or is of another format.
-    """
+    """A recorded result."""
     remedy = "Run `radbook build`: it makes the page and its results anew."
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -204,13 +189,7 @@ def read(path: Path) -> Result:
 
 
 def read_all(output_dir: Path) -> list[Result]:
-    """Every recorded result of a profile, in the ledger's order.
-
-    Raises
-    ------
-    ResultError
-        Where a file is damaged, or stands under a notebook that does not rebuild its exhibit.
-    """
+    """Every recorded result of a profile, in the ledger's order."""
     from radeval_lib.papers.exhibits import ledger
 
     results = []
@@ -229,12 +208,6 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def recorded(run: Run) -> list[Result]:
-    """What every page recorded, for a page that declares so.
-
-    Raises
-    ------
-    NotebookError
-        Where the notebook does not declare ``results: [all]``.
-    """
+    """What every page recorded, for a page that declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)

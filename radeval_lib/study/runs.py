@@ -35,36 +35,35 @@ from radeval_lib.study.profiles import Profile
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
 
-# How a sentence names a role, and what fills it.
+# How a sentence names a role.
 _NOUNS = {
     "ner_model": "recogniser",
     "ner_corpus": "annotated sentences",
     "summaries": "reports",
     "anatomy_summaries": "reports of the twelve pairs",
 }
-_WORDS = {roles.SYNTHETIC: "from the generator"}
-
-
-def _title(filler: str) -> str:
-    """The name of a data set as its manifest has it, or of a model."""
-    return _data_title(filler) or naming.title(filler)
 
 
 def _data_title(filler: str) -> str:
+    """The names of data sets as their manifests have them; empty where a filler is no data set."""
+    if filler == roles.SYNTHETIC:
+        return "the generator"
     parts = [roles.dataset_of(part) for part in filler.split("+")]
     known = [load_manifest(name).title.partition(":")[0] for name in parts if name in names()]
     return " and ".join(dict.fromkeys(known))
 
 
-def _filler_words(filler: str) -> str:
-    if filler.startswith(CELL_MODEL):
-        return "trained in this build"
-    title = _data_title(filler)
-    return _WORDS.get(filler) or (f"from {title}" if title else naming.title(filler))
+def _title(filler: str) -> str:
+    """The name of what fills a role: a data set, or a model."""
+    return _data_title(filler) or naming.title(filler)
 
 
 def _stood_in(role: str, filler: str) -> str:
-    words = f"{_NOUNS.get(role, role.replace('_', ' '))} {_filler_words(filler)}"
+    noun = _NOUNS.get(role, role.replace("_", " "))
+    if filler.startswith(CELL_MODEL):
+        return f"{noun} trained in this build"
+    title = _data_title(filler)
+    words = f"{noun} from {title}" if title else f"{noun} {naming.title(filler)}"
     # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
     return f"{words} with mean pooling" if role == "encoder" and is_packaged(filler) else words
 
@@ -127,13 +126,8 @@ class Run:
         StatementError
             Where it is a server, and no statement allows to send it what the data root holds.
         """
-        if role not in self.profile.models:
-            known = ", ".join(self.profile.models)
-            raise roles.RoleError(
-                f"profile {self.profile.name!r} fills no model role {role!r}", "", f"Model roles: {known}."
-            )
+        where = name = self._filler(role, "model role")
         self.require_declared("models", role)
-        where = name = self.profile.models[role]
         statements.require(restricted_in(self.data_root), name, self.data_root)
         if name.startswith(CELL_MODEL):
             cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
@@ -253,8 +247,7 @@ class Run:
 
     def source(self, role: str) -> str:
         """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
-        filler = self._filler(role)
-        return "the generator" if filler == roles.SYNTHETIC else _title(filler)
+        return _title(self._filler(role))
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> tuple[str, str]:
         """What an exhibit rests on that is rebuilt from data, perhaps with models.
@@ -291,13 +284,12 @@ class Run:
             if filled[role] != paper
         )
 
-    def _filler(self, role: str) -> str:
-        if role not in self.profile.roles:
-            known = ", ".join(self.profile.roles)
-            raise roles.RoleError(
-                f"profile {self.profile.name!r} fills no role {role!r}", "", f"Roles: {known}."
-            )
-        return self.profile.roles[role]
+    def _filler(self, role: str, what: str = "role") -> str:
+        filled = self.profile.roles if what == "role" else self.profile.models
+        if role not in filled:
+            wrong = f"profile {self.profile.name!r} fills no {what} {role!r}"
+            raise roles.RoleError(wrong, "", f"{what.capitalize()}s: {', '.join(filled)}.")
+        return filled[role]
 
     @property
     def results_dir(self) -> Path:

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.study import verdicts
 from radeval_lib.study.results import Result
-from radeval_lib.study.verdicts import (
-    CANNOT_TELL,
-    EVIDENCE,
-    EXPERIMENT,
-    FAILS,
-    KINDS,
-    NOT_ATTEMPTED,
-    STRENGTH,
-)
 
 
 def _rank(result: Result) -> tuple[int, int, bool, int]:
     """What a reader should look at first: what tells something; data before numbers before other data; and of
     printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
-    silent = {CANNOT_TELL: 1, EXPERIMENT: 2}.get(result.outcome, 0)
-    settled = result.kind != "numbers" or result.outcome != FAILS
-    return silent, KINDS.index(result.kind), settled, STRENGTH.index(result.evidence)
+    silent = {verdicts.CANNOT_TELL: 1, verdicts.EXPERIMENT: 2}.get(result.outcome, 0)
+    settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
+    return silent, verdicts.KINDS.index(result.kind), settled, verdicts.STRENGTH.index(result.evidence)
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
@@ -46,6 +39,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     for entry in ledger().values():
         levels = found.get(entry.id, {})
         best = min(levels.values(), key=_rank, default=None)
+        outcomes = Counter(check.outcome for result in levels.values() for check in result.checks)
         rows.append(
             {
                 "exhibit": entry.id,
@@ -56,14 +50,14 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
                 "needs": entry.would_need,
-                "verdict": best.verdict if best else NOT_ATTEMPTED,
-                "outcome": best.outcome if best else NOT_ATTEMPTED,
+                "verdict": best.verdict if best else verdicts.NOT_ATTEMPTED,
+                "outcome": best.outcome if best else verdicts.NOT_ATTEMPTED,
                 "evidence": best.evidence if best else "",
                 "remaining": best.remaining if best else "",
-                **{level: levels[level].verdict if level in levels else "" for level in EVIDENCE},
-                "checks": sum(len(result.checks) for result in levels.values()),
-                "failing": sum(len(result.with_outcome(FAILS)) for result in levels.values()),
-                "undetermined": sum(len(result.with_outcome(CANNOT_TELL)) for result in levels.values()),
+                **{level: levels[level].verdict if level in levels else "" for level in verdicts.EVIDENCE},
+                "checks": outcomes.total(),
+                "failing": outcomes[verdicts.FAILS],
+                "undetermined": outcomes[verdicts.CANNOT_TELL],
             }
         )
     return pd.DataFrame(rows)
@@ -80,39 +74,15 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         (empty unless it fails and is explained).
     """
     entries = ledger()
-    rows = []
-    for result in results:
-        entry = entries[result.exhibit]
-        for check in result.checks:
-            cause, why = result.causes.get(check.name, ("", ""))
-            rows.append(
-                {
-                    "exhibit": entry.id,
-                    "paper": PAPERS[entry.paper],
-                    "label": entry.label,
-                    "notebook": entry.notebook,
-                    "anchor": entry.anchor,
-                    "evidence": result.evidence,
-                    "check": check.name,
-                    "printed": check.printed,
-                    "follows": check.computed,
-                    "outcome": check.outcome,
-                    "cause": cause,
-                    "explanation": why,
-                }
-            )
-    columns = [
-        "exhibit",
-        "paper",
-        "label",
-        "notebook",
-        "anchor",
-        "evidence",
-        "check",
-        "printed",
-        "follows",
-        "outcome",
-        "cause",
-        "explanation",
+    rows = [
+        (
+            *(entry.id, PAPERS[entry.paper], entry.label, entry.notebook, entry.anchor, result.evidence),
+            *(check.name, check.printed, check.computed, check.outcome),
+            *result.causes.get(check.name, ("", "")),
+        )
+        for result in results
+        for entry in [entries[result.exhibit]]
+        for check in result.checks
     ]
-    return pd.DataFrame(rows, columns=columns)
+    columns = "exhibit paper label notebook anchor evidence check printed follows outcome cause explanation"
+    return pd.DataFrame(rows, columns=columns.split())

@@ -63,13 +63,8 @@ def kind(evidence: str, stand_in: str = "") -> str:
 
 
 def outcome(checks: Sequence[str], remaining: str = "") -> str:
-    """Whether what was checked holds: one of :data:`OUTCOMES`.
-
-    Parameters
-    ----------
-    checks : outcomes of the checks, each one of :data:`CHECK_OUTCOMES`.
-    remaining : what of the exhibit was not checked; empty if nothing.
-    """
+    """Whether what was checked holds, by the outcomes of checks and what of the exhibit was not checked: one
+    of :data:`OUTCOMES`."""
     if not checks:
         return NOT_ATTEMPTED
     if FAILS in checks:

@@ -33,11 +33,9 @@ def _below(folders: Iterable[str | Path]) -> tuple[str, ...]:
 
 
 def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
-    """From now on, refuse in this process to write outside ``places``; it cannot be taken back.
-
-    Besides these, a notebook may write temporary files, hidden folders of the user's home and folders that
-    the environment names for caches, devices, and compiled modules.
-    """
+    """From now on, refuse in this process to write outside ``places``, temporary files, hidden folders of the
+    user's home, folders that the environment names for caches, devices, and compiled modules. It cannot be
+    taken back."""
     caches = [value for name, value in os.environ.items() if _CACHE.search(name) and os.path.isabs(value)]
     places = list(places)
     # What is left whole or not at all is begun beside its place.

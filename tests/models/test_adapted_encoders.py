@@ -109,7 +109,7 @@ def test_the_loss_of_guessing_moves_the_encoder_and_saves_it_alone(tmp_path: Pat
 
 def test_first_pieces_alone_carry_labels() -> None:
     scheme = FirstPieceScheme(PACKAGED, ["X"])
-    row = scheme.example(["mild", "cardiomegaly"], [(1, 2, "X")])
+    row = scheme.encoded(["mild", "cardiomegaly"], [(1, 2, "X")])
     pieces = scheme.tokenizer.convert_ids_to_tokens(row["input_ids"])
     assert pieces[:3] == ["[CLS]", "mild", "card"]
     assert row["labels"][:3] == [IGNORED, 0, scheme.labels.index("B-X")]

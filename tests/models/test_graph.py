@@ -23,12 +23,14 @@ from radeval_lib.models.graph.model import (
     GraphModel,
     GraphSettings,
     WordGraph,
+    counts,
     gold_graph,
     joined_units,
+    tally,
     units,
     within,
 )
-from radeval_lib.models.graph.training import GraphTask, counts, model_of, tally, unit_records
+from radeval_lib.models.graph.training import model_of, unit_records
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles import load
@@ -84,7 +86,7 @@ def test_an_example_has_every_span_and_every_gold_pair() -> None:
     settings = GraphSettings(("A", "B"), ("r", "s"), max_width=2, **SMALL)
     model = GraphModel(TINY, settings)
     graph = WordGraph(((0, 1, "A"), (1, 3, "B"), (0, 3, "A")), ((1, 0, "s"), (0, 2, "r"), (0, 0, "r")))
-    example = model.example(["mild", "edema", "seen"], graph)
+    example = model.encoded(["mild", "edema", "seen"], graph)
     spans = [
         (start, start + width + 1) for start, width in zip(example["words"], example["widths"], strict=True)
     ]
@@ -102,8 +104,8 @@ def test_the_loss_by_hand() -> None:
         for value in (layer if name == "entity" else layer[-1]).parameters():
             torch.nn.init.zeros_(value)
     rows = [
-        model.example(["a", "b", "c", "d"], WordGraph(((0, 1, "A"), (3, 4, "B")), ((0, 1, "r"),))),
-        model.example(["a"], WordGraph()),
+        model.encoded(["a", "b", "c", "d"], WordGraph(((0, 1, "A"), (3, 4, "B")), ((0, 1, "r"),))),
+        model.encoded(["a"], WordGraph()),
     ]
     loss = float(model.module(**model.collate(rows))["loss"].detach())
     # Spans: 4 and 1. Pairs: two spans of the first text are paired, both ways; of the second text one, alone.
@@ -113,16 +115,15 @@ def test_the_loss_by_hand() -> None:
 
 def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: Path) -> None:
     model = model_of(TINY, corpus, seed=1, **SMALL)
-    task = GraphTask(model)
     train_set = unit_records(corpus[:40], "sentence")
-    before = task.measure(corpus[40:50])["f1"]
+    before = model.measure(corpus[40:50])["f1"]
     settings = TrainingSettings(
         learning_rate=4e-3, batch_size=16, epochs=5, device="cpu", seed=1, by_length=True, patience=9
     )
-    trained = train(task, train_set, corpus[40:50], settings)
+    trained = train(model, train_set, corpus[40:50], settings)
     assert trained.best["f1"] > max(0.3, before)
     assert trained.best["strict_f1"] <= trained.best["relation_f1"]
-    task.save(tmp_path)
+    model.save(tmp_path)
     assert not list(tmp_path.glob("*.bin"))
     words = [[str(token) for token in record.tokens] for record in corpus[50:55]]
     loaded = GraphModel.load(tmp_path, device="cpu")
@@ -138,7 +139,7 @@ def test_other_labels_are_learned_as_well() -> None:
     spatial = load("spatial_corpus", "synthetic", size=20, seed=3, root=None)
     model = model_of(TINY, spatial, max_width=12, unit="text", **SMALL)
     assert set(model.settings.entity_types) >= {"Indicator", "Trajector", "Landmark"}
-    example = GraphTask(model).example(spatial[0])
+    example = model.example(spatial[0])
     assert len(example["relations"]) == len(spatial[0].relations)
 
 
@@ -151,9 +152,7 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
         parts.append(radgraph.load(path, name))
     train_set, tested = parts
     model = model_of(TINY, [*train_set, *tested], unit="text", **SMALL)
-    trained = train(
-        GraphTask(model), train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2)
-    )
+    trained = train(model, train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))
     assert len(trained.history) == 1
     table = tally(model, tested)
     assert sorted(table["case"].unique()) == sorted(record.id for record in tested)

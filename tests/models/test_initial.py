@@ -37,7 +37,7 @@ def test_an_untrained_model_has_the_architecture_and_random_weights(tmp_path: Pa
 
 def test_a_model_after_graphs_starts_another_training(tmp_path: Path) -> None:
     graphs = load("graph_corpus", "synthetic", size=12, seed=1, root=None)
-    start = prepare(AFTER_GRAPHS + TINY, tmp_path, seed=1, graphs=graphs, epochs=1, device="cpu")
+    start = prepare(AFTER_GRAPHS + TINY, tmp_path, seed=1, graphs=graphs, device="cpu")
     assert len(IobScheme(start).labels) == 11  # the five types of RaTE-NER, not the graphs' four labels
     before, after = (Encoder(model, device="cpu").encode(["effusion"])[0] for model in (TINY, start))
     assert not np.allclose(before, after)

@@ -15,7 +15,7 @@ from radeval_lib.models.batching import buckets
 from radeval_lib.models.ner.entities import Counts, agreement, gold_spans, iob, plain_words, words_of
 from radeval_lib.models.ner.iob import IobScheme, IobTagger, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
-from radeval_lib.models.ner.training import TaggingTask, evaluate, open_tagger, scheme_of
+from radeval_lib.models.ner.training import open_tagger, scheme_of
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
@@ -80,7 +80,7 @@ def test_buckets_hold_every_position_once() -> None:
 
 def test_iob_scheme_labels_every_piece() -> None:
     scheme = IobScheme(TINY)
-    example = scheme.example(["pneumoperitoneum", "seen"], [(0, 1, "DISEASE")])
+    example = scheme.encoded(["pneumoperitoneum", "seen"], [(0, 1, "DISEASE")])
     names = [scheme.labels[label] for label in example["labels"][1:]]
     pieces = len(names) - 2
     assert pieces > 1
@@ -107,15 +107,15 @@ def test_labels_must_be_iob() -> None:
 def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     head = {"hidden": 64, "width_size": 16} if name == "span" else {}
     scheme = scheme_of(name, TINY, seed=1, **head)
-    before = evaluate(scheme, sentences[:80]).overall.f1
+    before = scheme.agreement(sentences[:80]).overall.f1
     rate, epochs = (5e-3, 7) if name == "span" else (2e-3, 3)
     settings = TrainingSettings(
         learning_rate=rate, batch_size=16, epochs=epochs, patience=9, device="cpu", seed=1
     )
-    trained = train(TaggingTask(scheme), sentences, sentences[:80], settings)
+    trained = train(scheme, sentences, sentences[:80], settings)
     assert trained.best["f1"] > max(before, 0.3)
     assert [row["epoch"] for row in trained.history] == list(range(1, epochs + 1))
-    assert evaluate(scheme, sentences[:80]).overall.f1 == trained.best["f1"]
+    assert scheme.agreement(sentences[:80]).overall.f1 == trained.best["f1"]
     scheme.save(tmp_path)
     assert not list(tmp_path.glob("*.bin"))
     tagger = open_tagger(tmp_path, decoding="standard", device="cpu")
@@ -131,7 +131,7 @@ def test_scheme_must_be_known() -> None:
 
 def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
     scheme = SpanScheme(TINY, SpanSettings(hidden=8, width_size=4))
-    example = scheme.example([f"w{i}" for i in range(10)], [(0, 8, "DISEASE"), (0, 9, "ANATOMY")])
+    example = scheme.encoded([f"w{i}" for i in range(10)], [(0, 8, "DISEASE"), (0, 9, "ANATOMY")])
     # widths 1 to 8 over 10 words: 10 + 9 + ... + 3 spans; the span of nine words is out of reach
     assert len(example["labels"]) == sum(range(3, 11)) == 52
     assert sum(label > 0 for label in example["labels"]) == 1

@@ -18,7 +18,6 @@ from radeval_lib.models import soundness
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.iob import IobScheme
-from radeval_lib.models.ner.training import TaggingTask
 from radeval_lib.models.pretrained import ModelError, fill
 from radeval_lib.models.summarizers import extractive
 from radeval_lib.models.summarizers.extractive import SentenceSelector
@@ -187,7 +186,7 @@ def test_a_training_from_old_names_of_norms_goes_on_with_all_that_it_learned(tmp
     (tmp_path / "model").mkdir()
     bert(tmp_path / "model")
 
-    class Stopped(TaggingTask):
+    class Stopped(IobScheme):
         measured = 0
 
         def measure(self, records: Any) -> dict[str, float]:
@@ -198,7 +197,7 @@ def test_a_training_from_old_names_of_norms_goes_on_with_all_that_it_learned(tmp
 
     def trained(folder: Path) -> Weights:
         torch.manual_seed(0)
-        task = Stopped(IobScheme(tmp_path / "model"))
+        task = Stopped(tmp_path / "model")
         settings = TrainingSettings(learning_rate=1e-2, batch_size=4, epochs=3, device="cpu")
         train(task, rows, rows, settings, folder=folder)
         return {name: value.clone() for name, value in task.module.state_dict().items()}

@@ -9,7 +9,7 @@ from radeval_lib import roles
 from radeval_lib.data.records import AnnotatedSentence, Document, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.models.graph.model import WordGraph, gold_graph
-from radeval_lib.models.graph.training import counts as graph_counts
+from radeval_lib.models.graph.model import counts as graph_counts
 from radeval_lib.pages.rales import tasks
 from radeval_lib.pages.rales.fitting import preferred
 from radeval_lib.pages.rales.tasks import IN, OUT, task_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.pipeline.figures import for_both_grounds
+from radeval_lib.pipeline.staging import for_both_grounds
 
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
 

@@ -52,7 +52,7 @@ def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Gra
     _, _, counted, _, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
-    assert not steps.has_expected_seconds(full, next(iter(full.cells)))
+    assert steps.expected_seconds(full, next(iter(full.cells))) is None
 
 
 def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
@@ -62,7 +62,7 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     _, _, counted, _, timed = outlook.outlook(full)
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
-    assert steps.has_expected_seconds(full, first)
+    assert steps.expected_seconds(full, first) == 1800
 
 
 def test_the_largest_encoder_tells_the_least_memory(full: Graph) -> None:

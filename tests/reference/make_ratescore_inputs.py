@@ -16,7 +16,7 @@ import torch
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizerFast
 
-from radeval_lib.models.ner.training import TaggingTask, scheme_of
+from radeval_lib.models.ner.training import scheme_of
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.ratescore.forms import FORMS
 from radeval_lib.roles.generated import ner_corpus
@@ -121,7 +121,7 @@ def main() -> None:
     tiny_encoder(init, [report.findings.text for report in reports])
     scheme = scheme_of("iob", init)
     settings = TrainingSettings(learning_rate=2e-3, batch_size=16, epochs=6, seed=0, device="cpu")
-    trained = train(TaggingTask(scheme), list(ner_corpus(600, 11)), list(ner_corpus(60, 12)), settings)
+    trained = train(scheme, list(ner_corpus(600, 11)), list(ner_corpus(60, 12)), settings)
     print("dev F1", round(trained.best["f1"], 3))
     scheme.save(HERE / "tiny_ner")
     for path in init.iterdir():

@@ -55,19 +55,19 @@ def _sentences(number: int) -> tuple[list[Any], list[Any]]:
 
 
 def recogniser(folder: Path, scheme: Any = "iob", **settings: Any) -> None:
-    from radeval_lib.models.ner.training import TaggingTask, scheme_of
+    from radeval_lib.models.ner.training import scheme_of
 
     learned, dev = _sentences(16)
-    _train(folder, TaggingTask(scheme_of(scheme, MODEL, seed=1)), learned[:60], dev[:20], **settings)
+    _train(folder, scheme_of(scheme, MODEL, seed=1), learned[:60], dev[:20], **settings)
 
 
 def graphs(folder: Path) -> None:
-    from radeval_lib.models.graph.training import GraphTask, model_of, unit_records
+    from radeval_lib.models.graph.training import model_of, unit_records
 
     rows = list(generated.graph_corpus(20, 1))
     model = model_of(MODEL, rows, seed=1, frozen_layers=1)
     records = unit_records(rows[:12], model.settings.unit)
-    _train(folder, GraphTask(model), records, rows[12:16], by_length=True)
+    _train(folder, model, records, rows[12:16], by_length=True)
 
 
 def encoder(folder: Path) -> None:

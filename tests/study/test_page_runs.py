@@ -42,10 +42,10 @@ def test_a_block_without_checks_is_refused(run: PageRun) -> None:
 
 
 def test_an_exhibit_of_another_page_is_refused_at_once(run: PageRun) -> None:
-    with pytest.raises(ResultError, match="belongs to notebook"):
-        run.exhibit("green.table1", "print")
-    with pytest.raises(LedgerError, match="unknown exhibit"):
-        run.exhibit("rales.table99", "print")
+    with pytest.raises(ResultError, match="belongs to notebook"), run.exhibit("green.table1", "print"):
+        pytest.fail("the block must not run")
+    with pytest.raises(LedgerError, match="unknown exhibit"), run.exhibit("rales.table99", "print"):
+        pytest.fail("the block must not run")
 
 
 def test_what_is_left_depends_on_the_evidence() -> None:

@@ -3,8 +3,7 @@
 import pytest
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.printed_numbers import quotations
-from radeval_lib.papers.texts import texts
+from radeval_lib.papers.printed_numbers import quotations, texts
 from radeval_lib.study.display import said
 
 

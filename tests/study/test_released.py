@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.released_numbers import released
+from radeval_lib.papers.printed_numbers import released
 
 
 def test_mimic_rrs_counts_follow_the_split_rule() -> None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+import pandas as pd
+
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, pack, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
-from radeval_lib.models.ner.entities import WordSpan
+from radeval_lib.models.ner.entities import WordSpan, plain_words
 from radeval_lib.models.ner.iob import fast_tokenizer
 from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
@@ -237,7 +239,10 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
 
 
 class GraphModel:
-    """The joint model over any encoder."""
+    """The joint model over any encoder, to be trained on annotated records (a
+    :class:`~radeval_lib.models.training.Task`)."""
+
+    new_layers = ("head.",)
 
     def __init__(self, init_model: str | Path, settings: GraphSettings) -> None:
         from transformers import AutoModel, AutoTokenizer
@@ -268,7 +273,17 @@ class GraphModel:
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
-    def example(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
+    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        return self.encoded(plain_words(record), gold_graph(record))
+
+    def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
+        """``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the mean of
+        the first two."""
+        sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
+        f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
+        return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
+
+    def encoded(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
         """A unit as the numbers that the module takes. Spans that the model cannot see, and their relations,
         are left out; of two entities with one span the last counts, of two relations of a pair likewise."""
         row = self._encoded([words])[0]
@@ -345,3 +360,69 @@ class GraphModel:
             if head != tail and links[head][tail]
         ]
         return WordGraph(tuple(entities), tuple(relations))
+
+
+PARTS = ("entity", "relation", "strict")
+"""What is counted: entities, relations, and relations whose ends must also have the right types."""
+
+
+def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+    """Counts of a model's predictions on annotated records.
+
+    Returns
+    -------
+    DataFrame
+        One row a record, part and label, zeros included: ``case`` (the record's id), ``group``, ``part``
+        (:data:`PARTS`), ``label``, ``matched``, ``predicted``, ``gold``, and ``unseen``, gold entities that
+        are wider than the model's spans and not among ``gold``.
+    """
+    predicted = model.predict([plain_words(record) for record in records])
+    s = model.settings
+    rows = [
+        {"case": record.id, "group": record.group, **row}
+        for record, found in zip(records, predicted, strict=True)
+        for row in counts(gold_graph(record), found, s.entity_types, s.relation_types, s.max_width)
+    ]
+    return pd.DataFrame(rows)
+
+
+def counts(
+    gold: WordGraph,
+    predicted: WordGraph,
+    entity_types: Sequence[str],
+    relation_types: Sequence[str],
+    max_width: int,
+) -> list[dict[str, Any]]:
+    """Counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
+    ``dygie/training``).
+
+    An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
+    out, which helps recall; it is counted as ``unseen``. A relation is right if the borders of its head and
+    its tail, its direction and its label are; types of the ends do not matter, except for ``strict`` (PURE's
+    Rel+). A span has one type and an ordered pair one relation: of several the last counts. Gold relations
+    are all counted.
+    """
+    truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
+    links, found = (_links(graph) for graph in (gold, predicted))
+    seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
+    right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
+    linked = {pair: kind for pair, kind in found.items() if links.get(pair) == kind}
+    strict = {pair: kind for pair, kind in linked.items() if all(guess[end] == truth[end] for end in pair)}
+    wide = {span: kind for span, kind in truth.items() if span not in seen}
+    parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
+        ("entity", entity_types, (right, guess, seen, wide)),
+        ("relation", relation_types, (linked, found, links, {})),
+        ("strict", relation_types, (strict, found, links, {})),
+    ]
+    columns = ("matched", "predicted", "gold", "unseen")
+    return [
+        {"part": part, "label": label}
+        | {name: list(one.values()).count(label) for name, one in zip(columns, sets, strict=True)}
+        for part, labels, sets in parts
+        for label in labels
+    ]
+
+
+def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
+    ends = [(start, end) for start, end, _ in graph.entities]
+    return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}

@@ -60,8 +60,6 @@ class EndpointJudge:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             wrong = f"{self.url!r} is no http address"
             raise JudgeError(wrong, "endpoint", "For example http://127.0.0.1:8000/v1.")
-        if self.concurrency < 1 or self.tries < 1 or self.timeout <= 0 or self.max_tokens < 1:
-            raise JudgeError("concurrency, tries, timeout and max_tokens must be positive", "endpoint")
         if not _is_here(parts.hostname) and self.send_to != parts.hostname:
             wrong = f"{parts.hostname} is another machine, and reports are not sent there"
             remedy = f"If these reports may leave this machine, say send_to={parts.hostname!r}."

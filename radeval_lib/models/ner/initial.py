@@ -18,7 +18,6 @@ def prepare(
     seed: int,
     graphs: Sequence[AnnotatedSentence] = (),
     texts: Iterable[str] = (),
-    epochs: int = 2,
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
@@ -31,7 +30,7 @@ def prepare(
     seed : of random weights, and of the training on graphs.
     graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
     texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
-    epochs, device : of that training.
+    device : of that training.
     unfinished : where that training keeps its last checkpoint.
 
     Raises
@@ -51,15 +50,15 @@ def prepare(
     import torch
 
     from radeval_lib.models.ner.iob import IobScheme
-    from radeval_lib.models.ner.training import TaggingTask
     from radeval_lib.models.training import TrainingSettings, train
 
     torch.manual_seed(seed)
     scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
     dev = [row for row in graphs if row.split == "dev"]
-    rates = {"learning_rate": 3e-4, "head_learning_rate": 2e-3, "batch_size": 8}
-    settings = TrainingSettings(**rates, epochs=epochs, seed=seed, device=device)  # type: ignore[arg-type]
+    settings = TrainingSettings(
+        learning_rate=3e-4, head_learning_rate=2e-3, batch_size=8, epochs=2, seed=seed, device=device
+    )
     train_set = [row for row in graphs if row.split == "train"]
-    train(TaggingTask(scheme), train_set, dev, settings, folder=unfinished)
+    train(scheme, train_set, dev, settings, folder=unfinished)
     scheme.save(where)
     return str(where)

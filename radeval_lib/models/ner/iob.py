@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
+from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.models.batching import (
     IGNORED,
-    batch_size_for,
     in_batches,
     of_distinct,
     pack,
@@ -20,7 +20,16 @@ from radeval_lib.models.batching import (
     stacked,
 )
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.ner.entities import Decoding, WordSpan, decode, decode_standard
+from radeval_lib.models.ner.entities import (
+    Decoding,
+    EntityAgreement,
+    WordSpan,
+    agreement,
+    decode,
+    decode_standard,
+    gold_spans,
+    plain_words,
+)
 from radeval_lib.models.pretrained import ModelError, device_of, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
@@ -28,26 +37,42 @@ if TYPE_CHECKING:
     import torch
 
 
-class Scheme(Protocol):
-    """A tagging scheme: a module to train and how it sees a sentence."""
+class Scheme:
+    """A tagging scheme, to be trained on annotated sentences (a :class:`~radeval_lib.models.training.Task`);
+    strict span F1, ``f1``, chooses the epoch."""
 
-    module: torch.nn.Module
+    new_layers = ("head.", "classifier.")
+    module: Any
 
-    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         """A sentence as the numbers that the module takes; words beyond its reach are cut."""
-        ...
+        raise NotImplementedError
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """A padded batch."""
-        ...
+        raise NotImplementedError
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """The entities of sentences that are given as words."""
-        ...
+        raise NotImplementedError
 
     def save(self, folder: str | Path) -> None:
         """Write safetensors weights, configuration and tokenizer."""
-        ...
+        raise NotImplementedError
+
+    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        return self.encoded(plain_words(record), gold_spans(record))
+
+    def agreement(self, records: Sequence[AnnotatedSentence]) -> EntityAgreement:
+        """Strict agreement with annotated sentences, whole and by type."""
+        words = list(map(plain_words, records))
+        return agreement(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
+
+    def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
+        """Micro F1, precision and recall of strict spans, and accuracy of words' labels."""
+        found = self.agreement(records)
+        measures = {name: float(getattr(found.overall, name)) for name in ("f1", "precision", "recall")}
+        return {**measures, "accuracy": found.accuracy}
 
 
 MAX_TOKENS = 512
@@ -62,14 +87,7 @@ class IobTagger:
     Sentences that the tokenizer makes the same tokens of are tagged once.
     """
 
-    def __init__(
-        self,
-        model: str | Path,
-        *,
-        decoding: Decoding = "released",
-        device: str = "auto",
-        batch_tokens: int | None = None,
-    ) -> None:
+    def __init__(self, model: str | Path, *, decoding: Decoding = "released", device: str = "auto") -> None:
         if decoding not in get_args(Decoding):
             choices = ", ".join(get_args(Decoding))
             raise ModelError(f"unknown decoding {decoding!r}", "ner_model", f"Choices: {choices}.")
@@ -77,7 +95,6 @@ class IobTagger:
 
         self.name, self.decoding = str(model), decoding
         self.device = device_of(device)
-        self.batch_tokens = batch_tokens or batch_size_for(self.device)
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
@@ -126,7 +143,7 @@ class IobTagger:
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
-        rows = in_batches(self.model, list(map(len, sequences)), best, self.batch_tokens)
+        rows = in_batches(self.model, list(map(len, sequences)), best)
         return map(self._entities, sequences, rows)
 
 
@@ -141,7 +158,7 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
-class IobScheme:
+class IobScheme(Scheme):
     """A token classifier over any encoder.
 
     Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
@@ -157,7 +174,7 @@ class IobScheme:
         config = labelled(self.labels)
         self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_TAGGER, **config)
 
-    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         encoded = self._encoded([words])[0]
         labels = ["O"] * len(words)
         for start, end, kind in spans:

@@ -23,7 +23,7 @@ from radeval_lib.models.encoders import (
     well_formed,
 )
 from radeval_lib.models.ner.entities import WordSpan, words_of
-from radeval_lib.models.ner.iob import fast_tokenizer
+from radeval_lib.models.ner.iob import Scheme, fast_tokenizer
 from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
 
@@ -102,7 +102,7 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
     return SpanModule()
 
 
-class SpanScheme:
+class SpanScheme(Scheme):
     """The span scheme over any encoder."""
 
     def __init__(self, init_model: str | Path, settings: SpanSettings | None = None) -> None:
@@ -126,7 +126,7 @@ class SpanScheme:
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
-    def example(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
         ids, places = encode_words(self.tokenizer, [words])[0]
         candidates = candidate_spans(len(places), self.settings.max_width)
@@ -145,7 +145,7 @@ class SpanScheme:
         return batch
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        examples = [self.example(sentence, ()) for sentence in sentences if len(sentence)]
+        examples = [self.encoded(sentence, ()) for sentence in sentences if len(sentence)]
 
         def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = self.collate([examples[index] for index in batch])

@@ -79,7 +79,7 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
     split = sentences(findings)
     chosen: list[int] = []
     best = -1.0
-    while len(chosen) < _positive(most, "oracle"):
+    while len(chosen) < most:
         left = [index for index in range(len(split)) if index not in chosen]
         extracts = [" ".join(split[index] for index in sorted([*chosen, one])) for one in left]
         if not extracts:
@@ -93,11 +93,11 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
     return sorted(chosen)
 
 
-def oracle(findings: Sequence[str], impressions: Sequence[str], most: int = 4) -> list[str]:
+def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
     """The best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads the
     answer."""
     return [
-        " ".join(sentences(text)[index] for index in oracle_sentences(text, impression, most))
+        " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
         for text, impression in zip(checked(findings, "oracle"), impressions, strict=True)
     ]
 
@@ -122,9 +122,7 @@ class SentenceSelector:
         self.coefficients: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self.intercept, self.threshold = 0.0, 0.5
 
-    def fit(
-        self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair], *, strength: float = 1.0
-    ) -> SentenceSelector:
+    def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
         """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
@@ -139,7 +137,7 @@ class SentenceSelector:
         if len(set(labels)) < 2:
             raise ModelError("every sentence is kept, or none", self.name, "Give reports of more sentences.")
         scaler = StandardScaler().fit(features)
-        fitted = LogisticRegression(C=1 / strength, max_iter=500, class_weight="balanced")
+        fitted = LogisticRegression(max_iter=500, class_weight="balanced")
         fitted.fit(scaler.transform(features), labels)
         weights = fitted.coef_[0] / scaler.scale_
         self.coefficients = weights.astype(np.float32)

@@ -18,8 +18,7 @@ from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, Span, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
-from radeval_lib.papers.printed_numbers import printed, quoted, wide
-from radeval_lib.papers.released_numbers import released
+from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.papers.rounding import f1
 from radeval_lib.stats import calibration
 

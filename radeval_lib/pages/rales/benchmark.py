@@ -26,8 +26,7 @@ from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import task_of
-from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.papers.released_numbers import released
+from radeval_lib.papers.printed_numbers import printed, released
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run

@@ -16,7 +16,7 @@ from radeval_lib.pages.rales.printed_scores import SETTINGS, models
 from radeval_lib.papers.printed_numbers import paper as paper
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.printed_numbers import quotations as quotations
-from radeval_lib.papers.released_numbers import released as released
+from radeval_lib.papers.printed_numbers import released as released
 from radeval_lib.stats.printed import counts_that_print as counts_that_print
 from radeval_lib.stats.printed import predictions_that_print
 from radeval_lib.study.checks import Check, check_statement

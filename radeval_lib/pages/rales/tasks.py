@@ -19,10 +19,10 @@ from radeval_lib.data.records import AnnotatedSentence, Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.models.classifiers import TextClassifier
-from radeval_lib.models.graph.training import GraphTask, model_of, tally, unit_records
+from radeval_lib.models.graph.model import GraphModel, tally
+from radeval_lib.models.graph.training import model_of, unit_records
 from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
 from radeval_lib.models.ner.iob import FirstPieceScheme
-from radeval_lib.models.ner.training import TaggingTask
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
@@ -123,13 +123,13 @@ class GraphBenchmark(BenchmarkTask):
     def stratum(self, record: AnnotatedSentence) -> str:
         return _rarest([entity.label for entity in record.entities])
 
-    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphTask:
-        return GraphTask(model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed))
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
+        return model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         return unit_records(records, "sentence")
 
-    def counts(self, fitted: GraphTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+    def counts(self, fitted: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
         return _graph_counts(fitted, records, ("entity", "relation"))
 
 
@@ -151,10 +151,10 @@ class SpatialBenchmark(BenchmarkTask):
     def stratum(self, record: AnnotatedSentence) -> str:
         return _rarest([relation.label for relation in record.relations])
 
-    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphTask:
-        return GraphTask(model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed))
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
+        return model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed)
 
-    def counts(self, fitted: GraphTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+    def counts(self, fitted: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
         return _graph_counts(fitted, records, ("relation",))
 
 
@@ -175,14 +175,14 @@ class TaggingBenchmark(BenchmarkTask):
         """Types of entities, in upper case."""
         return sorted({kind for part in _rows(parts) for row in part for *_, kind in gold_spans(row)})
 
-    def start(self, init_model: str | Path, parts: Parts, seed: int) -> TaggingTask:
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
         import torch
 
         torch.manual_seed(seed)
-        return TaggingTask(FirstPieceScheme(init_model, self.labels(parts)))
+        return FirstPieceScheme(init_model, self.labels(parts))
 
-    def counts(self, fitted: TaggingTask, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-        return tagging_counts(records, fitted.scheme.predict([plain_words(row) for row in records]))
+    def counts(self, fitted: FirstPieceScheme, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+        return tagging_counts(records, fitted.predict([plain_words(row) for row in records]))
 
 
 class GraphTaggingBenchmark(TaggingBenchmark):
@@ -258,10 +258,10 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
 
 
 def _graph_counts(
-    fitted: GraphTask, records: Sequence[AnnotatedSentence], parts: Sequence[str]
+    fitted: GraphModel, records: Sequence[AnnotatedSentence], parts: Sequence[str]
 ) -> pd.DataFrame:
     report = {row.id: row.report for row in records}
-    table = tally(fitted.model, records)
+    table = tally(fitted, records)
     table = table[table["part"].isin(parts)]
     named = table.assign(
         case=table["case"].map(report), domain=table["group"].where(table["group"] != "", "")

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.papers.printed_numbers import Printed, quoted
-from radeval_lib.papers.texts import texts
+from radeval_lib.papers.printed_numbers import Printed, quoted, texts
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval

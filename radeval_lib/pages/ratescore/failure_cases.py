@@ -8,7 +8,7 @@ import pandas as pd
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import sentence_bleu
 from radeval_lib.metrics.ratescore import Scorer
-from radeval_lib.papers.texts import texts
+from radeval_lib.papers.printed_numbers import texts
 from radeval_lib.stats.tokens import rouge_l, words
 from radeval_lib.study.checks import Check, check_statement
 

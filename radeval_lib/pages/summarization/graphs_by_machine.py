@@ -29,7 +29,7 @@ from radeval_lib.metrics.radgraph import (
     triplets,
 )
 from radeval_lib.models.graph.extraction import Extractor
-from radeval_lib.models.graph.training import PARTS
+from radeval_lib.models.graph.model import PARTS
 from radeval_lib.stats.resampling import intervals, micro
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair

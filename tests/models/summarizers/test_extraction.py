@@ -65,7 +65,7 @@ def test_lead_takes_the_first_sentences() -> None:
 def test_the_oracle_takes_what_raises_rouge_and_stops() -> None:
     assert oracle_sentences(TEXT, "large effusion, no pneumothorax") == [1, 2]
     assert oracle_sentences(TEXT, "nothing of this") == [0]  # nothing helps: one sentence all the same
-    assert oracle([TEXT], ["large effusion"], most=1) == ["There is a large effusion."]
+    assert oracle([TEXT], ["large effusion"]) == ["There is a large effusion."]
 
 
 def test_rouge_l_equals_its_definition_where_stemming_changes_nothing() -> None:

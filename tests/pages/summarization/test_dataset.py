@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from radeval_lib.pages.summarization.dataset import PairLists, check_numbers_of_kinds, listed
-from radeval_lib.papers.released_numbers import released
+from radeval_lib.papers.printed_numbers import released
 
 LISTS = PairLists(
     ["CT Head", "CT Chest"], ["MR Head", "MR Pelvis"], ["CT Head", "CT Chest", "MR Head"], ["MR Pelvis"]
