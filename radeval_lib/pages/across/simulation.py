@@ -26,7 +26,6 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.pages.across.closeness import Closeness
 from radeval_lib.pages.across.closeness import measure as measure
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
@@ -149,10 +148,8 @@ def with_facts(
         for title, metric in metrics.items()
         if metric.name in which_judge.WORDS
     }
-    drawn = resample(
-        scores, np.array([one.f1 for one in records]), groups=np.array([one.case for one in records]),
-        kind="spearman", resamples=run.profile.resamples, rng=run.rng(f"{world} facts"),
-    )  # fmt: skip
+    facts, cases = [one.f1 for one in records], [one.case for one in records]
+    drawn = which_judge.drawn(pd.DataFrame(scores), facts, cases, "spearman", run=run, name=f"{world} facts")
     return _table("facts", drawn.intervals().set_index("metric")["value"], drawn.draws)
 
 
@@ -238,12 +235,7 @@ def side_by_side(both: Both) -> pd.DataFrame:
 def draw_lengths(close: Closeness) -> None:
     """Percentiles of lengths, Open-i across and the generator up."""
     _, axes = plots.panels(1, 3)
-    titles = {
-        "words a sentence": "sentence_words",
-        "words a report": "report_words",
-        "sentences a report": "report_sentences",
-    }
-    for axis, (title, measured) in zip(axes, titles.items(), strict=True):
+    for axis, (title, real) in zip(axes, close.real.lengths.items(), strict=True):
         axis.set(title=title, xlabel="Open-i", ylabel="generator" if axis is axes[0] else "")
-        axis.plot(getattr(close.real, measured), getattr(close.generated, measured), marker="o")
+        axis.plot(real, close.generated.lengths[title], marker="o")
         axis.axline((0, 0), slope=1, color="grey", linestyle=":")

@@ -7,11 +7,10 @@ the pretraining keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from radeval_lib.models import catalog, naming
-from radeval_lib.models.derived import shallow, trimmed, untrained
+from radeval_lib.models.derived import shallow, untrained
 from radeval_lib.models.pretrained import ModelError
 
 SHALLOW = "shallow:"
@@ -30,19 +29,6 @@ def title(name: str, layers: int) -> str:
     return described.get(name, naming.title(name))
 
 
-def stand_in(encoder: str, papers: str, data: str) -> str:
-    """What stands in for a paper's encoder and data; empty where nothing does.
-
-    Parameters
-    ----------
-    encoder, papers : titles of the encoder used and of the paper's.
-    data : what stands in for its data, as :meth:`radeval_lib.study.runs.Run.stand_in` has it.
-    """
-    return "; ".join(
-        [*([f"{encoder}, not {papers}"] if encoder != papers else []), *([data] if data else [])]
-    )
-
-
 def resolve(name: str, *, layers: int, seed: int, folder: Path, in_domain: str = "") -> str:
     """Folder or hub name of an encoder."""
     if name == IN_DOMAIN:
@@ -55,8 +41,3 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path, in_domain: str =
     if name.startswith(SHALLOW):
         return shallow(name.removeprefix(SHALLOW), layers, folder)
     return name
-
-
-def prepared(where: str, texts: Iterable[str], folder: Path, *, trim: bool) -> str:
-    """The encoder as it is trained: trimmed to the pieces of ``texts`` where the profile says so."""
-    return trimmed(where, texts, folder) if trim else where
