@@ -50,24 +50,13 @@ class Both:
 def both_worlds(run: Run) -> Both:
     """Everything that is compared."""
     metrics = run.all_metrics()
-    real, made = (
-        pd.concat(
-            [
-                graded(metrics, source("rated_pairs"), run, world),
-                with_facts(metrics, source("fact_ratings"), run, world),
-            ]
-        )
-        for world, source in (("real", run.load), ("generated", partial(simulated, run)))
-    )
-    fitted = pd.DataFrame(
-        {
-            "real": pd.concat([counted(run.load("error_counts")), written(run.load("reports"))]),
-            "generated": pd.concat(
-                [counted(simulated(run, "error_counts")), written(simulated(run, "reports"))]
-            ),
-        }
-    )
-    return Both(real, made, fitted)
+    rated, fitted = [], {}
+    for world, source in (("real", run.load), ("generated", partial(simulated, run))):
+        pairs, facts = source("rated_pairs"), source("fact_ratings")
+        rated.append(pd.concat([graded(metrics, pairs, run, world), with_facts(metrics, facts, run, world)]))
+        fitted[world] = pd.concat([counted(source("error_counts")), written(source("reports"))])
+    real, made = rated
+    return Both(real, made, pd.DataFrame(fitted))
 
 
 def simulated(run: Run, role: str) -> list[Any]:
@@ -167,35 +156,25 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
         the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
         in both worlds) and ``alike`` (of these, in the same order).
     """
-    pairs = _paired(real, made)
     rows = {}
     for what, ours in real.groupby("what", sort=False):
-        true = ours.set_index("metric")["value"].drop(index=which_judge.PERSON, errors="ignore")
-        guess = made[made["what"] == what].set_index("metric").loc[true.index, "value"]
-        here = pairs[pairs["what"] == what]
+        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
+        guess = made[made["what"] == what].set_index("metric").loc[true.index]
+        pairs = list(combinations(true.index, 2))
+        (leads, p), (guessed, p_guessed) = (
+            np.transpose([_lead(side, *pair) for pair in pairs]) for side in (true, guess)
+        )
+        same, decided = leads * guessed > 0, holm(p_guessed) < LEVEL
+        both = decided & (holm(p) < LEVEL)
         rows[what] = {
-            "spearman": spearmanr(true, guess).statistic,
-            "comparisons": len(here),
-            "decided": int(here["decided"].sum()),
-            "agree": int((here["decided"] & here["same"]).sum()),
-            "both": int((here["decided"] & here["real"]).sum()),
-            "alike": int((here["decided"] & here["real"] & here["same"]).sum()),
+            "spearman": spearmanr(true["value"], guess["value"]).statistic,
+            "comparisons": len(pairs),
+            "decided": decided.sum(),
+            "agree": (decided & same).sum(),
+            "both": both.sum(),
+            "alike": (both & same).sum(),
         }
     return pd.DataFrame([*rows.values()], index=list(rows))
-
-
-def _paired(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
-    """One row a comparison: ``what``, whether each world decides it (``real``, ``decided``), and ``same``."""
-    rows = []
-    for what, ours in real.groupby("what", sort=False):
-        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
-        guess = made[made["what"] == what].set_index("metric")
-        for one, other in combinations(true.index, 2):
-            (in_true, p_true), (in_guess, p_guess) = (_lead(side, one, other) for side in (true, guess))
-            rows.append((what, p_true, p_guess, in_true * in_guess > 0))
-    pairs = pd.DataFrame(rows, columns=["what", "p_real", "p_made", "same"])
-    corrected = pairs.groupby("what")[["p_real", "p_made"]].transform(holm)
-    return pairs.assign(real=corrected["p_real"] < LEVEL, decided=corrected["p_made"] < LEVEL)
 
 
 def _lead(side: pd.DataFrame, one: str, other: str) -> tuple[float, float]:

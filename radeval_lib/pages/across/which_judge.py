@@ -127,8 +127,9 @@ def cases_of_differences(pairs: pd.DataFrame) -> list[int]:
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
     """A table of :func:`agreement` as the page shows it."""
-    shown = table[["value", "low", "high", "below", "below_low", "below_high", "all"]].copy()
-    shown.loc[PERSON, ["below", "below_low", "below_high"]] = np.nan
+    gaps = ["below", "below_low", "below_high"]
+    shown = table[["value", "low", "high", *gaps, "all"]].copy()
+    shown.loc[PERSON, gaps] = np.nan
     names = ["τ_b", "low", "high", "gap to one grader", "low ", "high ", "with the mean of all"]
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
@@ -136,15 +137,11 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
 def with_others(
     frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> tuple[pd.Series, FloatArray]:
-    """Correlation of every metric, and last of one rater, with the mean grade of the other raters.
+    """Correlation of every metric, and last of one rater, with the mean grade of the other raters, and its
+    draws, of shape (metrics and the rater, resamples).
 
     Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
     cases, so that differences are too.
-
-    Returns
-    -------
-    tuple
-        The coefficients, and their draws of shape (metrics and the rater, resamples).
     """
     found = [
         drawn(
