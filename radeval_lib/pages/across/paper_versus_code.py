@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,17 +74,8 @@ class Contrasts(list[Contrast]):
 
     def table(self) -> pd.DataFrame:
         """One contrast a row; ``share of range`` is NaN for counts."""
-        return pd.DataFrame(
-            {
-                "whose": one.whose,
-                "difference": one.difference,
-                "quantity": one.quantity,
-                "stated": f"{one.shown(one.stated)} ({one.basis})",
-                "by the code": one.shown(one.released),
-                "share of range": one.share,
-            }
-            for one in self
-        )
+        rows = [(one.whose, one.difference, one.share) for one in self]
+        return pd.DataFrame(rows, columns=["whose", "difference", "share of range"])
 
 
 def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
@@ -95,31 +86,33 @@ def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **w
 
 
 def _ratescore(
-    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", **changes: str
+    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", /, **changes: str
 ) -> float:
     scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
     return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
 
 
+def _scores(
+    pairs: Mapping[str, tuple[_Typed, _Typed, Any]], option: str, rules: Mapping[str, str]
+) -> pd.DataFrame:
+    """RaTEScore of pairs of entities with either set of weights (rows), by how an option is set (columns)."""
+    rows = {
+        f"{name}, {weights}": {
+            column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
+        }
+        for name, pair in pairs.items()
+        for weights in ("long", "short")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
 def mismatch_penalty() -> _Shown:
     """RaTEScore of one entity pair where every mismatch of types is punished, and where the code does."""
-    rules = {"paper": "any_mismatch", "code": "cross_polarity"}
-    frame = pd.DataFrame(
-        {
-            f"disease v {kind}, {weights}": {
-                by: _ratescore(
-                    [("pneumonia", "DISEASE")],
-                    [("consolidation", kind.upper())],
-                    [[0.8]],
-                    weights,
-                    penalty=rule,
-                )
-                for by, rule in rules.items()
-            }
-            for kind in ("abnormality", "non-disease", "disease")
-            for weights in ("long", "short")
-        }
-    ).T
+    pairs = {
+        f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
+        for kind in ("abnormality", "non-disease", "disease")
+    }
+    frame = _scores(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
     return frame, _contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
 
 
@@ -210,49 +203,33 @@ def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
     for rate in (0.0, 0.01, 0.02, 0.05, 0.10):
         drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
         read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
-        rows.append(
-            {
-                "labels replaced": rate,
-                "strings read differently": np.mean([usual != found for usual, found in read]),
-                "usual entities missing": sum(len(usual - found) for usual, found in read)
-                / sum(len(usual) for usual, _ in read),
-            }
-        )
-    frame = pd.DataFrame(rows)
+        lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
+        rows.append((rate, np.mean([usual != found for usual, found in read]), lost))
+    columns = ["labels replaced", "strings read differently", "usual entities missing"]
+    frame = pd.DataFrame(rows, columns=columns)
     rate, _, missing = frame.iloc[-2]
     return frame, _contrast("label_noise", (1.0, 1 - missing), rate=rate)
 
 
 def orientation() -> _Shown:
     """RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+    pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
-    frame = pd.DataFrame(
-        {
-            f"{name}, {weights}": {
-                reading: _ratescore(*pair, weights, orientation=rule) for reading, rule in readings.items()
-            }
-            for name, pair in {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}.items()
-            for weights in ("long", "short")
-        }
-    ).T
+    frame = _scores(pairs, "orientation", readings)
     return frame, _contrast("orientation", frame.loc["matches not mutual, short"])
 
 
 def example_a1() -> _Shown:
     """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
-    table = printed("ratescore.example_a1")
-    scores = table[table["quantity"] == "score"].set_index("direction")["value"]
-    frame = pd.DataFrame(
-        {
-            "score": {
-                "printed": scores["both"],
-                "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
-                "released, long weights": _ratescore(*_MUTUAL, "long"),
-                "released, short weights": _ratescore(*_MUTUAL, "short"),
-            }
-        }
-    )
-    return frame, _contrast("example_a1", frame["score"].loc[["printed", "released, long weights"]])
+    scores = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
+    found = {
+        "printed": scores["both"],
+        "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
+        "released, long weights": _ratescore(*_MUTUAL, "long"),
+        "released, short weights": _ratescore(*_MUTUAL, "short"),
+    }
+    contrast = _contrast("example_a1", (found["printed"], found["released, long weights"]))
+    return pd.DataFrame({"score": found}), contrast
 
 
 def irregular_answers() -> _Shown:
@@ -278,13 +255,11 @@ def irregular_answers() -> _Shown:
     }
     rows = {}
     for name, text in forms.items():
-        lax, strict = green.parse(text), green.parse(text, "strict")
-        rows[name] = {
-            "released parser reads": f"{lax.matched} matched, {sum(lax.significant or ())} significant",
-            "released score": lax.score,
-            "strict score": "refused" if strict.score is None else f"{strict.score:.2f}",
-        }
-    frame = pd.DataFrame.from_dict(rows, orient="index").astype({"released score": float})
+        lax, strict = green.parse(text), green.parse(text, "strict").score
+        read = f"{lax.matched} matched, {sum(lax.significant or ())} significant"
+        rows[name] = (read, lax.score, "refused" if strict is None else f"{strict:.2f}")
+    columns = ["released parser reads", "released score", "strict score"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).astype({"released score": float})
     truth, scores = green.green_score(2, 3), frame["released score"].drop(WITHOUT_LIST)
     worst = (scores - truth).abs().idxmax()
     return frame, _contrast("irregular_answers", (truth, scores[worst]), form=worst)
@@ -387,9 +362,8 @@ def short_impressions() -> _Shown:
     """BLEU-4 of short texts against themselves."""
     texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
     scores = bleu.sentence_bleu(texts, texts)
-    frame = pd.DataFrame(
-        {"words": [len(text.split()) for text in texts], "BLEU-4 of identical texts": scores}, index=texts
-    )
+    words = [len(text.split()) for text in texts]
+    frame = pd.DataFrame({"words": words, "BLEU-4 of identical texts": scores}, index=texts)
     return frame, _contrast("short_impressions", (1.0, scores[2]), text=texts[2])
 
 
@@ -545,14 +519,8 @@ def idf_of_one_reference() -> Contrast:
 def draw_effects(ranked: pd.DataFrame) -> None:
     """One bar a contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
     _, axes = plt.subplots(figsize=(plots.WIDTH, 0.3 * len(ranked) + 0.9))
-    sns.barplot(
-        ranked.assign(shown=ranked["share of range"].clip(upper=1.5)),
-        x="shown",
-        y="difference",
-        hue="whose",
-        dodge=False,
-        palette=list(plots.PALETTE[: ranked["whose"].nunique()]),
-        ax=axes,
-    )
+    cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
+    look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}
+    sns.barplot(cut, x="shown", y="difference", hue="whose", **look)
     axes.set(xlabel="difference as a share of the range (cut at 1.5)", ylabel="", xlim=(0, 1.55))
     axes.legend(title="", loc="lower right")
