@@ -14,6 +14,7 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric
+from radeval_lib.pages.across.which_judge import scored
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
@@ -125,13 +126,9 @@ def edited(reports: Sequence[list[str]]) -> pd.DataFrame:
 def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """What each candidate scores below an identical text, one column a metric, beside ``report`` and
     ``edit``."""
-    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
-    frame = pairs[["report", "edit"]].copy()
-    for title, metric in metrics.items():
-        values = metric.score(references, candidates).values * (1 if metric.higher_is_better else -1)
-        best = pd.Series(values)[(pairs["edit"] == "same").to_numpy()].to_numpy()
-        frame[title] = best[frame["report"]] - values
-    return frame
+    values = scored(metrics, pairs["reference"], pairs["candidate"])
+    best = values[(pairs["edit"] == "same").to_numpy()].to_numpy()
+    return pd.concat([pairs[["report", "edit"]], best[pairs["report"]] - values], axis=1)
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:

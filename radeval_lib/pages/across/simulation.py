@@ -131,12 +131,9 @@ def with_facts(
     metrics: Mapping[str, Metric], records: Sequence[FactRating], run: Run, world: str
 ) -> pd.DataFrame:
     """Spearman's correlation of metrics of words with F1 of facts; columns as :func:`graded`."""
+    words = {title: metric for title, metric in metrics.items() if metric.name in which_judge.WORDS}
     texts = [reveal(one.reference) for one in records], [reveal(one.candidate) for one in records]
-    scores = {
-        title: metric.score(*texts).values
-        for title, metric in metrics.items()
-        if metric.name in which_judge.WORDS
-    }
+    scores = which_judge.scored(words, *texts)
     facts, cases = [one.f1 for one in records], [one.case for one in records]
     drawn = which_judge.drawn(pd.DataFrame(scores), facts, cases, "spearman", run=run, name=f"{world} facts")
     return _table("facts", drawn.intervals().set_index("metric")["value"], drawn.draws)

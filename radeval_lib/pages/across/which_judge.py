@@ -63,14 +63,21 @@ def described(metric: str) -> str:
     return "a composite of two judges by rules and ROUGE-L" if metric == COMPOSITE else metric
 
 
-def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of every pair by every metric, and the composite's; high is good in every column."""
-    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
+def scored(
+    metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
+) -> pd.DataFrame:
+    """Scores of candidates by every metric, one column each; high is good in every column."""
     found = {
-        title: metric.score(references, candidates).values * (1 if metric.higher_is_better else -1)
+        title: metric.score(list(references), list(candidates)).values
+        * (1 if metric.higher_is_better else -1)
         for title, metric in metrics.items()
     }
-    frame = pd.DataFrame(found, index=pairs.index)
+    return pd.DataFrame(found)
+
+
+def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+    """:func:`scored` of every pair, and the composite's scores."""
+    frame = scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
     parts = [title for title, metric in metrics.items() if metric.name in PARTS]
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
 
@@ -297,13 +304,11 @@ def on_reviews(
 def _wins(metrics: Mapping[str, Metric], chosen: Sequence[mslr.Preference]) -> pd.DataFrame:
     """1 where the preferred summary scores higher, 0 where lower, a half for a tie."""
     references = [one.reference for one in chosen]
-    first, second = [one.first for one in chosen], [one.second for one in chosen]
+    sides = [one.first for one in chosen], [one.second for one in chosen]
+    first, second = (scored(metrics, references, side) for side in sides)
     turn = np.array([1 if one.choice == "A" else -1 for one in chosen])
-    found = {}
-    for title, metric in metrics.items():
-        gap = metric.score(references, first).values - metric.score(references, second).values
-        found[title] = (np.sign(gap * turn * (1 if metric.higher_is_better else -1)) + 1) / 2
-    return pd.DataFrame(found)
+    wins: pd.DataFrame = (np.sign((first - second).mul(turn, axis=0)) + 1) / 2
+    return wins
 
 
 def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:

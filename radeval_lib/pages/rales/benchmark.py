@@ -65,18 +65,16 @@ def _resamples(run: Run) -> int:
     return min(run.profile.resamples, 500)
 
 
+def _scores(run: Run, counts: pd.DataFrame, tasks: Sequence[str], stream: str) -> PercentScores:
+    own = [task_of(name) for name in tasks]
+    return scores(counts, own, resamples=_resamples(run), rng=lambda name: run.rng(f"{stream} {name}"))
+
+
 def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:
     """Scores of every encoder in each regime, by the counts of all cells; those of the token classifier on
     RadGraph are no part of them."""
-    return {
-        str(regime): scores(
-            rows,
-            [task_of(name) for name in _TASKS],
-            resamples=_resamples(run),
-            rng=lambda name: run.rng(f"scores {name}"),
-        )
-        for regime, rows in counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
-    }
+    by_regime = counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
+    return {str(regime): _scores(run, rows, _TASKS, "scores") for regime, rows in by_regime}
 
 
 def optimism_by_trials(
@@ -152,12 +150,8 @@ def tools_compared(run: Run, counts: pd.DataFrame, settings: RalesSettings) -> P
         & counts["task"].isin(tool)
         & (counts["part"] == "entity")
     ]
-    return scores(
-        own.assign(encoder=own["task"].map(tool), task="graph_tagging"),
-        [task_of("graph_tagging")],
-        resamples=_resamples(run),
-        rng=lambda name: run.rng(f"tool {name}"),
-    )
+    of_tools = own.assign(encoder=own["task"].map(tool), task="graph_tagging")
+    return _scores(run, of_tools, ["graph_tagging"], "tool")
 
 
 def printed_gaps() -> list[float]:

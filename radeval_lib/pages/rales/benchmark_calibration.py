@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,25 +56,19 @@ class Scaled:
         return temperature.scale(self.logits, self.temperature if after else 1.0)
 
 
-def fitted(run: Run) -> dict[str, Scaled]:
-    """:func:`classifiers` that the benchmark fitted with all labels and with the encoder frozen."""
+def classifiers(run: Run) -> dict[str, Scaled]:
+    """Every classifier that the benchmark fitted with all labels or with the encoder frozen, scaled; named by
+    encoder, regime and, if there are several, draw of records."""
     outputs = joined(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
-    chosen = outputs.query("regime in ['all', 'probe']")
-    return classifiers(chosen, resamples=min(run.profile.resamples, 500), rng=run.rng)
-
-
-def classifiers(
-    outputs: pd.DataFrame, *, resamples: int, rng: Callable[[str], np.random.Generator]
-) -> dict[str, Scaled]:
-    """Every fitted classifier, scaled, from what the cells leave; named by encoder, regime and, if there are
-    several, draw of records."""
+    chosen, resamples = outputs.query("regime in ['all', 'probe']"), min(run.profile.resamples, 500)
     found = {}
-    for (encoder, regime), rows in outputs.groupby(["encoder", "regime"], sort=False):
+    for (encoder, regime), rows in chosen.groupby(["encoder", "regime"], sort=False):
         several = rows["draw"].nunique() > 1
         for draw_, own in rows.groupby("draw"):
             name = f"{encoder}, {REGIMES[regime]}" + f", draw {draw_ + 1}" * several
             # The same test documents in each resample of each classifier.
-            found[name] = scaled(own, resamples=resamples, documents=rng("documents"), refits=rng(name))
+            documents, refits = run.rng("documents"), run.rng(name)
+            found[name] = scaled(own, resamples=resamples, documents=documents, refits=refits)
     return found
 
 
