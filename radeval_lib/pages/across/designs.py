@@ -32,19 +32,11 @@ def errors_together(
 
 
 def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
-    """What a comparison of two correlations could tell, two-sided at 5%.
+    """What a comparison of two correlations, the higher one first, on ``n`` independent pairs could tell,
+    two-sided at 5%, if their errors correlate by ``between``.
 
-    Parameters
-    ----------
-    first, second : the higher and the lower one.
-    n : pairs, taken as independent.
-    between : correlation of their errors.
-
-    Returns
-    -------
-    dict
-        ``power`` for a true lead as large as the printed one; ``least``, the smallest lead over ``second``
-        that has a power of 80%; ``needed``, the pairs with which the printed lead has it, infinite for none.
+    ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
+    that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
     """
     (high, high_error), (low, low_error) = first, second
     error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
@@ -58,13 +50,8 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
 
 def printed_designs(between: float) -> pd.DataFrame:
-    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table.
-
-    Returns
-    -------
-    DataFrame
-        One row a claim: ``rival``, ``pairs``, ``lead`` and what :func:`design` tells.
-    """
+    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
+    ``rival``, ``pairs``, ``lead`` and what :func:`design` tells."""
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
     fives = printed("ratescore.table5").query("measure == 'Pearson'")

@@ -8,7 +8,6 @@ every metric with graders, by grade and by difference within a case, and with co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -38,17 +37,9 @@ USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
 """Roles that real data must fill."""
 
 
-@dataclass(frozen=True)
-class Both:
-    """The same quantities in both worlds; ``real`` and ``made`` as :func:`graded` has them."""
-
-    real: pd.DataFrame
-    made: pd.DataFrame
-    fitted: pd.DataFrame
-
-
-def both_worlds(run: Run) -> Both:
-    """Everything that is compared."""
+def both_worlds(run: Run) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Everything that is compared: agreement on real and on generated ratings, as :func:`graded` has it, and
+    in two columns what was fitted."""
     metrics = run.all_metrics()
     rated, fitted = [], {}
     for world, source in (("real", run.load), ("generated", partial(simulated, run))):
@@ -56,7 +47,7 @@ def both_worlds(run: Run) -> Both:
         rated.append(pd.concat([graded(metrics, pairs, run, world), with_facts(metrics, facts, run, world)]))
         fitted[world] = pd.concat([counted(source("error_counts")), written(source("reports"))])
     real, made = rated
-    return Both(real, made, pd.DataFrame(fitted))
+    return real, made, pd.DataFrame(fitted)
 
 
 def simulated(run: Run, role: str) -> list[Any]:
@@ -135,7 +126,7 @@ def with_facts(
     texts = [reveal(one.reference) for one in records], [reveal(one.candidate) for one in records]
     scores = which_judge.scored(words, *texts)
     facts, cases = [one.f1 for one in records], [one.case for one in records]
-    drawn = which_judge.drawn(pd.DataFrame(scores), facts, cases, "spearman", run=run, name=f"{world} facts")
+    drawn = which_judge.drawn(scores, facts, cases, "spearman", run=run, name=f"{world} facts")
     return _table("facts", drawn.intervals().set_index("metric")["value"], drawn.draws)
 
 
@@ -198,14 +189,14 @@ def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> No
     axes.set(xlabel="on generated ratings", ylabel="on real ratings")
 
 
-def side_by_side(both: Both) -> pd.DataFrame:
+def side_by_side(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Agreement in both worlds as texts: one row a metric, a column each for what and world."""
     columns = {}
-    for what, rows in both.real.groupby("what", sort=False):
-        for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
+    for what, rows in real.groupby("what", sort=False):
+        for world, frame in (("real", rows), ("generated", made[made["what"] == what])):
             intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
             columns[f"{what}, {world}"] = pd.Series(intervals, index=frame["metric"])
-    return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
+    return pd.DataFrame(columns).reindex(real["metric"].unique()).fillna("–")
 
 
 def draw_lengths(close: Closeness) -> None:

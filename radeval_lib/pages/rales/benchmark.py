@@ -80,21 +80,12 @@ def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]
 def optimism_by_trials(
     trials: pd.DataFrame, sizes: Sequence[int], *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Advantage and optimism with so many trials.
+    """Advantage and optimism with each of so many ``trials``, in points of F1: means over resamples of
+    searches, trials and folds, each with ``_low`` and ``_high`` (95 % of resamples). The test documents are
+    the same in all of them, so these ends say nothing of what other documents could change.
 
-    Parameters
-    ----------
-    trials : one row a search, trial and case: ``search``, ``trial``, ``case``, ``matched``, ``predicted``,
-        ``gold`` on test, and ``value``, the trial's measure on validation.
-    sizes : numbers of trials, each at most those of a search.
-    resamples : how often searches, trials and the folds of the test documents are drawn.
-
-    Returns
-    -------
-    DataFrame
-        One row a size: ``trials``; ``advantage`` and ``optimism`` in points of F1, means over resamples, each
-        with ``_low`` and ``_high`` (95 % of resamples). The test documents are the same in all of them, so
-        these ends say nothing of what other documents could change.
+    ``trials`` has one row a search, trial and case: counts on test, and ``value``, the trial's measure on
+    validation.
     """
     ordered = trials.sort_values(["search", "trial", "case"])
     searches, most, cases = (ordered[name].nunique() for name in ("search", "trial", "case"))

@@ -75,13 +75,8 @@ def classifiers(run: Run) -> dict[str, Scaled]:
 def scaled(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> Scaled:
-    """Fit a temperature on validation, and measure on the test part what it changes.
-
-    Parameters
-    ----------
-    outputs : of one classifier, as the cells leave them, with ``split``.
-    documents, refits : draw test documents, and validation documents for other temperatures.
-    """
+    """Fit a temperature on the validation documents of a classifier's outputs, and measure what it changes on
+    its test documents; ``documents`` and ``refits`` draw other test documents, and other temperatures."""
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
     seen = temperature.explained(logits, labels)
     kept, truth = logits[seen], labels[seen]

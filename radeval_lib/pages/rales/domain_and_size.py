@@ -99,17 +99,9 @@ def draw_size(scores: pd.DataFrame) -> Figure:
     fig, ax = plt.subplots(figsize=(plots.WIDTH, 4.8))
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
         ax.plot(family["million parameters"], family["value"], color="#B0B0B0", linewidth=1, zorder=1)
-    sns.scatterplot(
-        scores,
-        x="million parameters",
-        y="value",
-        hue="domain",
-        style="domain",
-        palette=colours(),
-        markers=dict(zip(domains(), plots.MARKERS, strict=False)),
-        s=60,
-        ax=ax,
-    )
+    markers = dict(zip(domains(), plots.MARKERS, strict=False))
+    look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
+    sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
         shift, side = (-6, "right") if model in _LABELS_ON_THE_LEFT else (6, "left")
         ax.annotate(
@@ -122,17 +114,8 @@ def draw_size(scores: pd.DataFrame) -> Figure:
 
 def draw_shares(scores: pd.DataFrame) -> Axes:
     """Mean score by domain and share of labels, with the standard deviation over models."""
-    ax = sns.barplot(
-        scores,
-        x="labels",
-        y="value",
-        hue="domain",
-        order=ORDER,
-        palette=colours(),
-        errorbar="sd",
-        capsize=0.15,
-        err_kws={"linewidth": 1},
-    )
+    bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1}}
+    ax = sns.barplot(scores, x="labels", y="value", hue="domain", order=ORDER, palette=colours(), **bars)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
     ax.legend(title="pretrained on", ncols=2, loc="upper left")
     return ax

@@ -183,6 +183,8 @@ def ready_encoder(
 ) -> str:
     """Folder or hub name of an encoder as it is fitted to a task: made where it has to be, and trimmed to the
     texts of the task where the profile says so."""
-    in_domain = run.model("in_domain_encoder") if encoder == IN_DOMAIN else ""
-    where = resolve(encoder, layers=settings.shallow_layers, seed=seed, folder=folder, in_domain=in_domain)
+    if encoder == IN_DOMAIN:
+        where = run.model("in_domain_encoder")
+    else:
+        where = resolve(encoder, layers=settings.shallow_layers, seed=seed, folder=folder)
     return trimmed(where, texts_of(parts), folder) if settings.trim else where

@@ -59,12 +59,8 @@ def averages_without_a_column(table: pd.DataFrame) -> dict[str, list[Check]]:
 
 
 def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
-    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count.
-
-    Parameters
-    ----------
-    hours : of one model: ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``.
-    """
+    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count; ``hours`` of
+    one model are its ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``."""
     others = hours["stanza_hours"] + hours["procedure_hours"]
     readings = {
         f"{settings} setting{'s' * (settings > 1)}": {
@@ -86,15 +82,9 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
         for check in own
         if check.value is not None
     ]
-    ax = sns.swarmplot(
-        pd.DataFrame(rows, columns=["setting", "gap"]),
-        x="gap",
-        y="setting",
-        hue="setting",
-        palette=list(plots.PALETTE[:4]),
-        size=5,
-        legend=False,
-    )
+    gaps = pd.DataFrame(rows, columns=["setting", "gap"])
+    look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
+    ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **look)
     ax.axvspan(-0.1, 0.1, color="#4D4D4D", alpha=0.15, zorder=0)
     ax.set(ylabel="", xlabel="printed average − mean of seven columns (points)")
     sns.despine(left=True)

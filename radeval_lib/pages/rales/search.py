@@ -14,7 +14,6 @@ import importlib
 import inspect
 import json
 import shutil
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -42,7 +41,6 @@ class Trial:
     number: int
     parameters: dict[str, Any]
     value: float
-    seconds: float
     tables: Tables
 
 
@@ -121,13 +119,11 @@ def _begin_anew_unless(folder: Path, what: dict[str, Any]) -> None:
 
 
 def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
-    began = time.perf_counter()
     value, tables = objective(given)
     with atomic.new_folder(where) as new:
         for name, table in tables.items():
             table.to_csv(new / f"{name}.csv", index=False)
-        told = {"parameters": given, "value": value, "seconds": round(time.perf_counter() - began, 3)}
-        (new / _TRIAL).write_text(json.dumps(told), encoding="utf-8")
+        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": value}), encoding="utf-8")
 
 
 def _read(where: Path, number: int) -> Trial:

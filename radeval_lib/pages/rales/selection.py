@@ -14,14 +14,8 @@ from radeval_lib.study.runs import Run
 
 
 def repeated_search(run: Run, settings: RalesSettings, encoder: str, task: BenchmarkTask) -> pd.DataFrame:
-    """Counts on the test part of every trial of every search.
-
-    Returns
-    -------
-    DataFrame
-        The columns of the task's counts, ``search``, ``trial`` and ``value``, the trial's measure on
-        validation.
-    """
+    """Counts on the test part of every trial of every search, with ``search``, ``trial`` and ``value``, the
+    trial's measure on validation."""
     chosen = settings.selection
     small = settings.model_copy(update={"documents": {task.name: chosen.documents}})
     parts, rows = task.parts(run.load(task.role)), []

@@ -234,7 +234,8 @@ class ProcedureBenchmark(BenchmarkTask):
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def found(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are."""
+        """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are.
+        Every document has one class and gets one, so micro F1 is accuracy."""
         labels = fitted.labels
         tables = []
         for split, rows in (("dev", parts.dev), ("test", parts.test)):
@@ -243,19 +244,10 @@ class ProcedureBenchmark(BenchmarkTask):
             about = pd.DataFrame({"split": split, "case": [row.id for row in rows], "label": truth})
             scored = pd.DataFrame(np.round(scores, 6), columns=[f"c{k}" for k in range(len(labels))])
             tables.append(pd.concat([about, scored], axis=1))
-        return {
-            "counts": document_counts(parts.test, [labels[k] for k in scores.argmax(axis=1)]),
-            "outputs": pd.concat(tables, ignore_index=True),
-        }
-
-
-def document_counts(records: Sequence[Document], predicted: Sequence[str]) -> pd.DataFrame:
-    """Counts of a classifier: every document has one class and gets one, so micro F1 is accuracy."""
-    rows = [
-        {"case": row.id, "domain": "", "part": "document", "matched": int(row.label == label)}
-        for row, label in zip(records, predicted, strict=True)
-    ]
-    return pd.DataFrame(rows).assign(predicted=1, gold=1)
+        counts = about[["case"]].assign(domain="", part="document")
+        counts["matched"] = (scores.argmax(axis=1) == truth).astype(int)
+        outputs = pd.concat(tables, ignore_index=True)
+        return {"counts": counts.assign(predicted=1, gold=1), "outputs": outputs}
 
 
 def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
