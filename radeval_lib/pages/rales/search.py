@@ -123,7 +123,7 @@ def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
     with atomic.new_folder(where) as new:
         for name, table in tables.items():
             table.to_csv(new / f"{name}.csv", index=False)
-        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": value}), encoding="utf-8")
+        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": float(value)}), encoding="utf-8")
 
 
 def _read(where: Path, number: int) -> Trial:
