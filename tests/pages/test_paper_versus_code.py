@@ -12,10 +12,9 @@ def test_contrasts_are_kept_in_order_and_tabled() -> None:
     contrasts = code.Contrasts()
     contrasts.show("Reports", *code.shifted_pairs())
     contrasts.keep(code.report_counts())
-    table = contrasts.table()
-    assert list(table["by the code"]) == ["4", "0.250", "79,790"]
-    assert list(table["share of range"].isna()) == [True, False, True]
-    assert table["stated"].iloc[0] == "5 (with the right pairs)"
+    assert [one.shown(one.released) for one in contrasts] == ["4", "0.250", "79,790"]
+    assert list(contrasts.table()["share of range"].isna()) == [True, False, True]
+    assert contrasts[0].basis == "with the right pairs"
 
 
 def test_the_worst_irregular_answer_is_one_that_keeps_its_meaning() -> None:

@@ -43,7 +43,7 @@ def test_the_score_is_the_mean_of_the_columns() -> None:
 def test_a_clear_leader_is_always_first_and_equals_share_the_rest() -> None:
     found = scores(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
     ranks = found.ranks()
-    assert ranks.loc["good", ["rank", "low", "high", "first"]].tolist() == [1, 1, 1, 1]
+    assert ranks.loc["good"].tolist() == [1, 1, 1]
     assert ranks.loc[["a", "b"], "high"].max() == 3
     assert found.lead("good", "a").low > 0
     gap = found.lead("a", "b")
@@ -62,12 +62,6 @@ def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:
         .itertuples()
     ]
     assert np.mean(covered) >= 0.85
-
-
-def test_a_missing_case_is_named() -> None:
-    counts = made({"one": 0.5, "two": 0.5}).drop(index=0)
-    with pytest.raises(ValueError, match="one has"):
-        scores(counts, TASKS, resamples=5, rng=stream)
 
 
 def trials(skill: list[float], searches: int = 4, cases: int = 40) -> pd.DataFrame:
@@ -101,8 +95,3 @@ def test_among_equal_trials_optimism_is_the_luck_of_the_chosen_score() -> None:
 def test_where_one_trial_is_best_by_far_there_is_no_luck() -> None:
     found = optimism_by_trials(trials([0.9, 0.1, 0.1]), [3], resamples=100, rng=np.random.default_rng(0))
     assert found.loc[0, "optimism"] == pytest.approx(0, abs=1e-9)
-
-
-def test_more_trials_than_there_are_is_named() -> None:
-    with pytest.raises(ValueError, match="9 trials are asked for"):
-        optimism_by_trials(trials([0.5] * 2), [9], resamples=1, rng=np.random.default_rng(0))

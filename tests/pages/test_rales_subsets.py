@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,9 +31,3 @@ def test_smaller_subsets_are_within_larger_ones(size: int, seed: int) -> None:
     assert hundredth <= tenth <= everything == set(range(size))
     assert len(tenth) == -(-size // 10)  # rounded up, never empty
     assert len(hundredth) == -(-size // 100)
-
-
-@pytest.mark.parametrize("share", [0, -0.1, 1.1])
-def test_a_share_is_above_0_and_at_most_1(share: float) -> None:
-    with pytest.raises(ValueError, match="above 0"):
-        first_share([0, 1], share)

@@ -11,7 +11,6 @@ from radeval_lib.errors import TaskError
 from radeval_lib.models.graph.model import WordGraph, gold_graph
 from radeval_lib.models.graph.model import counts as graph_counts
 from radeval_lib.pages.rales import tasks
-from radeval_lib.pages.rales.fitting import preferred
 from radeval_lib.pages.rales.tasks import IN, OUT, task_of
 
 WORDS = ("small", "left", "pleural", "effusion", ".")
@@ -97,16 +96,6 @@ def test_codes_of_the_papers_set_are_all_taken() -> None:
     ]
     parts = task_of("procedures").parts(rows)
     assert [len(part) for part in (parts.train, parts.dev, parts.test)] == [4, 2, 2]
-
-
-def test_accuracy_is_micro_f1_of_documents() -> None:
-    rows = [
-        Document("1", "x", label="CT A"),
-        Document("2", "x", label="CT B"),
-        Document("3", "x", label="CT B"),
-    ]
-    counted = tasks.document_counts(rows, ["CT A", "CT A", "CT B"])
-    assert preferred(task_of("procedures"), counted) == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(

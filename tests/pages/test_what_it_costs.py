@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.across import what_it_costs
-from radeval_lib.pages.across.what_it_costs import Size, encoding_operations, least_reading_operations
+from radeval_lib.pages.across.what_it_costs import encoding_operations, weights
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:
     config = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
-    assert Size.of(config).weights == 84_934_656
+    assert weights(config) == 84_934_656
 
 
 def test_operations_are_those_that_torch_counts() -> None:
@@ -32,20 +32,16 @@ def test_operations_are_those_that_torch_counts() -> None:
     tokens = 11
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(input_ids=torch.ones((1, tokens), dtype=torch.long))
-    assert encoding_operations(Size.of(config), [tokens]) == counter.get_total_flops()
+    assert encoding_operations(config, [tokens]) == counter.get_total_flops()
 
 
 def test_texts_are_added_and_a_long_one_costs_more_than_two_halves() -> None:
-    size = Size(2, 8, 16)
+    size = SimpleNamespace(num_hidden_layers=2, hidden_size=8, intermediate_size=16)
     assert encoding_operations(size, []) == 0
     assert encoding_operations(size, [3, 4]) == encoding_operations(size, [3]) + encoding_operations(
         size, [4]
     )
     assert encoding_operations(size, [8]) > 2 * encoding_operations(size, [4])
-
-
-def test_reading_takes_two_operations_a_weight_and_token() -> None:
-    assert least_reading_operations(2.7e9, 100) == 5.4e11
 
 
 def test_hours_are_those_of_every_report_once() -> None:

@@ -14,7 +14,7 @@ from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.pages.across import which_judge
-from radeval_lib.pages.across.what_it_costs import Size, encoding_operations
+from radeval_lib.pages.across.what_it_costs import encoding_operations
 
 
 def ratings(cases: int = 30, seed: int = 0, scale: str = "grade") -> list[RatedPair]:
@@ -142,4 +142,4 @@ def test_operations_count_packed_layers_like_any_other() -> None:
     pairs = pd.DataFrame({"reference": texts, "candidate": texts})
     found = which_judge.operations({"x": metric}, pairs)["x"] * 1e9 * len(texts)
     lengths = [len(encoder.tokenizer(text)["input_ids"]) for text in texts]
-    assert found == pytest.approx(encoding_operations(Size.of(encoder.model.config), lengths), rel=0.05)
+    assert found == pytest.approx(encoding_operations(encoder.model.config, lengths), rel=0.05)

@@ -13,7 +13,7 @@ from IPython.display import HTML
 from radeval_lib.data.construction import cxr, notes, procedure, rrs
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
-from radeval_lib.papers.data_counts import CountCheck, check_dataset, printed_counts
+from radeval_lib.papers.data_counts import check_dataset, printed_counts
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
@@ -108,28 +108,14 @@ def need_restricted() -> set[str]:
 
 
 def counts(root: Path | None) -> pd.DataFrame:
-    """Printed counts against those of the files of this build, where there are any.
-
-    Returns
-    -------
-    DataFrame
-        ``data set``, ``what``, ``exhibit``, ``printed``, ``loaded`` (empty where nothing was) and ``note``.
-    """
+    """Printed counts against those of the files of this build, where there are any: ``data set``, ``what``,
+    ``exhibit``, ``printed``, ``loaded`` (empty where nothing was) and ``note``."""
     rows = []
     for one in _manifests():
-        checks: list[CountCheck] = check_dataset(one.name, root) if root else []
-        for check in checks or printed_counts(one):
-            rows.append(
-                {
-                    "data set": one.title,
-                    "what": check.name,
-                    "exhibit": check.exhibit,
-                    "printed": check.printed,
-                    "loaded": "" if check.loaded is None else f"{check.loaded:,}",
-                    "note": check.note,
-                }
-            )
-    return pd.DataFrame(rows)
+        for check in (check_dataset(one.name, root) if root else []) or printed_counts(one):
+            loaded = "" if check.loaded is None else f"{check.loaded:,}"
+            rows.append((one.title, check.name, check.exhibit, check.printed, loaded, check.note))
+    return pd.DataFrame(rows, columns=["data set", "what", "exhibit", "printed", "loaded", "note"])
 
 
 def agrees(counts: pd.DataFrame) -> pd.Series:
@@ -138,21 +124,8 @@ def agrees(counts: pd.DataFrame) -> pd.Series:
 
 
 def flaws(scripts: Mapping[str, ModuleType], changed: Mapping[str, int]) -> pd.DataFrame:
-    """What is wrong in the scripts that build a set.
-
-    Parameters
-    ----------
-    scripts : modules with ``FLAWS``, by set.
-    changed : how many reports each flaw changes, where that was counted.
-    """
-    frame = pd.DataFrame(
-        {
-            "set": name,
-            "name": flaw,
-            "what the released script does": deed,
-            "reports changed": changed.get(flaw),
-        }
-        for name, module in scripts.items()
-        for flaw, deed in module.FLAWS.items()
-    )
-    return frame if changed else frame.drop(columns="reports changed")
+    """What is wrong in the ``scripts`` that build a set, modules with ``FLAWS``, and how many reports each
+    flaw changes, where that was counted."""
+    rows = [(name, *flaw) for name, module in scripts.items() for flaw in module.FLAWS.items()]
+    frame = pd.DataFrame(rows, columns=["set", "name", "what the released script does"])
+    return frame.assign(**{"reports changed": frame["name"].map(changed)}) if changed else frame

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
+from radeval_lib.pages.across.which_judge import drawn
 from radeval_lib.pages.green.correlations import PrintedTaus
 from radeval_lib.pages.ratescore.correlations import pairs_assumed
 from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 from radeval_lib.study.runs import Run
 
@@ -26,33 +26,17 @@ def errors_together(
 ) -> float:
     """How the errors of two metrics' correlations with the same ratings correlate: the median over every two
     metrics, from draws of cases."""
-    columns = {str(name): scores[name].to_numpy() for name in scores}
-    drawn = resample(
-        columns,
-        np.asarray(ratings),
-        groups=np.asarray(cases),
-        kind=kind,
-        resamples=run.profile.resamples,
-        rng=run.rng("errors together"),
-    ).draws
-    between = np.atleast_2d(np.corrcoef(drawn[:, np.isfinite(drawn).all(axis=0)]))
+    found = drawn(scores, ratings, cases, kind, run=run, name="errors together").draws
+    between = np.atleast_2d(np.corrcoef(found[:, np.isfinite(found).all(axis=0)]))
     return float(np.median(between[np.triu_indices_from(between, 1)]))
 
 
 def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
-    """What a comparison of two correlations could tell, two-sided at 5%.
+    """What a comparison of two correlations, the higher one first, on ``n`` independent pairs could tell,
+    two-sided at 5%, if their errors correlate by ``between``.
 
-    Parameters
-    ----------
-    first, second : the higher and the lower one.
-    n : pairs, taken as independent.
-    between : correlation of their errors.
-
-    Returns
-    -------
-    dict
-        ``power`` for a true lead as large as the printed one; ``least``, the smallest lead over ``second``
-        that has a power of 80%; ``needed``, the pairs with which the printed lead has it, infinite for none.
+    ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
+    that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
     """
     (high, high_error), (low, low_error) = first, second
     error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
@@ -66,42 +50,31 @@ def design(first: Correlation, second: Correlation, n: int, between: float) -> d
 
 
 def printed_designs(between: float) -> pd.DataFrame:
-    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table.
-
-    Returns
-    -------
-    DataFrame
-        One row a claim: ``rival``, ``pairs``, ``lead`` and what :func:`design` tells.
-    """
+    """The leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
+    ``rival``, ``pairs``, ``lead`` and what :func:`design` tells."""
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
     fives = printed("ratescore.table5").query("measure == 'Pearson'")
+    claims: dict[str, tuple[pd.DataFrame, str, Kind]] = {
+        "RaTEScore, ReXVal, τ": (printed("ratescore.table4"), "ReXVal", "kendall"),
+        "RaTEScore, sentences, Pearson": (printed("ratescore.fig3"), "Sentences", "pearson"),
+        "RaTEScore, paragraphs, Pearson": (fives, "Paragraphs", "pearson"),
+    }
     found = {}
-    claims: list[tuple[str, pd.DataFrame, str, Kind]] = [
-        ("RaTEScore, ReXVal, τ", printed("ratescore.table4"), "ReXVal", "kendall"),
-        ("RaTEScore, sentences, Pearson", printed("ratescore.fig3"), "Sentences", "pearson"),
-        ("RaTEScore, paragraphs, Pearson", fives, "Paragraphs", "pearson"),
-    ]
-    for name, table, part, kind in claims:
-        values = table.set_index("metric")["value"].to_dict()
-        n = pairs[part]
+    for name, (table, part, kind) in claims.items():
+        values, n = table.set_index("metric")["value"], pairs[part]
         errors = {one: standard_error(*correlation_interval(value, n, kind)) for one, value in values.items()}
         found[name] = _row(values, errors, RATESCORE, [one for one in errors if one != RATESCORE], n, between)
     green = PrintedTaus()
     ends = green.values[["ci_low", "ci_high"]]
     errors = {str(one): standard_error(low, high) for one, low, high in ends.itertuples()}
-    estimates = green.values["estimate"].to_dict()
-    found["GREEN, ReXVal, τ"] = _row(estimates, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
+    taus = green.values["estimate"]
+    found["GREEN, ReXVal, τ"] = _row(taus, errors, "GREEN", green.earlier, pairs["ReXVal"], between)
     return pd.DataFrame(found).T
 
 
 def _row(
-    values: Mapping[str, float],
-    errors: Mapping[str, float],
-    first: str,
-    others: Sequence[str],
-    n: int,
-    between: float,
+    values: pd.Series, errors: Mapping[str, float], first: str, others: Sequence[str], n: int, between: float
 ) -> dict[str, object]:
     rival = max(others, key=lambda one: values[one])
     power = design((values[first], errors[first]), (values[rival], errors[rival]), n, between)

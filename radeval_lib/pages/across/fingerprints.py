@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.resampling import sum_estimates
+from radeval_lib.pages.across.which_judge import scored
+from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 REPORTS = 100
@@ -108,14 +108,8 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
 
 def edited(reports: Sequence[list[str]]) -> pd.DataFrame:
     """Every text beside itself, each of its edits, copies with some of another report's sentences in place of
-    its own, and another report whole.
-
-    Returns
-    -------
-    DataFrame
-        ``report``, ``edit`` (``same``, ``another report``, a name of :data:`EDITS`, or how many sentences are
-        another report's), ``reference``, ``candidate``.
-    """
+    its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
+    :data:`EDITS`, or how many sentences are another report's), ``reference``, ``candidate``."""
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]
@@ -132,23 +126,14 @@ def edited(reports: Sequence[list[str]]) -> pd.DataFrame:
 def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """What each candidate scores below an identical text, one column a metric, beside ``report`` and
     ``edit``."""
-    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
-    frame = pairs[["report", "edit"]].copy()
-    for title, metric in metrics.items():
-        values = metric.score(references, candidates).values * (1 if metric.higher_is_better else -1)
-        best = pd.Series(values)[(pairs["edit"] == "same").to_numpy()].to_numpy()
-        frame[title] = best[frame["report"]] - values
-    return frame
+    values = scored(metrics, pairs["reference"], pairs["candidate"])
+    best = values[(pairs["edit"] == "same").to_numpy()].to_numpy()
+    return pd.concat([pairs[["report", "edit"]], best[pairs["report"]] - values], axis=1)
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """What edits cost, as a share of what another report costs on the same texts.
-
-    Returns
-    -------
-    DataFrame
-        ``metric``, ``edit``, ``value``, ``low``, ``high`` (reports drawn anew), ``n`` (reports).
-    """
+    """What edits cost, as a share of what another report costs on the same texts: ``metric``, ``edit``,
+    ``value``, ``low``, ``high`` (reports drawn anew), ``n`` (reports)."""
     wide = frame.pivot(index="report", columns="edit")
     rows = []
     for metric in wide.columns.unique(0):
@@ -156,30 +141,17 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
             sums = wide[metric][[edit, "another report"]].dropna().to_numpy(np.float64)
             if not len(sums):
                 continue
-            (found,) = sum_estimates(sums, _share, resamples=run.profile.resamples, rng=run.rng(edit))
+            (found,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(edit))
             rows.append((metric, edit, found.value, found.low, found.high, len(sums)))
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
-
-
-def _share(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    return sums[..., :1] / sums[..., 1:]
 
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
     """Costs by metric (rows) and edit (columns), with a gap after the harmless edits."""
     import seaborn as sns
 
-    sns.heatmap(
-        table,
-        annot=True,
-        fmt="z.0%",
-        vmin=0,
-        vmax=1,
-        cmap="Blues",
-        cbar=False,
-        ax=axes,
-        annot_kws={"fontsize": 9},
-    )
+    look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "cbar": False, "annot_kws": {"fontsize": 9}}
+    sns.heatmap(table, annot=True, fmt="z.0%", ax=axes, **look)
     axes.axvline(harmless, color=plots.PALETTE[6], linewidth=3)
     axes.set(xlabel="", ylabel="")
     axes.tick_params(axis="x", rotation=35)

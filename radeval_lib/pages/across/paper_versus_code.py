@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,7 +13,7 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 
-from radeval_lib import plots, tables
+from radeval_lib import own_yaml, plots, tables
 from radeval_lib.data import green_analysis
 from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, Span, decode
@@ -30,6 +31,7 @@ AKLU_CLASSES = 46
 WITHOUT_LIST = ["section empty, then a blank line", "significant section missing"]
 """Forms of :func:`irregular_answers` that name no significant error, so that no score follows."""
 
+_RULES: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
 _MUTUAL = (
     [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")],
     [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")],
@@ -49,6 +51,13 @@ _SHAPES = {
 }
 
 
+_SAID = {
+    name: (whose, said)
+    for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
+    for name, said in contrasts.items()
+}
+
+
 class Contrasts(list[Contrast]):
     """The contrasts of the page, in its order."""
 
@@ -64,64 +73,46 @@ class Contrasts(list[Contrast]):
 
     def table(self) -> pd.DataFrame:
         """One contrast a row; ``share of range`` is NaN for counts."""
-        return pd.DataFrame(
-            {
-                "whose": one.whose,
-                "difference": one.difference,
-                "quantity": one.quantity,
-                "stated": f"{one.shown(one.stated)} ({one.basis})",
-                "by the code": one.shown(one.released),
-                "share of range": one.share,
-            }
-            for one in self
-        )
+        rows = [(one.whose, one.difference, one.share) for one in self]
+        return pd.DataFrame(rows, columns=["whose", "difference", "share of range"])
 
 
-def _contrast(
-    whose: str,
-    difference: str,
-    quantity: str,
-    values: Iterable[float],
-    basis: str = "by the paper",
-    scale: float | None = 1.0,
-) -> Contrast:
-    """A contrast from its two values, the stated one first."""
+def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
+    """A contrast from its two values, the stated one first; ``words`` complete what the file says of it."""
+    whose, (difference, quantity, basis) = _SAID[name]
     stated, by_code = values
-    return Contrast(whose, difference, quantity, stated, by_code, basis, scale)
+    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale)
 
 
 def _ratescore(
-    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", **changes: str
+    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", /, **changes: str
 ) -> float:
     scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
     return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
 
 
+def _scores(
+    pairs: Mapping[str, tuple[_Typed, _Typed, Any]], option: str, rules: Mapping[str, str]
+) -> pd.DataFrame:
+    """RaTEScore of pairs of entities with either set of weights (rows), by how an option is set (columns)."""
+    rows = {
+        f"{name}, {weights}": {
+            column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
+        }
+        for name, pair in pairs.items()
+        for weights in ("long", "short")
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
 def mismatch_penalty() -> _Shown:
     """RaTEScore of one entity pair where every mismatch of types is punished, and where the code does."""
-    rules = {"paper": "any_mismatch", "code": "cross_polarity"}
-    frame = pd.DataFrame(
-        {
-            f"disease v {kind}, {weights}": {
-                by: _ratescore(
-                    [("pneumonia", "DISEASE")],
-                    [("consolidation", kind.upper())],
-                    [[0.8]],
-                    weights,
-                    penalty=rule,
-                )
-                for by, rule in rules.items()
-            }
-            for kind in ("abnormality", "non-disease", "disease")
-            for weights in ("long", "short")
-        }
-    ).T
-    return frame, _contrast(
-        "RaTEScore",
-        "penalty for every mismatch of types",
-        "score of disease v abnormality, cosine 0.8, short weights",
-        frame.loc["disease v abnormality, short"],
-    )
+    pairs = {
+        f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
+        for kind in ("abnormality", "non-disease", "disease")
+    }
+    frame = _scores(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
+    return frame, _contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
 
 
 def empty_report() -> _Shown:
@@ -139,14 +130,8 @@ def empty_report() -> _Shown:
             for weights in ("long", "short")
         }
     )
-    return frame, Contrast(
-        "RaTEScore",
-        "no entity scores 0.5",
-        "score of a candidate without entities",
-        _ratescore(reference, *nothing, empty="zero"),
-        frame.loc["no entity at all", "long"],
-        basis="if empty sums count 0",
-    )
+    scores = _ratescore(reference, *nothing, empty="zero"), frame.loc["no entity at all", "long"]
+    return frame, _contrast("empty_report", scores)
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
@@ -168,14 +153,8 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
         ],
         columns=["reference", "candidate", "score"],
     )
-    named, basis = ("RaTEScore", "texts shift after an empty one"), "with the right pairs"
-    return (
-        frame,
-        Contrast(*named, "scores returned for five pairs", len(meant), len(frame), basis, scale=None),
-        Contrast(
-            *named, "mean score of the corpus", float(np.mean(meant)), float(frame["score"].mean()), basis
-        ),
-    )
+    returned = _contrast("shifted_pairs", (len(meant), len(frame)), scale=None)
+    return frame, returned, _contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
 
 
 def _entities(labels: Sequence[str], how: Decoding) -> list[Span]:
@@ -223,67 +202,33 @@ def label_noise(rng: np.random.Generator, strings: int) -> _Shown:
     for rate in (0.0, 0.01, 0.02, 0.05, 0.10):
         drawn = [_noisy_labels(rng, rate) for _ in range(strings)]
         read = [(set(_entities(one, "standard")), set(_entities(one, "released"))) for one in drawn]
-        rows.append(
-            {
-                "labels replaced": rate,
-                "strings read differently": np.mean([usual != found for usual, found in read]),
-                "usual entities missing": sum(len(usual - found) for usual, found in read)
-                / sum(len(usual) for usual, _ in read),
-            }
-        )
-    frame = pd.DataFrame(rows)
+        lost = sum(len(usual - found) for usual, found in read) / sum(len(usual) for usual, _ in read)
+        rows.append((rate, np.mean([usual != found for usual, found in read]), lost))
+    columns = ["labels replaced", "strings read differently", "usual entities missing"]
+    frame = pd.DataFrame(rows, columns=columns)
     rate, _, missing = frame.iloc[-2]
-    return frame, Contrast(
-        "RaTEScore",
-        "IOB decoder drops and merges",
-        f"share of entities kept, {rate:.0%} of labels replaced (synthetic)",
-        1.0,
-        1 - float(missing),
-        basis="by the usual scheme",
-    )
+    return frame, _contrast("label_noise", (1.0, 1 - missing), rate=rate)
 
 
 def orientation() -> _Shown:
     """RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+    pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
-    frame = pd.DataFrame(
-        {
-            f"{name}, {weights}": {
-                reading: _ratescore(*pair, weights, orientation=rule) for reading, rule in readings.items()
-            }
-            for name, pair in {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}.items()
-            for weights in ("long", "short")
-        }
-    ).T
-    return frame, _contrast(
-        "RaTEScore",
-        "orientation of W",
-        "score where matches are not mutual, short weights",
-        frame.loc["matches not mutual, short"],
-    )
+    frame = _scores(pairs, "orientation", readings)
+    return frame, _contrast("orientation", frame.loc["matches not mutual, short"])
 
 
 def example_a1() -> _Shown:
     """The score of the worked example A.1 as printed, as its directions give it, and as the code does."""
-    table = printed("ratescore.example_a1")
-    scores = table[table["quantity"] == "score"].set_index("direction")["value"]
-    frame = pd.DataFrame(
-        {
-            "score": {
-                "printed": scores["both"],
-                "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
-                "released, long weights": _ratescore(*_MUTUAL, "long"),
-                "released, short weights": _ratescore(*_MUTUAL, "short"),
-            }
-        }
-    )
-    return frame, _contrast(
-        "RaTEScore",
-        "weights and penalty of A.1",
-        "score of A.1, default weights",
-        frame["score"].loc[["printed", "released, long weights"]],
-        basis="printed",
-    )
+    scores = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
+    found = {
+        "printed": scores["both"],
+        "from the two printed directions": f1(scores[["S(x, x_hat)", "S(x_hat, x)"]].to_numpy()),
+        "released, long weights": _ratescore(*_MUTUAL, "long"),
+        "released, short weights": _ratescore(*_MUTUAL, "short"),
+    }
+    contrast = _contrast("example_a1", (found["printed"], found["released, long weights"]))
+    return pd.DataFrame({"score": found}), contrast
 
 
 def irregular_answers() -> _Shown:
@@ -309,18 +254,14 @@ def irregular_answers() -> _Shown:
     }
     rows = {}
     for name, text in forms.items():
-        lax, strict = green.parse(text), green.parse(text, "strict")
-        rows[name] = {
-            "released parser reads": f"{lax.matched} matched, {sum(lax.significant or ())} significant",
-            "released score": lax.score,
-            "strict score": "refused" if strict.score is None else f"{strict.score:.2f}",
-        }
-    frame = pd.DataFrame.from_dict(rows, orient="index").astype({"released score": float})
+        lax, strict = green.parse(text), green.parse(text, "strict").score
+        read = f"{lax.matched} matched, {sum(lax.significant or ())} significant"
+        rows[name] = (read, lax.score, "refused" if strict is None else f"{strict:.2f}")
+    columns = ["released parser reads", "released score", "strict score"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).astype({"released score": float})
     truth, scores = green.green_score(2, 3), frame["released score"].drop(WITHOUT_LIST)
     worst = (scores - truth).abs().idxmax()
-    return frame, Contrast(
-        "GREEN", "parser on irregular answers", f"score, “{worst}”", truth, scores[worst], "by its meaning"
-    )
+    return frame, _contrast("irregular_answers", (truth, scores[worst]), form=worst)
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
@@ -335,14 +276,7 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
             hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
         found[sentences] = hits / repeats
     frame = pd.DataFrame({"sentences": list(found), "search finds the best k": list(found.values())})
-    return frame, Contrast(
-        "GREEN",
-        "search for the number of clusters",
-        "share of summaries with the best k, 20 sentences (synthetic)",
-        1.0,
-        found[20],
-        basis="by the best silhouette",
-    )
+    return frame, _contrast("cluster_search", (1.0, found[20]))
 
 
 def aklu_bound() -> _Shown:
@@ -356,14 +290,7 @@ def aklu_bound() -> _Shown:
             "aKLU, printed": table7["aKLU"],
         }
     ).rename_axis(None)
-    return frame, _contrast(
-        "RaLEs",
-        "direction of aKLU",
-        f"aKLU of {frame.index[0]} (code: as Table 7 prints it)",
-        frame.iloc[0, [1, 3]],
-        scale=largest,
-        basis="by the formula",
-    )
+    return frame, _contrast("aklu_bound", frame.iloc[0, [1, 3]], largest, model=frame.index[0])
 
 
 def kl_directions() -> pd.DataFrame:
@@ -388,35 +315,21 @@ def entropy_sign() -> Contrast:
     """The sign of aPE."""
     shape = "undecided between two"
     entropy = calibration.average_predictive_entropy([_SHAPES[shape]])
-    return Contrast(
-        "RaLEs", "sign of aPE", f"aPE of “{shape}”", -entropy, entropy, "by the formula", scale=2 * np.log(4)
-    )
+    return _contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4), shape=shape)
 
 
 def weighted_gap() -> Contrast:
     """Maximum calibration error of the example in the code's documentation."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
-    return Contrast(
-        "RaLEs",
-        "MCE weighted by bin size",
-        "MCE of the documentation's example",
-        calibration.maximum_calibration_error(*example),
-        calibration.largest_weighted_gap(*example),
-        basis="by its documentation",
-    )
+    measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
+    return _contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
 def lost_zero() -> Contrast:
     """Static calibration error where a probability of 0 is in the first bin, and where it is in none."""
     sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
-    return Contrast(
-        "RaLEs",
-        "exact 0 in no bin (SCE)",
-        "SCE of four sure predictions, one wrong",
-        calibration.static_calibration_error(*sharp, zeros="first bin"),
-        calibration.static_calibration_error(*sharp, zeros="dropped"),
-        basis="with 0 in the first bin",
-    )
+    kept = calibration.static_calibration_error(*sharp, zeros="first bin")
+    return _contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
 
 
 def _corpus(rng: np.random.Generator, size: int, words: int, errors: float) -> list[tuple[str, str]]:
@@ -441,30 +354,16 @@ def corpus_chunks(rng: np.random.Generator) -> _Shown:
             "chunks of 1,000": bleu.chunked_bleu(candidates, references, 1000),
         }
     frame = pd.DataFrame(columns)
-    return frame, _contrast(
-        "RaLEs",
-        "BLEU averaged over chunks",
-        "BLEU-4, short reports first (synthetic)",
-        frame["short reports first"],
-        basis="over the whole corpus",
-    )
+    return frame, _contrast("corpus_chunks", frame["short reports first"])
 
 
 def short_impressions() -> _Shown:
     """BLEU-4 of short texts against themselves."""
     texts = ["Normal.", "No change.", "No acute process.", "No acute cardiopulmonary process."]
     scores = bleu.sentence_bleu(texts, texts)
-    frame = pd.DataFrame(
-        {"words": [len(text.split()) for text in texts], "BLEU-4 of identical texts": scores}, index=texts
-    )
-    return frame, Contrast(
-        "RaLEs",
-        "BLEU-4 below four words",
-        f"BLEU-4 of “{texts[2]}” against itself",
-        1.0,
-        scores[2],
-        basis="by the meaning of identical",
-    )
+    words = [len(text.split()) for text in texts]
+    frame = pd.DataFrame({"words": words, "BLEU-4 of identical texts": scores}, index=texts)
+    return frame, _contrast("short_impressions", (1.0, scores[2]), text=texts[2])
 
 
 def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
@@ -474,36 +373,17 @@ def chosen_on_test(rng: np.random.Generator, repeats: int) -> Contrast:
     accuracy = printed("rales.table3").query("task == 'Procedure'")["value"].median() / 100
     measured = rng.binomial(size, accuracy, (repeats, 10)) / size
     gain = float(measured.max(axis=1).mean() - accuracy)
-    return Contrast(
-        "RaLEs",
-        "selection on the test set",
-        f"accuracy in percent, {size:,} test documents, ten equal trials (synthetic)",
-        100 * accuracy,
-        100 * (accuracy + gain),
-        scale=100,
-        basis="on new documents",
-    )
+    return _contrast("chosen_on_test", (100 * accuracy, 100 * (accuracy + gain)), 100, size=size)
 
 
 def labels_by_string() -> _Shown:
     """Labels of a sentence by its annotation and by the released converter, one word a column."""
     text = "left pleural effusion , unchanged on left view"
     entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
-    meant, found = (
-        demo.labels_by_string(text, entities, "meant"),
-        demo.labels_by_string(text, entities, "released"),
-    )
-    of_entities = [label != "O" for label in meant]
-    kept = [a == b for a, b, inside in zip(meant, found, of_entities, strict=True) if inside]
-    return pd.DataFrame([meant, found], index=["meant", "released"], columns=text.split()), Contrast(
-        "RaLEs",
-        "NER labels by string",
-        "entity words labelled in the sentence",
-        len(kept),
-        sum(kept),
-        scale=len(kept),
-        basis="by the annotation",
-    )
+    labels = {rule: demo.labels_by_string(text, entities, rule) for rule in _RULES}
+    kept = [meant == found for meant, found in zip(*labels.values(), strict=True) if meant != "O"]
+    frame = pd.DataFrame.from_dict(labels, orient="index", columns=text.split())
+    return frame, _contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
 
 
 def procedure_texts() -> _Shown:
@@ -512,35 +392,22 @@ def procedure_texts() -> _Shown:
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
     headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
-    meant, found = demo.indication(report, "meant"), demo.indication(report, "released")
-    rows = {"indication": {"meant": meant, "released": found}}
+    rows = {"indication": {rule: demo.indication(report, rule) for rule in _RULES}}
     for header in headers:
-        rows[f"titles in “{header}”"] = {
-            "meant": "; ".join(demo.title_pieces(header, "meant")) or "none",
-            "released": "; ".join(demo.title_pieces(header, "released")) or "none",
-        }
-    characters = len(meant), len(found)
-    return pd.DataFrame(rows).T, Contrast(
-        "RaLEs", "indication runs on", "characters of the indication", *characters, "as meant", None
-    )
+        titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
+        rows[f"titles in “{header}”"] = titles
+    characters = map(len, rows["indication"].values())
+    return pd.DataFrame(rows).T, _contrast("procedure_texts", characters, None)
 
 
 def findings_after_impression() -> _Shown:
     """The findings cut from a report whose impression comes first, and how much of it they give away."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
-    cut = {
-        "meant": demo.findings_section(names, texts, "meant"),
-        "released": demo.findings_section(names, texts, "released"),
-    }
+    cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
     answer = set(texts[names.index("impression")].split())
-    return pd.DataFrame({"findings": cut}), _contrast(
-        "MIMIC-RRS",
-        "findings after the impression",
-        "share of the impression's words that the input gives away",
-        (len(answer & set(text.split())) / len(answer) for text in cut.values()),
-        basis="as meant",
-    )
+    given_away = (len(answer & set(text.split())) / len(answer) for text in cut.values())
+    return pd.DataFrame({"findings": cut}), _contrast("findings_after_impression", given_away)
 
 
 def headings_seen() -> pd.DataFrame:
@@ -569,14 +436,9 @@ def headings_seen() -> pd.DataFrame:
 
 def radgraph_levels() -> _Shown:
     """F1-RadGraph of one candidate for the example of A.2, by level and treatment of capitals."""
-    entities = [
-        ("mild", "obs-dp"),
-        ("fluid", "obs-dp"),
-        ("overload", "obs-dp"),
-        ("overt", "obs-da"),
-        ("pulmonary", "anat-dp"),
-        ("edema", "obs-da"),
-    ]
+    words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
+    labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
+    entities = list(zip(words, labels, strict=True))
     edges = [(0, "modify", 2), (2, "modify", 1), (5, "located_at", 4)]
     reference = radgraph.build_graph(entities, edges)
     candidate = radgraph.build_graph([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])
@@ -592,33 +454,22 @@ def radgraph_levels() -> _Shown:
             for name, case in cases.items()
         }
     )
-    return frame, _contrast(
-        "MIMIC-RRS",
-        "reward level of F1-RadGraph",
-        "F1-RadGraph, level partial and level complete",
-        frame.loc[["partial", "complete"], "as released"],
-        basis="by the paper (partial)",
-    )
+    return frame, _contrast("radgraph_levels", frame.loc[["partial", "complete"], "as released"])
 
 
 def report_counts() -> Contrast:
     """Reports of MIMIC-III by the paper and by its notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
-    return Contrast("MIMIC-RRS", "reports of MIMIC-III", "reports", stated, counted, scale=None)
+    return _contrast("report_counts", (stated, counted), scale=None)
 
 
 def relation_free() -> tuple[Contrast, list[float]]:
     """RadGraph F1 of identical reports without relations, and the errors that RadCliQ predicts from both."""
     bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
     combined = [radgraph.radgraph_combined(bare, bare, "one"), radgraph.radgraph_combined(bare, bare, "zero")]
-    return _contrast(
-        "RadCliQ",
-        "relation-free reports reach 0.5",
-        "radgraph_combined of identical reports without relations",
-        combined,
-        basis="if equal empty sets count 1",
-    ), list(radcliq.radcliq([[value, 1, 1, 1] for value in combined]))
+    errors = radcliq.radcliq([[value, 1, 1, 1] for value in combined])
+    return _contrast("relation_free", combined), list(errors)
 
 
 def bleu_sign() -> pd.DataFrame:
@@ -640,13 +491,8 @@ def reciprocal(systems: int = 11) -> _Shown:
         {"all four metrics": quality, "predicted errors (paper)": errors, "1 / mean (code)": 1 / errors}
     )
     worse, better = np.triu_indices(systems, 1)
-    return frame, Contrast(
-        "RadCliQ",
-        "reciprocal of the mean",
-        f"share of the {len(worse)} pairs of systems ranked rightly",
-        1.0,
-        float((1 / errors[better] > 1 / errors[worse]).mean()),
-    )
+    rightly = (1 / errors[better] > 1 / errors[worse]).mean()
+    return frame, _contrast("reciprocal", (1.0, rightly), pairs=len(worse))
 
 
 def draw_reciprocal() -> None:
@@ -666,28 +512,14 @@ def draw_reciprocal() -> None:
 def idf_of_one_reference() -> Contrast:
     """Predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight it."""
     exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
-    return Contrast(
-        "RadCliQ",
-        "idf over one reference",
-        "predicted errors of an exact match (v1)",
-        exact,
-        collapsed,
-        scale=worst - exact,
-        basis="without idf",
-    )
+    return _contrast("idf_of_one_reference", (exact, collapsed), worst - exact)
 
 
 def draw_effects(ranked: pd.DataFrame) -> None:
     """One bar a contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
     _, axes = plt.subplots(figsize=(plots.WIDTH, 0.3 * len(ranked) + 0.9))
-    sns.barplot(
-        ranked.assign(shown=ranked["share of range"].clip(upper=1.5)),
-        x="shown",
-        y="difference",
-        hue="whose",
-        dodge=False,
-        palette=list(plots.PALETTE[: ranked["whose"].nunique()]),
-        ax=axes,
-    )
+    cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
+    look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}
+    sns.barplot(cut, x="shown", y="difference", hue="whose", **look)
     axes.set(xlabel="difference as a share of the range (cut at 1.5)", ylabel="", xlim=(0, 1.55))
     axes.legend(title="", loc="lower right")

@@ -8,7 +8,6 @@ every metric with graders, by grade and by difference within a case, and with co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -26,7 +25,6 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
 from radeval_lib.pages.across.closeness import Closeness
 from radeval_lib.pages.across.closeness import measure as measure
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
@@ -39,36 +37,17 @@ USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
 """Roles that real data must fill."""
 
 
-@dataclass(frozen=True)
-class Both:
-    """The same quantities in both worlds; ``real`` and ``made`` as :func:`graded` has them."""
-
-    real: pd.DataFrame
-    made: pd.DataFrame
-    fitted: pd.DataFrame
-
-
-def both_worlds(run: Run) -> Both:
-    """Everything that is compared."""
+def both_worlds(run: Run) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Everything that is compared: agreement on real and on generated ratings, as :func:`graded` has it, and
+    in two columns what was fitted."""
     metrics = run.all_metrics()
-    real, made = (
-        pd.concat(
-            [
-                graded(metrics, source("rated_pairs"), run, world),
-                with_facts(metrics, source("fact_ratings"), run, world),
-            ]
-        )
-        for world, source in (("real", run.load), ("generated", partial(simulated, run)))
-    )
-    fitted = pd.DataFrame(
-        {
-            "real": pd.concat([counted(run.load("error_counts")), written(run.load("reports"))]),
-            "generated": pd.concat(
-                [counted(simulated(run, "error_counts")), written(simulated(run, "reports"))]
-            ),
-        }
-    )
-    return Both(real, made, fitted)
+    rated, fitted = [], {}
+    for world, source in (("real", run.load), ("generated", partial(simulated, run))):
+        pairs, facts = source("rated_pairs"), source("fact_ratings")
+        rated.append(pd.concat([graded(metrics, pairs, run, world), with_facts(metrics, facts, run, world)]))
+        fitted[world] = pd.concat([counted(source("error_counts")), written(source("reports"))])
+    real, made = rated
+    return real, made, pd.DataFrame(fitted)
 
 
 def simulated(run: Run, role: str) -> list[Any]:
@@ -143,16 +122,11 @@ def with_facts(
     metrics: Mapping[str, Metric], records: Sequence[FactRating], run: Run, world: str
 ) -> pd.DataFrame:
     """Spearman's correlation of metrics of words with F1 of facts; columns as :func:`graded`."""
+    words = {title: metric for title, metric in metrics.items() if metric.name in which_judge.WORDS}
     texts = [reveal(one.reference) for one in records], [reveal(one.candidate) for one in records]
-    scores = {
-        title: metric.score(*texts).values
-        for title, metric in metrics.items()
-        if metric.name in which_judge.WORDS
-    }
-    drawn = resample(
-        scores, np.array([one.f1 for one in records]), groups=np.array([one.case for one in records]),
-        kind="spearman", resamples=run.profile.resamples, rng=run.rng(f"{world} facts"),
-    )  # fmt: skip
+    scores = which_judge.scored(words, *texts)
+    facts, cases = [one.f1 for one in records], [one.case for one in records]
+    drawn = which_judge.drawn(scores, facts, cases, "spearman", run=run, name=f"{world} facts")
     return _table("facts", drawn.intervals().set_index("metric")["value"], drawn.draws)
 
 
@@ -170,35 +144,25 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
         the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
         in both worlds) and ``alike`` (of these, in the same order).
     """
-    pairs = _paired(real, made)
     rows = {}
     for what, ours in real.groupby("what", sort=False):
-        true = ours.set_index("metric")["value"].drop(index=which_judge.PERSON, errors="ignore")
-        guess = made[made["what"] == what].set_index("metric").loc[true.index, "value"]
-        here = pairs[pairs["what"] == what]
+        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
+        guess = made[made["what"] == what].set_index("metric").loc[true.index]
+        pairs = list(combinations(true.index, 2))
+        (leads, p), (guessed, p_guessed) = (
+            np.transpose([_lead(side, *pair) for pair in pairs]) for side in (true, guess)
+        )
+        same, decided = leads * guessed > 0, holm(p_guessed) < LEVEL
+        both = decided & (holm(p) < LEVEL)
         rows[what] = {
-            "spearman": spearmanr(true, guess).statistic,
-            "comparisons": len(here),
-            "decided": int(here["decided"].sum()),
-            "agree": int((here["decided"] & here["same"]).sum()),
-            "both": int((here["decided"] & here["real"]).sum()),
-            "alike": int((here["decided"] & here["real"] & here["same"]).sum()),
+            "spearman": spearmanr(true["value"], guess["value"]).statistic,
+            "comparisons": len(pairs),
+            "decided": decided.sum(),
+            "agree": (decided & same).sum(),
+            "both": both.sum(),
+            "alike": (both & same).sum(),
         }
     return pd.DataFrame([*rows.values()], index=list(rows))
-
-
-def _paired(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
-    """One row a comparison: ``what``, whether each world decides it (``real``, ``decided``), and ``same``."""
-    rows = []
-    for what, ours in real.groupby("what", sort=False):
-        true = ours.set_index("metric").drop(index=which_judge.PERSON, errors="ignore")
-        guess = made[made["what"] == what].set_index("metric")
-        for one, other in combinations(true.index, 2):
-            (in_true, p_true), (in_guess, p_guess) = (_lead(side, one, other) for side in (true, guess))
-            rows.append((what, p_true, p_guess, in_true * in_guess > 0))
-    pairs = pd.DataFrame(rows, columns=["what", "p_real", "p_made", "same"])
-    corrected = pairs.groupby("what")[["p_real", "p_made"]].transform(holm)
-    return pairs.assign(real=corrected["p_real"] < LEVEL, decided=corrected["p_made"] < LEVEL)
 
 
 def _lead(side: pd.DataFrame, one: str, other: str) -> tuple[float, float]:
@@ -225,25 +189,20 @@ def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> No
     axes.set(xlabel="on generated ratings", ylabel="on real ratings")
 
 
-def side_by_side(both: Both) -> pd.DataFrame:
+def side_by_side(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     """Agreement in both worlds as texts: one row a metric, a column each for what and world."""
     columns = {}
-    for what, rows in both.real.groupby("what", sort=False):
-        for world, frame in (("real", rows), ("generated", both.made[both.made["what"] == what])):
+    for what, rows in real.groupby("what", sort=False):
+        for world, frame in (("real", rows), ("generated", made[made["what"] == what])):
             intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
             columns[f"{what}, {world}"] = pd.Series(intervals, index=frame["metric"])
-    return pd.DataFrame(columns).reindex(both.real["metric"].unique()).fillna("–")
+    return pd.DataFrame(columns).reindex(real["metric"].unique()).fillna("–")
 
 
 def draw_lengths(close: Closeness) -> None:
     """Percentiles of lengths, Open-i across and the generator up."""
     _, axes = plots.panels(1, 3)
-    titles = {
-        "words a sentence": "sentence_words",
-        "words a report": "report_words",
-        "sentences a report": "report_sentences",
-    }
-    for axis, (title, measured) in zip(axes, titles.items(), strict=True):
+    for axis, (title, real) in zip(axes, close.real.lengths.items(), strict=True):
         axis.set(title=title, xlabel="Open-i", ylabel="generator" if axis is axes[0] else "")
-        axis.plot(getattr(close.real, measured), getattr(close.generated, measured), marker="o")
+        axis.plot(real, close.generated.lengths[title], marker="o")
         axis.axline((0, 0), slope=1, color="grey", linestyle=":")

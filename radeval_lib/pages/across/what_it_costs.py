@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -31,44 +30,24 @@ PEER_GREEN = 2210.0
 _WARM_UP = 4  # pairs that are scored before the clock starts
 
 
-@dataclass(frozen=True)
-class Size:
-    """The size of a transformer.
-
-    Attributes
-    ----------
-    layers, hidden, inner : its layers, their width, and the width of the feed-forward part.
-    """
-
-    layers: int
-    hidden: int
-    inner: int
-
-    @classmethod
-    def of(cls, config: Any) -> Size:
-        """From a transformers configuration."""
-        return cls(config.num_hidden_layers, config.hidden_size, config.intermediate_size)
-
-    @property
-    def weights(self) -> int:
-        """Weights of the layers' matrices: four of attention and two of the feed-forward part each."""
-        return self.layers * (4 * self.hidden**2 + 2 * self.hidden * self.inner)
+def weights(config: Any) -> int:
+    """Weights of the matrices of a transformer's layers, by its transformers configuration: four of attention
+    and two of the feed-forward part each."""
+    hidden, inner = config.hidden_size, config.intermediate_size
+    return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * inner))
 
 
-BERT_BASE = Size(12, 768, 3072)
+def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
+    """Operations to encode texts of so many tokens with a bidirectional transformer."""
+    attention = 4 * config.num_hidden_layers * config.hidden_size
+    return sum(2 * weights(config) * n + attention * n * n for n in lengths)
 
 
-def encoding_operations(size: Size, lengths: Sequence[int]) -> int:
-    """Operations to encode texts with a bidirectional transformer."""
-    return sum(2 * size.weights * n + 4 * size.layers * size.hidden * n * n for n in lengths)
+def _bert_base() -> Any:
+    """The configuration of BERT base, which the layers of both of the RaTEScore paper's models have."""
+    from transformers import BertConfig
 
-
-def least_reading_operations(parameters: float, tokens: float) -> float:
-    """The least that a dense language model needs to read a text once: 2 operations a weight and token.
-
-    Attention, the instructions of a prompt and every token that it writes come on top.
-    """
-    return 2 * parameters * tokens
+    return BertConfig()
 
 
 def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
@@ -100,22 +79,20 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         One row a judge: weights in millions, operations a pair in billions, and ``times`` those of RaTEScore
         with models of the paper's size; this build's RaTEScore first, then the paper's.
     """
-    sizes = {
-        f"RaTEScore, {HERE}": [Size.of(one.model.config) for one in (metric.tagger, metric.encoder)],
-        f"RaTEScore, {BASE}": [BERT_BASE, BERT_BASE],  # the layers of both of the paper's models
+    models = {
+        f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.encoder)],
+        f"RaTEScore, {BASE}": [_bert_base(), _bert_base()],
     }
+    rows = {}
+    for name, both in models.items():
+        operations = np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9
+        rows[name] = (sum(map(weights, both)) / 1e6, operations)
     named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
     words = float(np.mean([sum(sentences) for sentences, _ in lengths]))
-    rows = {
-        name: (
-            sum(size.weights for size in both) / 1e6,
-            np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9,
-        )
-        for name, both in sizes.items()
-    } | {
-        f"{billions:g} billion weights, reading": (1000 * billions, least_reading_operations(billions, words))
-        for billions in sorted(set(named.dropna().astype(float)))
-    }
+    for billions in sorted(set(named.dropna().astype(float))):
+        # The least that a dense model needs to read a text once, two operations a weight and token:
+        # attention, the instructions of a prompt and every token that it writes come on top.
+        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * words)
     columns = ["weights (millions)", "operations a pair (billions)"]
     table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])
@@ -139,14 +116,15 @@ def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd
 def operations_a_second(device: str) -> float:
     """Of a network of the size of BERT base with random weights, reading eight texts of 64 tokens at once."""
     import torch
-    from transformers import BertConfig, BertModel
+    from transformers import BertModel
 
-    model = BertModel(BertConfig(), add_pooling_layer=False).eval().to(device)
+    config = _bert_base()
+    model = BertModel(config, add_pooling_layer=False).eval().to(device)
     tokens = torch.ones((8, 64), dtype=torch.long, device=model.device)
     with torch.inference_mode():
         model(tokens)
         spent = _seconds(lambda: [model(tokens) for _ in range(3)], device)
-    return 3 * encoding_operations(BERT_BASE, [64] * 8) / spent
+    return 3 * encoding_operations(config, [64] * 8) / spent
 
 
 def _seconds(work: Callable[[], object], device: str) -> float:
@@ -162,19 +140,14 @@ def _seconds(work: Callable[[], object], device: str) -> float:
 
 
 def bill(timed: pd.Series, counted: pd.DataFrame, rate: float, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """What each way to score costs.
+    """What each way to score costs, the cheapest first: ``milliseconds`` a pair, ``timed`` or not, and
+    ``peer``, RadEval's.
 
     Parameters
     ----------
-    timed : see :func:`timed`.
-    counted : see :func:`cost_table`; networks of other sizes than this build's compute at ``rate``.
-    rate : operations a second.
+    timed, counted : see :func:`timed` and :func:`cost_table`.
+    rate : operations a second of networks of other sizes than this build's.
     metrics : by the titles of ``timed``.
-
-    Returns
-    -------
-    DataFrame
-        One row a way, the cheapest first: ``milliseconds`` a pair, ``timed`` or not, and ``peer``, RadEval's.
     """
     others = counted.drop(index=f"RaTEScore, {HERE}")["operations a pair (billions)"]
     peers = {title: PEER.get(metric.name, np.nan) for title, metric in metrics.items()}

@@ -11,17 +11,15 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.pages.across.designs import errors_together as errors_together
-from radeval_lib.pages.across.designs import printed_designs as printed_designs
 from radeval_lib.stats import meta_evaluation
-from radeval_lib.stats.correlations import resample
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import holm, share_interval
 from radeval_lib.study.runs import Run
@@ -43,13 +41,12 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Texts of each candidate, and its grades (or negative errors), one column a rater; candidates not graded
-    by all are left out.
+    """Candidates that all raters graded, and their grades (or negative errors), one column a rater.
 
     Returns
     -------
     tuple of DataFrame
-        Index: the pair's id. ``reference``, ``candidate``; ``case``: the same where the reference is, drawn
+        By the pair's id: ``reference``, ``candidate``; ``case``: the same where the reference is, drawn
         together; ``set``: the candidates that were graded side by side; and the grades.
     """
     sign = {"errors": -1}.get(records[0].scale, 1)
@@ -66,14 +63,21 @@ def described(metric: str) -> str:
     return "a composite of two judges by rules and ROUGE-L" if metric == COMPOSITE else metric
 
 
-def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of every pair by every metric, and the composite's; high is good in every column."""
-    references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
+def scored(
+    metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
+) -> pd.DataFrame:
+    """Scores of candidates by every metric, one column each; high is good in every column."""
     found = {
-        title: metric.score(references, candidates).values * (1 if metric.higher_is_better else -1)
+        title: metric.score(list(references), list(candidates)).values
+        * (1 if metric.higher_is_better else -1)
         for title, metric in metrics.items()
     }
-    frame = pd.DataFrame(found, index=pairs.index)
+    return pd.DataFrame(found)
+
+
+def scores(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+    """:func:`scored` of every pair, and the composite's scores."""
+    frame = scored(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
     parts = [title for title, metric in metrics.items() if metric.name in PARTS]
     return frame.assign(**{COMPOSITE: frame[parts].rank(pct=True).mean(axis=1)})
 
@@ -101,6 +105,20 @@ def operations(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Series:
     return pd.Series(found)
 
 
+def drawn(
+    frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+) -> Resampled:
+    """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``."""
+    return resample(
+        {str(key): frame[key] for key in frame},
+        ratings,
+        groups=np.asarray(cases),
+        kind=kind,
+        resamples=run.profile.resamples,
+        rng=run.rng(name),
+    )
+
+
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Every column's first candidate minus the second, of every two candidates of a set."""
     places = meta_evaluation.pairs_within(pairs["set"].tolist())
@@ -116,8 +134,9 @@ def cases_of_differences(pairs: pd.DataFrame) -> list[int]:
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
     """A table of :func:`agreement` as the page shows it."""
-    shown = table[["value", "low", "high", "below", "below_low", "below_high", "all"]].copy()
-    shown.loc[PERSON, ["below", "below_low", "below_high"]] = np.nan
+    gaps = ["below", "below_low", "below_high"]
+    shown = table[["value", "low", "high", *gaps, "all"]].copy()
+    shown.loc[PERSON, gaps] = np.nan
     names = ["τ_b", "low", "high", "gap to one grader", "low ", "high ", "with the mean of all"]
     return tables.show(shown.set_axis(names, axis=1), caption, formats="{:.2f}")
 
@@ -125,30 +144,25 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
 def with_others(
     frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> tuple[pd.Series, FloatArray]:
-    """Correlation of every metric, and last of one rater, with the mean grade of the other raters.
+    """Correlation of every metric, and last of one rater, with the mean grade of the other raters, and its
+    draws, of shape (metrics and the rater, resamples).
 
     Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
     cases, so that differences are too.
-
-    Returns
-    -------
-    tuple
-        The coefficients, and their draws of shape (metrics and the rater, resamples).
     """
-    draws, values = [], []
-    for rater in grades:
-        columns = {**{str(key): frame[key].to_numpy() for key in frame}, PERSON: grades[rater].to_numpy()}
-        drawn = resample(
-            columns,
-            grades.drop(columns=rater).mean(axis=1).to_numpy(),
-            groups=np.asarray(cases),
-            kind=kind,
-            resamples=run.profile.resamples,
-            rng=run.rng(name),
+    found = [
+        drawn(
+            frame.assign(**{PERSON: grades[rater].to_numpy()}),
+            grades.drop(columns=rater).mean(axis=1),
+            cases,
+            kind,
+            run=run,
+            name=name,
         )
-        draws.append(drawn.draws)
-        values.append(drawn.intervals().set_index("metric")["value"])
-    return pd.concat(values, axis=1).mean(axis=1), np.mean(draws, axis=0)
+        for rater in grades
+    ]
+    values = [one.intervals().set_index("metric")["value"] for one in found]
+    return pd.concat(values, axis=1).mean(axis=1), np.mean([one.draws for one in found], axis=0)
 
 
 def agreement(
@@ -223,21 +237,12 @@ def leads(
         Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
         from exchanging the two metrics' scores case by case, corrected likewise.
     """
-    everyone, n = grades.mean(axis=1).to_numpy(), run.profile.resamples
-    columns = {str(key): frame[key].to_numpy() for key in frame}
-    drawn = resample(
-        columns, everyone, groups=np.asarray(cases), kind=kind, resamples=n, rng=run.rng(f"lead {kind}")
-    )
-    table = drawn.compare(first).set_index("rival")[["difference", "low", "high", "p_holm"]]
+    everyone, n = grades.mean(axis=1), run.profile.resamples
+    compared = drawn(frame, everyone, cases, kind, run=run, name=f"lead {kind}").compare(first)
+    table = compared.set_index("rival")[["difference", "low", "high", "p_holm"]]
     p = [
         meta_evaluation.permutation_p(
-            columns[first],
-            columns[rival],
-            everyone,
-            list(cases),
-            kind,
-            resamples=n,
-            rng=run.rng(f"swap {rival}"),
+            frame[first], frame[rival], everyone, list(cases), kind, resamples=n, rng=run.rng(f"swap {rival}")
         )
         for rival in table.index
     ]
@@ -273,27 +278,19 @@ def on_reviews(
         ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
         pairwise accuracy.
     """
-    texts = pd.DataFrame(
-        {"id": r.id, "reference": reveal(r.reference), "candidate": reveal(r.candidate), "system": r.group,
-         "review": r.id.partition("/")[0], "rating": r.rating}
+    keys = ["id", "review", "system", "reference", "candidate"]
+    rated = [
+        (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
         for r in ratings
-    ).groupby("id", sort=False).agg(
-        {"reference": "first", "candidate": "first", "system": "first", "review": "first", "rating": "mean"}
-    )  # fmt: skip
+    ]
+    by_text = pd.DataFrame(rated, columns=[*keys, "rating"]).groupby(keys, sort=False)
+    texts = by_text["rating"].mean().reset_index()
     words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
     frame = scores(words, texts).drop(columns=COMPOSITE)
+    by_facet = drawn(frame, texts["rating"], texts["review"], "kendall", run=run, name="facets").intervals()
+    table = by_facet.set_index("metric")[["value", "low", "high"]].rename(columns={"value": "tau"})
+    wins, reviews = _wins(words, chosen), [one.review for one in chosen]
     n = run.profile.resamples
-    drawn = resample(
-        {str(key): frame[key].to_numpy() for key in frame}, texts["rating"].to_numpy(),
-        groups=texts["review"].to_numpy(), kind="kendall", resamples=n, rng=run.rng("facets"),
-    )  # fmt: skip
-    table = (
-        drawn.intervals()
-        .set_index("metric")[["value", "low", "high"]]
-        .set_axis(["tau", "low", "high"], axis=1)
-    )
-    wins = _wins(words, chosen)
-    reviews = [one.review for one in chosen]
     shares = {key: share_interval(wins[key], reviews, resamples=n, rng=run.rng("preferred")) for key in wins}
     table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
     people = _system_p(texts["rating"], texts["system"], run)
@@ -307,13 +304,11 @@ def on_reviews(
 def _wins(metrics: Mapping[str, Metric], chosen: Sequence[mslr.Preference]) -> pd.DataFrame:
     """1 where the preferred summary scores higher, 0 where lower, a half for a tie."""
     references = [one.reference for one in chosen]
-    first, second = [one.first for one in chosen], [one.second for one in chosen]
+    sides = [one.first for one in chosen], [one.second for one in chosen]
+    first, second = (scored(metrics, references, side) for side in sides)
     turn = np.array([1 if one.choice == "A" else -1 for one in chosen])
-    found = {}
-    for title, metric in metrics.items():
-        gap = metric.score(references, first).values - metric.score(references, second).values
-        found[title] = (np.sign(gap * turn * (1 if metric.higher_is_better else -1)) + 1) / 2
-    return pd.DataFrame(found)
+    wins: pd.DataFrame = (np.sign((first - second).mul(turn, axis=0)) + 1) / 2
+    return wins
 
 
 def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
@@ -365,17 +360,10 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
     pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
     frame = scores(metrics, pairs).drop(columns=COMPOSITE)
-    frame[SOURCE] = [
-        _found(source, candidate)
-        for source, candidate in zip(pairs["source"], pairs["candidate"], strict=True)
-    ]
-    drawn = resample(
-        {str(key): frame[key].to_numpy() for key in frame},
-        np.array([one.hallucination for one in records]),
-        groups=np.array([one.case for one in records]), kind="spearman",
-        resamples=run.profile.resamples, rng=run.rng("hallucinations"),
-    )  # fmt: skip
-    return drawn.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
+    frame[SOURCE] = [_found(source, candidate) for _, candidate, source in texts]
+    rates, cases = [one.hallucination for one in records], [one.case for one in records]
+    found = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
+    return found.set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
 def _found(source: str, summary: str) -> float:

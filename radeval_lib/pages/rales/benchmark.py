@@ -32,8 +32,8 @@ from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
-_ENDS = (0.025, 0.975)
 _FOLDS = 10
+_GAINS = ["advantage", "optimism"]
 _TASKS = ("graphs", "spatial", "stanza", "procedures")
 
 PAPERS_DATA = {
@@ -46,10 +46,8 @@ PAPERS_DATA = {
 
 
 def check_search_settings(startup: int) -> list[Check]:
-    """Settings of the searches for entities and procedures, in Appendix C and in the released scripts.
-
-    ``startup``: trials that Optuna draws at random before its estimator begins.
-    """
+    """Settings of the searches for entities and procedures, in Appendix C and in the released scripts;
+    Optuna draws ``startup`` trials at random before its estimator begins."""
     rows = released("settings").query("paper == 'RaLEs'").set_index("setting")
     ranges = rows.index[rows.index.str.contains("learning rate|epochs|batch|weight decay")]
     checks = [check_setting("RaLEs", name) for name in ranges]
@@ -62,55 +60,36 @@ def check_search_settings(startup: int) -> list[Check]:
     return [*checks, check_statement(name, f"{sampler['paper_says']}, up to 10 trials", found, guided > 0)]
 
 
-def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:
-    """Scores of every encoder in each regime.
+def _resamples(run: Run) -> int:
+    return min(run.profile.resamples, 500)
 
-    Parameters
-    ----------
-    counts : of all cells; those of the token classifier on RadGraph are no part of the scores.
-    """
-    return {
-        str(regime): scores(
-            rows,
-            [task_of(name) for name in _TASKS],
-            resamples=min(run.profile.resamples, 500),
-            rng=lambda name: run.rng(f"scores {name}"),
-        )
-        for regime, rows in counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
-    }
+
+def _scores(run: Run, counts: pd.DataFrame, tasks: Sequence[str], stream: str) -> PercentScores:
+    own = [task_of(name) for name in tasks]
+    return scores(counts, own, resamples=_resamples(run), rng=lambda name: run.rng(f"{stream} {name}"))
+
+
+def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:
+    """Scores of every encoder in each regime, by the counts of all cells; those of the token classifier on
+    RadGraph are no part of them."""
+    by_regime = counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
+    return {str(regime): _scores(run, rows, _TASKS, "scores") for regime, rows in by_regime}
 
 
 def optimism_by_trials(
     trials: pd.DataFrame, sizes: Sequence[int], *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Advantage and optimism with so many trials.
+    """Advantage and optimism with each of so many ``trials``, in points of F1: means over resamples of
+    searches, trials and folds, each with ``_low`` and ``_high`` (95 % of resamples). The test documents are
+    the same in all of them, so these ends say nothing of what other documents could change.
 
-    Parameters
-    ----------
-    trials : one row a search, trial and case: ``search``, ``trial``, ``case``, ``matched``, ``predicted``,
-        ``gold`` on test, and ``value``, the trial's measure on validation.
-    sizes : numbers of trials, each at most those of a search.
-    resamples : how often searches, trials and the folds of the test documents are drawn.
-
-    Returns
-    -------
-    DataFrame
-        One row a size: ``trials``; ``advantage`` and ``optimism`` in points of F1, means over resamples, each
-        with ``_low`` and ``_high`` (95 % of resamples). The test documents are the same in all of them, so
-        these ends say nothing of what other documents could change.
-
-    Raises
-    ------
-    ValueError
-        Where searches differ in their trials or cases, a size is too large, or there are fewer than two
-        cases.
+    ``trials`` has one row a search, trial and case: counts on test, and ``value``, the trial's measure on
+    validation.
     """
-    table, values = _arrays(trials)
-    searches, most, cases, _ = table.shape
-    if cases < 2:
-        raise ValueError("optimism needs at least two test cases")
-    if max(sizes) > most:
-        raise ValueError(f"{max(sizes)} trials are asked for, a search has {most}")
+    ordered = trials.sort_values(["search", "trial", "case"])
+    searches, most, cases = (ordered[name].nunique() for name in ("search", "trial", "case"))
+    table = ordered[["matched", "predicted", "gold"]].to_numpy(np.float64).reshape(searches, most, cases, 3)
+    values = ordered["value"].to_numpy(np.float64).reshape(searches, most, cases)[:, :, 0]
     totals = table.sum(axis=2)
     whole = micro_f1(totals)
     folds = min(_FOLDS, cases)
@@ -126,15 +105,12 @@ def optimism_by_trials(
             gains = [whole[s, k].max() - whole[s, k[values[s, k].argmax()]] for s, k in rows]
             luck = [whole[s, k].max() - _unseen(inside[s, k], others[s, k]) for s, k in rows]
             found[size].append((float(np.mean(gains)), float(np.mean(luck))))
-    rows_ = []
+    result = []
     for size, draws in found.items():
-        array = np.array(draws)
-        low, high = np.quantile(array, _ENDS, axis=0)
-        row: dict[str, float] = {"trials": size}
-        for place, name in enumerate(("advantage", "optimism")):
-            row |= {name: array[:, place].mean(), f"{name}_low": low[place], f"{name}_high": high[place]}
-        rows_.append(row)
-    return pd.DataFrame(rows_).astype({"trials": int})
+        (low, high), mean = np.quantile(draws, (0.025, 0.975), axis=0), np.mean(draws, axis=0)
+        result.append((size, *mean, *low, *high))
+    ends = [f"{name}_{end}" for end in ("low", "high") for name in _GAINS]
+    return pd.DataFrame(result, columns=["trials", *_GAINS, *ends])
 
 
 def _unseen(inside: FloatArray, others: FloatArray) -> float:
@@ -143,24 +119,13 @@ def _unseen(inside: FloatArray, others: FloatArray) -> float:
     return float(micro_f1(inside[best, np.arange(len(best))].sum(axis=0)))
 
 
-def _arrays(trials: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
-    """Counts, shape (searches, trials, cases, 3), and the measure on validation, shape (searches, trials)."""
-    ordered = trials.sort_values(["search", "trial", "case"])
-    shape = tuple(ordered[name].nunique() for name in ("search", "trial", "case"))
-    if len(ordered) != np.prod(shape):
-        raise ValueError("searches differ in their trials or in their test cases")
-    counts = ordered[["matched", "predicted", "gold"]].to_numpy(np.float64).reshape(*shape, 3)
-    return counts, ordered["value"].to_numpy(np.float64).reshape(shape)[:, :, 0]
-
-
 def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
     """:func:`optimism_by_trials` for ever more trials up to all, as text with intervals."""
     most = int(trials["trial"].max()) + 1
     sizes = sorted({1, 2, *range(4, most + 1, 4), most} & set(range(1, most + 1)))
-    resamples = min(run.profile.resamples, 500)
-    gains = optimism_by_trials(trials, sizes, resamples=resamples, rng=run.rng("optimism"))
+    gains = optimism_by_trials(trials, sizes, resamples=_resamples(run), rng=run.rng("optimism"))
     shown = gains[["trials"]].copy()
-    for name in ("advantage", "optimism"):
+    for name in _GAINS:
         ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
         shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
     return shown
@@ -175,12 +140,8 @@ def tools_compared(run: Run, counts: pd.DataFrame, settings: RalesSettings) -> P
         & counts["task"].isin(tool)
         & (counts["part"] == "entity")
     ]
-    return scores(
-        own.assign(encoder=own["task"].map(tool), task="graph_tagging"),
-        [task_of("graph_tagging")],
-        resamples=min(run.profile.resamples, 500),
-        rng=lambda name: run.rng(f"tool {name}"),
-    )
+    of_tools = own.assign(encoder=own["task"].map(tool), task="graph_tagging")
+    return _scores(run, of_tools, ["graph_tagging"], "tool")
 
 
 def printed_gaps() -> list[float]:

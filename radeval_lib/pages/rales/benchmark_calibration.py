@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -57,48 +56,31 @@ class Scaled:
         return temperature.scale(self.logits, self.temperature if after else 1.0)
 
 
-def fitted(run: Run) -> dict[str, Scaled]:
-    """:func:`classifiers` that the benchmark fitted with all labels and with the encoder frozen."""
+def classifiers(run: Run) -> dict[str, Scaled]:
+    """Every classifier that the benchmark fitted with all labels or with the encoder frozen, scaled; named by
+    encoder, regime and, if there are several, draw of records."""
     outputs = joined(run.cells("rales/fitting"), "outputs", plan.settings(run.profile))
-    chosen = outputs.query("regime in ['all', 'probe']")
-    return classifiers(chosen, resamples=min(run.profile.resamples, 500), rng=run.rng)
-
-
-def classifiers(
-    outputs: pd.DataFrame, *, resamples: int, rng: Callable[[str], np.random.Generator]
-) -> dict[str, Scaled]:
-    """Every fitted classifier, scaled; by encoder, regime and, if there are several, draw of records.
-
-    Parameters
-    ----------
-    outputs : as the cells leave them.
-    rng : gives a generator for a name.
-    """
+    chosen, resamples = outputs.query("regime in ['all', 'probe']"), min(run.profile.resamples, 500)
     found = {}
-    for (encoder, regime), rows in outputs.groupby(["encoder", "regime"], sort=False):
+    for (encoder, regime), rows in chosen.groupby(["encoder", "regime"], sort=False):
+        several = rows["draw"].nunique() > 1
         for draw_, own in rows.groupby("draw"):
-            name = f"{encoder}, {REGIMES[regime]}" + (
-                f", draw {draw_ + 1}" if rows["draw"].nunique() > 1 else ""
-            )
+            name = f"{encoder}, {REGIMES[regime]}" + f", draw {draw_ + 1}" * several
             # The same test documents in each resample of each classifier.
-            found[name] = scaled(own, resamples=resamples, documents=rng("documents"), refits=rng(name))
+            documents, refits = run.rng("documents"), run.rng(name)
+            found[name] = scaled(own, resamples=resamples, documents=documents, refits=refits)
     return found
 
 
 def scaled(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> Scaled:
-    """Fit a temperature on validation, and measure on the test part what it changes.
-
-    Parameters
-    ----------
-    outputs : of one classifier, as the cells leave them, with ``split``.
-    documents, refits : draw test documents, and validation documents for other temperatures.
-    """
+    """Fit a temperature on the validation documents of a classifier's outputs, and measure what it changes on
+    its test documents; ``documents`` and ``refits`` draw other test documents, and other temperatures."""
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
     seen = temperature.explained(logits, labels)
     kept, truth = logits[seen], labels[seen]
-    fitted, left_out, validation = temperature.fit(kept, truth), int((~seen).sum()), len(seen)
+    fitted = temperature.fit(kept, truth)
     others = [
         temperature.fit(kept[rows], truth[rows])
         for rows in refits.integers(len(kept), size=(REFITS, len(kept)))
@@ -118,36 +100,32 @@ def scaled(
             change = after.observed[name] - before.observed[name]
             defined = np.isfinite(drawn).all()
             changes[name] = estimate(change, drawn) if defined else Estimate(np.nan, np.nan, np.nan)
-    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, validation)
+    left_out = int((~seen).sum())
+    return Scaled(fitted, logits, labels, before.observed, after.observed, changes, left_out, len(seen))
 
 
 def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:
     """What scaling changes, by ``classifier`` and ``measure``: ``temperature``, ``before``, ``after``, and
     ``low`` and ``high``, the 95 % interval of the change."""
-    rows = {
-        (name, measure): {
-            "temperature": one.temperature,
-            "before": one.before[measure],
-            "after": one.after[measure],
-            "low": one.changes[measure].low,
-            "high": one.changes[measure].high,
-        }
+    rows = [
+        (name, measure, one.temperature, one.before[measure], one.after[measure], change.low, change.high)
         for name, one in found.items()
-        for measure in MEASURES
-    }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["classifier", "measure"])
+        for measure, change in one.changes.items()
+    ]
+    keys, columns = ["classifier", "measure"], ["temperature", "before", "after", "low", "high"]
+    return pd.DataFrame(rows, columns=[*keys, *columns]).set_index(keys)
 
 
 def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
     ``raises`` it, or that is ``open``; those that are ``constant`` are told apart."""
+    lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
+    lists["constant"] = [name for name, one in found.items() if one.constant]
     learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
-    lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open")}
-    for (name, change), p in zip(
-        learned.items(), holm([one.p or 0.0 for one in learned.values()]), strict=True
-    ):
+    corrected = holm([change.p or 0.0 for change in learned.values()])
+    for (name, change), p in zip(learned.items(), corrected, strict=True):
         lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
-    return lists | {"constant": [name for name, one in found.items() if one.constant]}
+    return lists
 
 
 def most_changed(found: Mapping[str, Scaled]) -> str:
@@ -161,24 +139,22 @@ def by_temperature(one: Scaled) -> tuple[dict[str, str], str]:
     diagrams = {}
     for value in temperatures:
         probabilities = temperature.scale(one.logits, float(value))
-        bins = calibration.reliability(probabilities, one.labels)
         measured = calibration.measures(probabilities, one.labels)
-        diagrams[f"{value:g}"] = (
-            f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>{_svg(bins)}"
-        )
+        told = f"<p>ECE {measured['ECE']:.3f}, Brier score {measured['Brier']:.3f}</p>"
+        diagrams[f"{value:g}"] = told + _svg(_filled_bins(probabilities, one.labels))
     nearest = temperatures[np.abs(np.log(temperatures / one.temperature)).argmin()]
     return diagrams, f"{nearest:g}"
 
 
 def _svg(bins: pd.DataFrame) -> str:
     """Accuracy by confidence in the page's own colours, each dot as large as its share of documents."""
-    shown = bins[bins["count"] > 0]
+    shares = bins["count"] / bins["count"].sum()
     dots = "".join(
         f'<circle cx="{100 * row.confidence:.1f}" cy="{100 - 100 * row.accuracy:.1f}" '
-        f'r="{1.5 + 6 * (row.count_ / shown["count"].sum()) ** 0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
-        for row in shown.rename(columns={"count": "count_"}).itertuples()
+        f'r="{1.5 + 6 * share**0.5:.1f}" fill="{plots.PALETTE[0]}"/>'
+        for row, share in zip(bins.itertuples(), shares, strict=True)
     )
-    label = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in shown.itertuples())
+    label = "; ".join(f"confidence {r.confidence:.2f}, accuracy {r.accuracy:.2f}" for r in bins.itertuples())
     return (
         f'<svg viewBox="-12 -6 124 124" role="img" aria-label="{label}">'
         '<g fill="none" stroke="currentColor" stroke-width="0.6"><rect width="100" height="100"/>'
@@ -189,26 +165,24 @@ def _svg(bins: pd.DataFrame) -> str:
     )
 
 
-def _draw_bins(axes: Axes, bins: pd.DataFrame, label: str) -> None:
-    shown = bins[bins["count"] > 0]
-    axes.plot(shown["confidence"], shown["accuracy"], marker="o", label=label)
+def _filled_bins(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) -> pd.DataFrame:
+    bins = calibration.reliability(probabilities, labels)
+    return bins[bins["count"] > 0]
 
 
 def draw_diagrams(found: Mapping[str, Scaled]) -> Figure:
     """Reliability diagrams before and after scaling, one row a regime, one line an encoder, draws pooled."""
     pooled: dict[str, dict[str, list[Scaled]]] = {}
     for name, one in found.items():
-        encoder, regime = next(
-            (name.partition(f", {words}")[0], words) for words in REGIMES.values() if f", {words}" in name
-        )
-        pooled.setdefault(regime, {}).setdefault(encoder, []).append(one)
+        regime = next(words for words in REGIMES.values() if f", {words}" in name)
+        pooled.setdefault(regime, {}).setdefault(name.partition(f", {regime}")[0], []).append(one)
     figure, grid = plots.panels(len(pooled), 2, height=3.0, sharex=True, sharey=True, squeeze=False)
     for row, (regime, encoders) in zip(grid, pooled.items(), strict=True):
         for axis, (word, after) in zip(row, (("before", False), ("after", True)), strict=True):
             for encoder, of in encoders.items():
                 probabilities = np.concatenate([one.probabilities(after) for one in of])
-                labels = np.concatenate([one.labels for one in of])
-                _draw_bins(axis, calibration.reliability(probabilities, labels), encoder)
+                bins = _filled_bins(probabilities, np.concatenate([one.labels for one in of]))
+                axis.plot(bins["confidence"], bins["accuracy"], marker="o", label=encoder)
             axis.plot([0, 1], [0, 1], color="grey", linestyle=":")
             axis.set(title=f"{regime}, {word}", xlim=(0, 1), ylim=(0, 1))
         row[0].set_ylabel("Accuracy")

@@ -1,18 +1,16 @@
 """The encoders of the benchmark by name, made where they have to be.
 
-Before a model's name, ``shallow:`` stands for its first layers and ``untrained:`` for its architecture with
-weights drawn at random; the two can be put before one another. ``in_domain`` is the encoder that the cell of
-the pretraining keeps.
+Before a model's name, ``shallow:`` stands for its first layers and ``untrained:``, which may stand before
+that, for its architecture with weights drawn at random. ``in_domain`` is the encoder that the cell of the
+pretraining keeps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from radeval_lib.models import catalog, naming
-from radeval_lib.models.derived import shallow, trimmed, untrained
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.derived import shallow, untrained
 
 SHALLOW = "shallow:"
 IN_DOMAIN = "in_domain"
@@ -30,33 +28,9 @@ def title(name: str, layers: int) -> str:
     return described.get(name, naming.title(name))
 
 
-def stand_in(encoder: str, papers: str, data: str) -> str:
-    """What stands in for a paper's encoder and data; empty where nothing does.
-
-    Parameters
-    ----------
-    encoder, papers : titles of the encoder used and of the paper's.
-    data : what stands in for its data, as :meth:`radeval_lib.study.runs.Run.stand_in` has it.
-    """
-    return "; ".join(
-        [*([f"{encoder}, not {papers}"] if encoder != papers else []), *([data] if data else [])]
-    )
-
-
-def resolve(name: str, *, layers: int, seed: int, folder: Path, in_domain: str = "") -> str:
-    """Folder or hub name of an encoder."""
-    if name == IN_DOMAIN:
-        if not in_domain:
-            raise ModelError("the in-domain encoder was not made", name, "Run the cell rales/pretraining.")
-        return in_domain
-    if name.startswith(naming.UNTRAINED):
-        inner = resolve(name.removeprefix(naming.UNTRAINED), layers=layers, seed=seed, folder=folder)
-        return untrained(inner, folder, seed)
-    if name.startswith(SHALLOW):
-        return shallow(name.removeprefix(SHALLOW), layers, folder)
-    return name
-
-
-def prepared(where: str, texts: Iterable[str], folder: Path, *, trim: bool) -> str:
-    """The encoder as it is trained: trimmed to the pieces of ``texts`` where the profile says so."""
-    return trimmed(where, texts, folder) if trim else where
+def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
+    """Folder or hub name of an encoder, other than the in-domain one."""
+    where = name.removeprefix(naming.UNTRAINED).removeprefix(SHALLOW)
+    if SHALLOW in name:
+        where = shallow(where, layers, folder)
+    return untrained(where, folder, seed) if name.startswith(naming.UNTRAINED) else where

@@ -13,30 +13,15 @@ _LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
 
 
 def draw_transfer(scores: pd.DataFrame) -> Figure:
-    """NLU score against the score elsewhere with a least-squares line, one panel a benchmark.
-
-    Parameters
-    ----------
-    scores : ``benchmark``, ``model``, ``domain``, ``value`` (elsewhere) and ``nlu``.
-    """
+    """NLU score ``nlu`` of each ``model`` against its ``value`` elsewhere with a least-squares line, one
+    panel a ``benchmark``, coloured by ``domain``."""
     fig, axes = plots.panels(1, 2, 3.6, sharey=True)
     for ax, (name, part) in zip(axes, scores.groupby("benchmark", sort=False), strict=True):
         line = {"linewidth": 1}
         sns.regplot(part, x="value", y="nlu", ci=None, scatter=False, color="#4D4D4D", ax=ax, line_kws=line)
-        sns.scatterplot(
-            part,
-            x="value",
-            y="nlu",
-            hue="domain",
-            style="domain",
-            hue_order=domains(),
-            style_order=domains(),
-            palette=colours(),
-            s=50,
-            ax=ax,
-            markers=plots.MARKERS[:4],
-            legend=name == "BLURB",
-        )
+        order = {"hue_order": domains(), "style_order": domains(), "markers": plots.MARKERS[:4]}
+        look = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
+        sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **look)
         for model, x, y in part[["model", "value", "nlu"]].itertuples(index=False):
             ax.annotate(
                 model,

@@ -16,7 +16,6 @@ from scipy.stats import rankdata
 
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import printed, wide
-from radeval_lib.papers.rounding import correlation_range as correlation_range
 from radeval_lib.stats import calibration
 from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.printed import rank_range
@@ -48,15 +47,14 @@ def at_three_temperatures(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Da
     return measured[list(shown)].rename(columns=shown), pd.concat(curves)
 
 
-def domains_compared(values: pd.DataFrame) -> tuple[pd.Series, list[Check]]:
-    """Average rank by model, and whether biomedical models rank better than general ones, by a test over
-    models."""
-    average, domain = values["average rank"], printed("rales.table2").set_index("model")["domain"]
+def domains_compared(average: pd.Series) -> list[Check]:
+    """Whether biomedical models have a better average rank than general ones, by a test over models."""
+    domain = printed("rales.table2").set_index("model")["domain"]
     two = pd.DataFrame({"rank": average, "domain": domain}).query("domain in ['English', 'Biomedical']")
     by_domain = two.groupby("domain")["rank"].mean()
     (test,) = pairwise_mann_whitney(two, value="rank", group="domain").itertuples()
     lead = by_domain["English"] - by_domain["Biomedical"]
-    return average, study.check_superiority(
+    return study.check_superiority(
         "mean average rank, biomedical over general models",
         "general models are inferior",
         {"biomedical": by_domain["Biomedical"], "general": by_domain["English"]},
@@ -73,11 +71,9 @@ def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def alike_by_chance(values: pd.DataFrame) -> float:
-    """How many pairs of rows would be the same in all columns if columns agreed independently of one another.
-
-    How often they agree is taken from the rows that are in no pair of :func:`alike`, with one pair added that
-    agrees, so that no share is zero.
-    """
+    """How many pairs of rows would be the same in all columns if columns agreed independently of one another,
+    as often as in the rows that are in no pair of :func:`alike`; one pair that agrees is added, so that no
+    share is zero."""
     others = values.drop(index=list({row for pair in alike(values) for row in pair}))
     same = [others.loc[a] == others.loc[b] for a, b in combinations(others.index, 2)]
     shares = (np.sum(same, axis=0) + 1) / (len(same) + 1)
@@ -85,17 +81,10 @@ def alike_by_chance(values: pd.DataFrame) -> float:
 
 
 def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
-    """The interval of each model's average rank that the rounding of the metrics leaves.
+    """The interval of each model's average rank that the rounding of the metrics leaves: ``low``, ``high``,
+    ``middle``, the ``printed`` average, and whether it ``fits`` between.
 
-    Parameters
-    ----------
-    table7 : as printed.
-    better : of each metric, ``lower`` or ``higher``.
-
-    Returns
-    -------
-    DataFrame
-        By model ``low``, ``high``, ``middle``, the ``printed`` average, and whether it ``fits`` between.
+    ``better`` tells of each metric whether ``lower`` or ``higher`` is.
     """
     ranks = []
     for metric, way in better.items():
@@ -111,10 +100,10 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
 
 def directions(table7: pd.DataFrame) -> pd.DataFrame:
     """All 32 choices of which way is better on the metrics, those first that fit most printed averages."""
-    rows = []
-    for ways in product(("lower", "higher"), repeat=len(ARROWS)):
-        better = dict(zip(ARROWS, ways, strict=True))
-        rows.append({**better, "averages that fit": int(average_ranks(table7, better)["fits"].sum())})
+    tried = [
+        dict(zip(ARROWS, ways, strict=True)) for ways in product(("lower", "higher"), repeat=len(ARROWS))
+    ]
+    rows = [{**way, "averages that fit": int(average_ranks(table7, way)["fits"].sum())} for way in tried]
     return pd.DataFrame(rows).sort_values("averages that fit", ascending=False, kind="stable")
 
 
@@ -144,15 +133,8 @@ def places(values: pd.DataFrame) -> list[Check]:
 
 def draw_reliability(curves: pd.DataFrame) -> Axes:
     """Accuracy against confidence by bin, one line a ``model``."""
-    ax = sns.lineplot(
-        curves,
-        x="confidence",
-        y="accuracy",
-        hue="model",
-        style="model",
-        markers=list(plots.MARKERS[:3]),
-        dashes=False,
-    )
+    columns = {"x": "confidence", "y": "accuracy", "hue": "model", "style": "model"}
+    ax = sns.lineplot(curves, **columns, markers=list(plots.MARKERS[:3]), dashes=False)
     ax.axline((0, 0), slope=1, color="#4D4D4D", linewidth=1, linestyle="--")
     ax.set(xlabel="mean confidence of the bin", ylabel="accuracy in the bin", xlim=(0, 1), ylim=(0, 1))
     ax.legend(title="")

@@ -45,14 +45,9 @@ def joined_sections(pairs: Sequence[ReportPair]) -> list[str]:
 
 
 def length_conventions(pairs: Sequence[ReportPair], printed: Mapping[str, Printed]) -> pd.DataFrame:
-    """Lengths of reports by every way of taking the text and every rule for words.
-
-    Returns
-    -------
-    DataFrame
-        ``text``, ``rule``, the columns of :func:`~radeval_lib.stats.tokens.length_statistics`, and ``printed
-        numbers met``, how many of the ``printed`` statistics agree.
-    """
+    """Lengths of reports by every way of taking the text and every rule for words: ``text``, ``rule``, the
+    columns of :func:`~radeval_lib.stats.tokens.length_statistics`, and ``printed numbers met``, how many of
+    the ``printed`` statistics agree."""
     rows = []
     for taken, form in _TAKEN.items():
         texts = [form.format(pair) for pair in pairs]
@@ -65,15 +60,14 @@ def length_conventions(pairs: Sequence[ReportPair], printed: Mapping[str, Printe
 
 def overlap(reports: Sequence[Report], both: Sequence[ReportPair], pairs: Sequence[ReportPair]) -> pd.Series:
     """How MEDIQA's ``pairs`` were selected from Open-i: counts of reports, by what they are."""
-    ids = {report.id for report in reports}
+    ids, different = {report.id for report in reports}, {(pair.findings, pair.impression) for pair in pairs}
     return pd.Series(
         {
             "Open-i, in the file": len(reports),
             "Open-i, with findings and impression": len(both),
             "MEDIQA 2021": len(pairs),
             "MEDIQA 2021, with the number of a report of the file": sum(pair.id in ids for pair in pairs),
-            "MEDIQA 2021, repeating another word for word": len(pairs)
-            - len({(pair.findings, pair.impression) for pair in pairs}),
+            "MEDIQA 2021, repeating another word for word": len(pairs) - len(different),
         }
     )
 
@@ -90,6 +84,7 @@ def style(texts: Sequence[str]) -> pd.Series:
     lengths = [len(words.split()) for text in texts for words in sentences(text)]
     vocabulary = Counter(word for text in texts for word in tokens.words(text))
     counts = np.sort(list(vocabulary.values()))[::-1]
+    fewer = int((counts.cumsum() < 0.9 * vocabulary.total()).sum())
     return pd.Series(
         {
             "sentences": len(lengths),
@@ -97,10 +92,7 @@ def style(texts: Sequence[str]) -> pd.Series:
             "words in a sentence, nine in ten at most": np.quantile(lengths, 0.9),
             "words": vocabulary.total(),
             "different words": len(vocabulary),
-            "most frequent words that make up nine tenths of the text": int(
-                (counts.cumsum() < 0.9 * vocabulary.total()).sum()
-            )
-            + 1,
+            "most frequent words that make up nine tenths of the text": fewer + 1,
         }
     )
 
@@ -121,16 +113,9 @@ def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
 def draw_lengths(sets: Mapping[str, Sequence[ReportPair]]) -> Axes:
     """Share of reports by length in white-space words, one line a set."""
     rows = [(name, len(text.split())) for name, pairs in sets.items() for text in joined_sections(pairs)]
-    ax = sns.histplot(
-        pd.DataFrame(rows, columns=["set", "words"]),
-        x="words",
-        hue="set",
-        stat="proportion",
-        common_norm=False,
-        element="step",
-        fill=False,
-        binwidth=5,
-    )
+    lengths = pd.DataFrame(rows, columns=["set", "words"])
+    look = {"stat": "proportion", "common_norm": False, "element": "step", "fill": False, "binwidth": 5}
+    ax = sns.histplot(lengths, x="words", hue="set", **look)
     ax.set(xlim=(0, 150), xlabel="words", ylabel="share of reports")
     ax.get_legend().set_title("")
     return ax

@@ -42,16 +42,11 @@ def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> E
     return rounding_range(lambda values: float(values[:first].mean() - values[first:].mean()), rows)
 
 
-def _mann_whitney(x: pd.Series, y: pd.Series) -> float:
-    """p of the exact test, over every division of the pooled scores."""
+def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
+    """p of the Mann-Whitney test between two groups of domains, exact over every division of their scores."""
+    x, y = (scores[scores["domain"].isin(group)]["value"] for group in (better, worse))
     every_division = stats.PermutationMethod(n_resamples=comb(len(x) + len(y), len(x)))
     return float(stats.mannwhitneyu(x, y, method=every_division).pvalue)
-
-
-def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
-    """p of the exact Mann-Whitney test between two groups of domains."""
-    x, y = (scores[scores["domain"].isin(group)]["value"] for group in (better, worse))
-    return _mann_whitney(x, y)
 
 
 def check_lead(
@@ -66,34 +61,24 @@ def check_lead(
     The models of a group are its cases: whether a lead is more than chance is asked of other models of the
     same kind.
     """
-    groups = {" and ".join(group): scores[scores["domain"].isin(group)] for group in (better, *rivals)}
-    first = " and ".join(better)
+    x = scores[scores["domain"].isin(better)]["value"]
     cells, leads = {}, {}
-    for group, rows in groups.items():
+    for domains_ in (better, *rivals):
+        rows = scores[scores["domain"].isin(domains_)]
         mean = rounding_range(lambda values: float(np.mean(values)), rows)
+        group, y = " and ".join(domains_), rows["value"]
         cells[group] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
-        x, y = groups[first]["value"], rows["value"]
         note = f"{len(x)} against {len(y)} models, where p is {2 / comb(len(x) + len(y), len(x)):.2g} or more"
-        leads[group] = Lead.by_p(x.mean() - y.mean(), _mann_whitney(x, y), note)
-    return check_superiority(name, claim, cells, first=first, leads=leads)
+        leads[group] = Lead.by_p(x.mean() - y.mean(), chance_of_lead(scores, better, domains_), note)
+    return check_superiority(name, claim, cells, first=" and ".join(better), leads=leads)
 
 
 def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
-    """Mann-Whitney tests of every pair of domains at each share of labels.
-
-    Returns
-    -------
-    DataFrame
-        ``labels`` and the columns of :func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney`, whose
-        correction is for the pairs of one share.
-    """
-    found = [
-        pairwise_mann_whitney(scores[scores["labels"] == labels], value="value", group="domain").assign(
-            labels=labels
-        )
-        for labels in SHARES
-    ]
-    return pd.concat(found, ignore_index=True)
+    """:func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney` of every pair of domains at each share of
+    ``labels``; its correction is for the pairs of one share."""
+    of = dict(list(scores.groupby("labels")))
+    tests = {labels: pairwise_mann_whitney(of[labels], value="value", group="domain") for labels in SHARES}
+    return pd.concat([found.assign(labels=labels) for labels, found in tests.items()], ignore_index=True)
 
 
 def as_one_call(found: pd.DataFrame) -> dict[str, object]:
@@ -114,17 +99,9 @@ def draw_size(scores: pd.DataFrame) -> Figure:
     fig, ax = plt.subplots(figsize=(plots.WIDTH, 4.8))
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
         ax.plot(family["million parameters"], family["value"], color="#B0B0B0", linewidth=1, zorder=1)
-    sns.scatterplot(
-        scores,
-        x="million parameters",
-        y="value",
-        hue="domain",
-        style="domain",
-        palette=colours(),
-        markers=dict(zip(domains(), plots.MARKERS, strict=False)),
-        s=60,
-        ax=ax,
-    )
+    markers = dict(zip(domains(), plots.MARKERS, strict=False))
+    look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
+    sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
         shift, side = (-6, "right") if model in _LABELS_ON_THE_LEFT else (6, "left")
         ax.annotate(
@@ -137,17 +114,8 @@ def draw_size(scores: pd.DataFrame) -> Figure:
 
 def draw_shares(scores: pd.DataFrame) -> Axes:
     """Mean score by domain and share of labels, with the standard deviation over models."""
-    ax = sns.barplot(
-        scores,
-        x="labels",
-        y="value",
-        hue="domain",
-        order=ORDER,
-        palette=colours(),
-        errorbar="sd",
-        capsize=0.15,
-        err_kws={"linewidth": 1},
-    )
+    bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1}}
+    ax = sns.barplot(scores, x="labels", y="value", hue="domain", order=ORDER, palette=colours(), **bars)
     ax.set(xlabel="share of labels", ylabel="mean score (percent)")
     ax.legend(title="pretrained on", ncols=2, loc="upper left")
     return ax

@@ -16,21 +16,25 @@ from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
+from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws, ratio
 
 FloatArray = NDArray[np.float64]
 SCORE = "NLU score"
-_ENDS = (0.025, 0.975)
 _STATISTICS = ["matched", "predicted", "gold"]
 
 
 @dataclass(frozen=True)
 class PercentScores:
-    """Scores in percent."""
+    """Scores in percent: by column, what was drawn of each encoder."""
 
     encoders: tuple[str, ...]
-    observed: pd.DataFrame
     drawn: dict[str, list[Draws]]
+
+    @property
+    def observed(self) -> pd.DataFrame:
+        """The scores themselves, one row an encoder."""
+        values = {name: [own.value[0] for own in of] for name, of in self.drawn.items()}
+        return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
         """One row an encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
@@ -59,22 +63,15 @@ class PercentScores:
         frame = pd.DataFrame.from_dict(rows, orient="index")[["value", "low", "high", "p"]]
         return frame.rename_axis(["other encoder", "column"])
 
-    def ranks(self, column: str = SCORE) -> pd.DataFrame:
-        """One row an encoder: ``score``, ``rank`` (1 is best), ``low``, ``high`` (95 % of resampled ranks),
-        and ``first``, the share of resamples in which it is best; equal ones share their mean rank."""
-        drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[column]], index=list(self.encoders))
+    def ranks(self) -> pd.DataFrame:
+        """The rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of resampled
+        ranks; equal ones share their mean rank."""
+        observed = self.observed[SCORE]
+        drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[SCORE]], index=observed.index)
         ranked = drawn.rank(ascending=False).to_numpy()
-        low, high = np.quantile(ranked, _ENDS, axis=1, method="nearest")
-        return pd.DataFrame(
-            {
-                "score": self.observed[column],
-                "rank": self.observed[column].rank(ascending=False),
-                "low": low,
-                "high": high,
-                "first": (ranked == 1).mean(axis=1),
-            },
-            index=pd.Index(self.encoders, name="encoder"),
-        )
+        low, high = np.quantile(ranked, (0.025, 0.975), axis=1, method="nearest")
+        columns = {"rank": observed.rank(ascending=False), "low": low, "high": high}
+        return pd.DataFrame(columns, index=observed.index)
 
 
 def scores(
@@ -84,19 +81,8 @@ def scores(
     resamples: int,
     rng: Callable[[str], np.random.Generator],
 ) -> PercentScores:
-    """Scores of one regime.
-
-    Parameters
-    ----------
-    counts : of the regime.
-    tasks : whose columns are scored; the NLU score is the mean of all of them (RaLEs, Section 4.2.2).
-    rng : gives a generator for a name.
-
-    Raises
-    ------
-    ValueError
-        Where an encoder lacks counts of a column, or has other cases than the others.
-    """
+    """Scores of one regime by its ``counts``; the NLU score is the mean of all columns of the ``tasks``
+    (RaLEs, Section 4.2.2)."""
     encoders = tuple(dict.fromkeys(counts["encoder"]))
     drawn: dict[str, list[Draws]] = {}
     for task in tasks:
@@ -110,30 +96,23 @@ def scores(
                 rng=rng(f"{task.name} {column.domain}"),
             )
     drawn[SCORE] = [mean_draws(own) for own in zip(*drawn.values(), strict=True)]
-    observed = {name: [own.value[0] for own in of] for name, of in drawn.items()}
-    return PercentScores(encoders, pd.DataFrame(observed, index=pd.Index(encoders, name="encoder")), drawn)
+    return PercentScores(encoders, drawn)
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
     """Of each encoder the counts, shape (draws, cases, 3)."""
-    rows = counts[(counts["part"] == column.part)]
+    rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
-    found, cases = [], None
-    for encoder in encoders:
-        own = rows[rows["encoder"] == encoder].sort_values(["draw", "case"])
-        draws, names = own["draw"].nunique(), own["case"].drop_duplicates().sort_values().tolist()
-        if not draws or len(own) != draws * len(names):
-            raise ValueError(f"{encoder} has {len(own)} counts of {column.name} for {len(names)} cases")
-        if cases not in (None, names):
-            raise ValueError(f"{encoder} was tested on other cases of {column.name} than the others")
-        cases = names
-        found.append(own[_STATISTICS].to_numpy(np.float64).reshape(draws, len(names), 3))
-    return found
+    of = rows.groupby("encoder")
+    shapes = of["draw"].nunique()
+    return [
+        of.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(shapes[encoder], -1, 3)
+        for encoder in encoders
+    ]
 
 
 def micro_f1(sums: FloatArray) -> FloatArray:
     """Micro F1 in percent of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
-    total = sums[..., 1] + sums[..., 2]
-    result: FloatArray = 200 * np.divide(sums[..., 0], total, out=np.zeros_like(total), where=total > 0)
+    result: FloatArray = 200 * ratio(sums[..., 0], sums[..., 1] + sums[..., 2])
     return result

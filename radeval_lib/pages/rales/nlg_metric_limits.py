@@ -21,7 +21,7 @@ from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import Pair, rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
@@ -41,6 +41,7 @@ FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
 _ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
 _REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
 _CATEGORIES = "bacd"
+_COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
@@ -84,7 +85,7 @@ def candidates(n: int, seed: int, modality_anatomy: Pair | None = None) -> pd.Da
         One row a candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`), ``reference``,
         ``candidate``. Every report has its error, and at least one of the others.
     """
-    rows: list[dict[str, str]] = []
+    rows: list[tuple[str, str, str, str]] = []
     found = 0
     for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
@@ -92,18 +93,11 @@ def candidates(n: int, seed: int, modality_anatomy: Pair | None = None) -> pd.Da
         if wrong is None or not fair:
             continue
         for phenomenon, text in {**fair, ERROR: wrong}.items():
-            rows.append(
-                {
-                    "report": report.report_id,
-                    "phenomenon": phenomenon,
-                    "reference": report.impression.text,
-                    "candidate": text,
-                }
-            )
+            rows.append((report.report_id, phenomenon, report.impression.text, text))
         found += 1
         if found == n:
             break
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
@@ -115,8 +109,8 @@ def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
 
 def losses(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Mean score by phenomenon (rows) and metric (columns), with the number of candidates, ``n``."""
-    order = [name for name in (*FAIR, ERROR) if name in set(scored["phenomenon"])]
     grouped = scored.groupby("phenomenon")
+    order = [name for name in (*FAIR, ERROR) if name in grouped.groups]
     return grouped[list(metrics)].mean().assign(n=grouped.size()).loc[order]
 
 
@@ -140,54 +134,32 @@ def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 def noticed_errors(scored: pd.DataFrame, metric: str) -> Estimate:
     """Share of errors that cost points, with Wilson's 95 % interval, among references of the chest in which
-    rules find one of the fourteen observations; ``n`` is their number.
-
-    Raises
-    ------
-    ValueError
-        Where no reference states one.
-    """
+    rules find one of the fourteen observations; ``n`` is their number."""
     wrong = scored[scored["phenomenon"] == ERROR]
     stated = wrong[[bool(positive(label(text)) - {NO_FINDING}) for text in wrong["reference"]]]
-    if stated.empty:
-        raise ValueError("no reference states an observation")
     hits, n = int((stated[metric] < 1).sum()), len(stated)
     low, high = proportion_confint(hits, n, method="wilson")
     return Estimate(hits / n, float(low), float(high), n=n)
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFrame:
-    """Real impressions against each other: two reports without a finding, and one without against one with.
+    """Real impressions against each other, in the rows of :func:`candidates`: two reports without a finding
+    (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
 
     A report without a finding is one in which the fourteen observations, read by rules, find nothing;
     identical texts are left out, since they say nothing of wording.
-
-    Returns
-    -------
-    DataFrame
-        Rows as :func:`candidates` gives them, of the phenomena :data:`NORMAL` and :data:`ERROR`; empty where
-        there are fewer than two different impressions of either kind.
     """
     rng = seeded(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]
     known = {text: label(text) for text in texts}
     normal = list(dict.fromkeys(text for text in texts if positive(known[text]) == {NO_FINDING}))
     abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
-    if len(normal) < 2 or not abnormal:
-        return pd.DataFrame(columns=["report", "phenomenon", "reference", "candidate"])
     rows = []
-    for number in range(n):
+    for number in range(n if len(normal) > 1 and abnormal else 0):
         reference, other = rng.sample(normal, 2)
-        for phenomenon, text in ((NORMAL, other), (ERROR, rng.choice(abnormal))):
-            rows.append(
-                {"report": str(number), "phenomenon": phenomenon, "reference": reference, "candidate": text}
-            )
-    return pd.DataFrame(rows)
-
-
-def _side(row: pd.Series) -> int:
-    """1 where a metric prefers what means the same, -1 where it prefers the error, 0 where neither."""
-    return int(row["low"] > 0.5) - int(row["high"] < 0.5)
+        rows.append((str(number), NORMAL, reference, other))
+        rows.append((str(number), ERROR, reference, rng.choice(abnormal)))
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
@@ -211,32 +183,26 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
 def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
     """Whether a metric punishes each phenomenon as much as an error: where it prefers the error, the paper's
     complaint holds; where it prefers what means the same, it does not; else it cannot be told."""
-    checks = []
-    for phenomenon in FAIR:
-        if (phenomenon, metric) not in fair.index:
-            continue
-        row = fair.loc[(phenomenon, metric)]
-        checks.append(
-            check_statement(
-                f"{metric}: {phenomenon} against one significant error",
-                "metrics unfairly penalize what is not wrong",
-                f"prefers what means the same in {row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}] "
-                f"of {int(row['n'])} references",
-                {1: False, 0: None, -1: True}[_side(row)],
-            )
+    return [
+        check_statement(
+            f"{metric}: {phenomenon} against one significant error",
+            "metrics unfairly penalize what is not wrong",
+            f"prefers what means the same in {row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}] "
+            f"of {int(row['n'])} references",
+            above(-row["high"], -row["low"], -0.5),
         )
-    return checks
+        for phenomenon, row in _of_metric(fair, metric).items()
+    ]
 
 
 def by_preference(fair: pd.DataFrame, metric: str) -> dict[int, list[str]]:
-    """Phenomena for which a metric prefers what means the same (1) or the error (-1), or neither (0).
-
-    Raises
-    ------
-    ValueError
-        Where the table has no phenomenon for the metric: nothing can be concluded.
-    """
-    sides = {name: _side(fair.loc[(name, metric)]) for name in FAIR if (name, metric) in fair.index}
-    if not sides:
-        raise ValueError(f"the table has no phenomenon for {metric!r}, so there is nothing to conclude")
+    """Phenomena for which a metric prefers what means the same (1) or the error (-1), or neither (0)."""
+    sides = {
+        name: int(row["low"] > 0.5) - int(row["high"] < 0.5) for name, row in _of_metric(fair, metric).items()
+    }
     return {side: [name for name in sides if sides[name] == side] for side in (-1, 0, 1)}
+
+
+def _of_metric(fair: pd.DataFrame, metric: str) -> dict[str, pd.Series]:
+    """The rows of a metric by phenomenon."""
+    return {name: fair.loc[(name, metric)] for name in FAIR if (name, metric) in fair.index}

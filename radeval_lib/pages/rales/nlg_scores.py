@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.sentences import unseen_check as unseen_check
-from radeval_lib.pages.summarization.tallies import lead_left as lead_left
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
 from radeval_lib.study.runs import Run
@@ -55,17 +53,9 @@ def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
 def draw_scores(table4: pd.DataFrame) -> Axes:
     """Every score of Table 4, one dot a system."""
     _, axes = plots.panels(1, 1, 5.2)
-    ax = sns.stripplot(
-        table4,
-        x="value",
-        y="cell",
-        hue="model",
-        dodge=True,
-        jitter=False,
-        size=5.5,
-        ax=axes,
-        palette=[*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"],
-    )
+    palette = [*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"]
+    look = {"dodge": True, "jitter": False, "size": 5.5, "palette": palette, "ax": axes}
+    ax = sns.stripplot(table4, x="value", y="cell", hue="model", **look)
     ax.set(xlabel="score", ylabel="", xlim=(0, 0.8))
     sns.move_legend(ax, "center left", bbox_to_anchor=(1, 0.5), title="")
     return ax

@@ -12,18 +12,9 @@ from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS
-from radeval_lib.pages.rales.printed_scores import accuracy_by_class as accuracy_by_class
-from radeval_lib.pages.rales.printed_scores import models as models
-from radeval_lib.pages.rales.printed_scores import sizes_as_plotted as sizes_as_plotted
 from radeval_lib.study.checks import Check, check_groups
 
 _AVERAGES = {column for _, column in SETTINGS.values()}
-_Average = Callable[[NDArray[np.float64]], float]
-
-
-def mean_of_columns(values: NDArray[np.float64]) -> float:
-    """Mean in which every column counts once."""
-    return float(np.mean(values))
 
 
 def mean_of_datasets(values: NDArray[np.float64]) -> float:
@@ -32,7 +23,11 @@ def mean_of_datasets(values: NDArray[np.float64]) -> float:
 
 
 def check_averages(
-    table: pd.DataFrame, name: str, *, function: _Average = mean_of_columns, without: str = ""
+    table: pd.DataFrame,
+    name: str,
+    *,
+    function: Callable[[NDArray[np.float64]], float] = np.mean,
+    without: str = "",
 ) -> list[Check]:
     """Whether the average that a table prints follows from its other columns, model by model.
 
@@ -63,30 +58,20 @@ def averages_without_a_column(table: pd.DataFrame) -> dict[str, list[Check]]:
     }
 
 
-def agreeing(checks: Sequence[Check]) -> int:
-    """How many checks agree."""
-    return sum(check.agrees for check in checks)
-
-
 def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
-    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count.
-
-    Parameters
-    ----------
-    hours : of one model: ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``.
-    """
+    """GPU hours of so many models, by how often DyGIE++ (rows) and the settings (columns) count; ``hours`` of
+    one model are its ``dygie_hours``, ``stanza_hours`` and ``procedure_hours``."""
     others = hours["stanza_hours"] + hours["procedure_hours"]
-    return pd.DataFrame(
-        {
-            f"{settings} setting{'s' * (settings > 1)}": {
-                f"DyGIE++ on {datasets} dataset{'s' * (datasets > 1)}": (
-                    (datasets * hours["dygie_hours"] + others) * models * settings
-                )
-                for datasets in (1, 2)
-            }
-            for settings in (1, 3, len(SETTINGS))
+    readings = {
+        f"{settings} setting{'s' * (settings > 1)}": {
+            f"DyGIE++ on {datasets} dataset{'s' * (datasets > 1)}": (
+                (datasets * hours["dygie_hours"] + others) * models * settings
+            )
+            for datasets in (1, 2)
         }
-    )
+        for settings in (1, 3, len(SETTINGS))
+    }
+    return pd.DataFrame(readings)
 
 
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
@@ -97,15 +82,9 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
         for check in own
         if check.value is not None
     ]
-    ax = sns.swarmplot(
-        pd.DataFrame(rows, columns=["setting", "gap"]),
-        x="gap",
-        y="setting",
-        hue="setting",
-        palette=list(plots.PALETTE[:4]),
-        size=5,
-        legend=False,
-    )
+    gaps = pd.DataFrame(rows, columns=["setting", "gap"])
+    look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
+    ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **look)
     ax.axvspan(-0.1, 0.1, color="#4D4D4D", alpha=0.15, zorder=0)
     ax.set(ylabel="", xlabel="printed average − mean of seven columns (points)")
     sns.despine(left=True)

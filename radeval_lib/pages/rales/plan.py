@@ -25,31 +25,19 @@ def cells(profile: Profile) -> list[Cell]:
     chosen = settings(profile)
     found = [Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)]
     for encoder in chosen.encoders:
-        if not chosen.split_cells:
-            found.append(Cell.of(FITTING, encoder=encoder, task=EVERY, regime=EVERY))
-            continue
-        found += [
-            Cell.of(FITTING, encoder=encoder, task=task, regime=regime)
-            for task in tasks_of(chosen, encoder)
-            for regime in chosen.regimes
-            if task != _TAGGER or regime == "all"
-        ]
+        each = work(chosen, encoder, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
+        found += [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
     one = chosen.selection
     return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task)]
 
 
-def tasks_of(chosen: RalesSettings, encoder: str) -> list[str]:
-    """The tasks that an encoder is fitted to."""
-    return [name for name in tasks() if name != _TAGGER or encoder in chosen.tagger_of_graphs]
-
-
 def work(chosen: RalesSettings, encoder: str, task: str, regime: str) -> list[tuple[str, str]]:
-    """Tasks and regimes of one cell of :data:`FITTING`, in order.
-
-    Parameters
-    ----------
-    task, regime : one of them, or :data:`EVERY`.
-    """
-    names = tasks_of(chosen, encoder) if task == EVERY else [task]
+    """Tasks and regimes of one cell of :data:`FITTING`, in order; ``task`` and ``regime`` may be
+    :data:`EVERY`. The tagger of graphs is fitted to all labels alone, and not from every encoder."""
     regimes = chosen.regimes if regime == EVERY else (regime,)
-    return [(name, one) for name in names for one in regimes if name != _TAGGER or one == "all"]
+    return [
+        (name, one)
+        for name in (tasks() if task == EVERY else [task])
+        for one in regimes
+        if name != _TAGGER or (one == "all" and encoder in chosen.tagger_of_graphs)
+    ]

@@ -9,14 +9,8 @@ from radeval_lib.data.restricted import reveal
 
 
 def training_texts(reports: Sequence[Any], most: int) -> list[str]:
-    """Findings and impressions, as far as they are written, of the first reports of the training split.
-
-    Parameters
-    ----------
-    reports : records with ``findings`` and ``impression``; where any has a ``split``, only those of ``train``
-        are read.
-    most : reports that are read.
-    """
+    """Findings and impressions, as far as they are written, of the first reports, of the training split where
+    any report has a ``split``."""
     in_splits = any(getattr(report, "split", "") for report in reports)
     chosen = [report for report in reports if not in_splits or report.split == "train"][:most]
     return [reveal(text) for report in chosen for text in (report.findings, report.impression) if text]

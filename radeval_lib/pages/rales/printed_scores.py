@@ -40,27 +40,23 @@ def colours() -> dict[str, str]:
 def nlu_scores() -> pd.DataFrame:
     """The column *NLU score* of Table 3 as printed, of the models that have one, with ``domain`` and
     ``million parameters``."""
-    described = models().set_index("model")
-    rows = study.printed("rales.table3").query("task == 'NLU score'").dropna(subset=["value"])
-    return rows.assign(
-        **{
-            "domain": rows["model"].map(described["domain"]),
-            "million parameters": rows["model"].map(described["value"]),
-        }
+    described = (
+        models().set_index("model")[["domain", "value"]].set_axis(["domain", "million parameters"], axis=1)
     )
+    rows = study.printed("rales.table3").query("task == 'NLU score'").dropna(subset=["value"])
+    return rows.join(described, on="model")
 
 
 def by_share() -> pd.DataFrame:
     """The average of every model in all four settings, with ``labels`` (a key of :data:`SETTINGS`) and
     ``domain``."""
-    domain = models().set_index("model")["domain"]
     frames = [nlu_scores().assign(labels="100%")]
     for labels, (table, column) in SETTINGS.items():
         if labels != "100%":
             rows = study.printed(table)
             frames.append(rows[rows["task"] == column].assign(labels=labels))
     long = pd.concat(frames)
-    return long.assign(domain=long["model"].map(domain))
+    return long.assign(domain=long["model"].map(models().set_index("model")["domain"]))
 
 
 def accuracy_by_class() -> study.Estimate:

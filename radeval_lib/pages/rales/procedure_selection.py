@@ -13,11 +13,7 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.pages.rales.printed_scores import SETTINGS, models
-from radeval_lib.papers.printed_numbers import paper as paper
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.papers.printed_numbers import quotations as quotations
-from radeval_lib.papers.printed_numbers import released as released
-from radeval_lib.stats.printed import counts_that_print as counts_that_print
 from radeval_lib.stats.printed import predictions_that_print
 from radeval_lib.study.checks import Check, check_statement
 
@@ -27,13 +23,8 @@ _TICKS = [20, 50, 100, 200, 500, 1000, 2000, 5000]
 
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
-    """How often each class was predicted, by its printed precision, recall and ``N``.
-
-    Returns
-    -------
-    DataFrame
-        ``low`` and ``high`` of each class with a recall above 0; NaN where no whole numbers print both.
-    """
+    """How often each class with a recall above 0 was predicted, ``low`` and ``high``, by its printed
+    precision, recall and ``N``; NaN where no whole numbers print both."""
     found = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%
@@ -57,10 +48,8 @@ def mean_accuracy() -> pd.Series:
     """Mean of the column *Procedure* of Tables 3, 9, 10 and 11, by ``labels`` and ``domain``."""
     domain = models().set_index("model")["domain"]
     rows = pd.concat({labels: printed(table) for labels, (table, _) in SETTINGS.items()}, names=["labels"])
-    rows = rows[(rows["task"] == "Procedure") & rows["value"].notna()].assign(
-        domain=lambda t: t["model"].map(domain)
-    )
-    means: pd.Series = rows.groupby(["labels", "domain"])["value"].mean()
+    rows = rows[(rows["task"] == "Procedure") & rows["value"].notna()]
+    means: pd.Series = rows.groupby(["labels", rows["model"].map(domain).rename("domain")])["value"].mean()
     return means
 
 

@@ -1,9 +1,9 @@
 """Search of settings by TPE, which goes on where it was killed.
 
-A study is a folder: Optuna's journal, and of each finished trial its tables. A trial that was running when
-the process died is made again. What a trial is given depends on the
-trials finished before it and on the seed alone, so that an interrupted search ends where an uninterrupted one
-does. One process searches a study at a time.
+A study is a folder, with a folder for each finished trial: what it was given, its value and its tables. A
+trial that was running when the process died is made again. What a trial is given depends on the trials before
+it and on the seed alone, so that an interrupted search ends where an uninterrupted one does. One process
+searches a study at a time.
 
 Source: RaLEs, Appendix C; Akiba et al. 2019 (Optuna).
 """
@@ -14,12 +14,11 @@ import importlib
 import inspect
 import json
 import shutil
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,11 +28,7 @@ from radeval_lib.errors import SearchError
 from radeval_lib.pages.rales.settings import Dimension
 from radeval_lib.paths import display_path
 
-if TYPE_CHECKING:
-    import optuna
-
-_JOURNAL = "journal.log"
-_WHAT = "search.json"
+_TRIAL = "trial.json"
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
@@ -46,7 +41,6 @@ class Trial:
     number: int
     parameters: dict[str, Any]
     value: float
-    seconds: float
     tables: Tables
 
 
@@ -70,128 +64,75 @@ def search(
         raise SearchError(
             "nothing to search", display_path(folder), "Name at least one setting and its range."
         )
-    _import_optuna()
-    from optuna.trial import TrialState
-
     ranges = {key: one.model_dump() for key, one in space.items()}
-    study = _opened(folder, {**what, "space": ranges, "conditions": origin.conditions()})
-    for trial in study.get_trials(states=(TrialState.RUNNING,)):
-        study.tell(trial.number, state=TrialState.FAIL)
-    while (done := len(study.get_trials(states=(TrialState.COMPLETE,)))) < trials:
-        study.sampler = _sampler(seed, done, startup)
-        tried = study.ask()
-        given = {name: _suggest(tried, name, one) for name, one in space.items()}
-        began = time.perf_counter()
-        value, tables = objective(given)
-        with atomic.new_folder(folder / f"trial-{done}") as new:
-            for name, table in tables.items():
-                table.to_csv(new / f"{name}.csv", index=False)
-        tried.set_user_attr("seconds", round(time.perf_counter() - began, 3))
-        study.tell(tried, value)
-    finished = study.get_trials(states=(TrialState.COMPLETE,))[:trials]
-    return [_read(folder, number, trial) for number, trial in enumerate(finished)]
+    _begin_anew_unless(folder, {**what, "space": ranges, "conditions": origin.conditions()})
+    optuna = _optuna()
+    study = optuna.create_study(direction="maximize")
+    dimensions = {name: _distribution(one) for name, one in space.items()}
+    found: list[Trial] = []
+    for number in range(trials):
+        where = folder / f"trial-{number}"
+        if (where / _TRIAL).is_file():
+            trial = _read(where, number)
+            done = {"params": trial.parameters, "value": trial.value}
+            study.add_trial(optuna.trial.create_trial(distributions=dimensions, **done))
+        else:
+            own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            study.sampler = optuna.samplers.TPESampler(seed=own, n_startup_trials=startup)
+            tried = study.ask(dimensions)
+            _try(objective, tried.params, where)
+            trial = _read(where, number)
+            study.tell(tried, trial.value)
+        found.append(trial)
+    return found
 
 
 def trials_before_tpe() -> int:
     """Trials that Optuna's TPE draws at random, unless told otherwise, before it uses what it has seen."""
-    _import_optuna()
-    from optuna.samplers import TPESampler
-
-    return int(inspect.signature(TPESampler.__init__).parameters["n_startup_trials"].default)
+    sampler = _optuna().samplers.TPESampler
+    return int(inspect.signature(sampler.__init__).parameters["n_startup_trials"].default)
 
 
-def _import_optuna() -> None:
-    """Import it without the complaint that there are no widgets, which would stand on a page."""
+def _optuna() -> Any:
+    """The library, without its complaint that there are no widgets, which would stand on a page."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        importlib.import_module("optuna")
-
-
-def _opened(folder: Path, what: dict[str, Any]) -> optuna.Study:
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
-
-    class NoLock(JournalFileOpenLock):
-        """Optuna's own locks outlive a killed process and hold up the next one."""
-
-        def acquire(self) -> bool:
-            return True
-
-        def release(self) -> None:
-            return None
-
+        optuna = importlib.import_module("optuna")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    described = json.loads(json.dumps(what, sort_keys=True))
-    noted, journal = folder / _WHAT, folder / _JOURNAL
-    if folder.is_dir() and _noted(noted) != described:
+    return optuna
+
+
+def _distribution(one: Dimension) -> Any:
+    of = _optuna().distributions
+    if one.choices:
+        return of.CategoricalDistribution(one.choices)
+    return (of.IntDistribution if one.whole else of.FloatDistribution)(one.low, one.high, log=one.log)
+
+
+def _begin_anew_unless(folder: Path, what: dict[str, Any]) -> None:
+    """Remove what a search of anything else left in the folder, and note what this one searches."""
+    noted = folder / "search.json"
+    described = json.dumps(what, indent=1, sort_keys=True) + "\n"
+    if folder.is_dir() and not (noted.is_file() and noted.read_text(encoding="utf-8") == described):
         shutil.rmtree(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not noted.is_file():
-        atomic.write_text(noted, json.dumps(described, indent=1, sort_keys=True) + "\n")
-    _whole_lines(journal)
-    storage = JournalStorage(JournalFileBackend(str(journal), lock_obj=NoLock(str(journal))))
-    return optuna.create_study(
-        storage=storage, study_name="search", direction="maximize", load_if_exists=True
-    )
+    atomic.write_text(noted, described)
 
 
-def _noted(path: Path) -> Any:
+def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
+    value, tables = objective(given)
+    with atomic.new_folder(where) as new:
+        for name, table in tables.items():
+            table.to_csv(new / f"{name}.csv", index=False)
+        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": float(value)}), encoding="utf-8")
+
+
+def _read(where: Path, number: int) -> Trial:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-
-
-def _whole_lines(journal: Path) -> None:
-    """Cut off a last line that a kill left unfinished; refuse a journal that is damaged elsewhere."""
-    if not journal.is_file():
-        return
-    content = journal.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    for number, line in enumerate(whole.splitlines(), start=1):
-        try:
-            json.loads(line)
-        except ValueError:
-            raise SearchError(
-                "this study is damaged",
-                f"{display_path(journal)}, line {number}",
-                f"Delete {display_path(journal.parent)}.",
-            ) from None
-    if whole != content:
-        with atomic.new_file(journal) as new:
-            new.write_bytes(whole)
-
-
-def _sampler(seed: int, done: int, startup: int) -> optuna.samplers.TPESampler:
-    import optuna
-
-    own = int(np.random.SeedSequence([seed, done]).generate_state(1)[0])
-    return optuna.samplers.TPESampler(seed=own, n_startup_trials=startup)
-
-
-def _suggest(trial: optuna.Trial, name: str, dimension: Dimension) -> Any:
-    if dimension.choices:
-        return trial.suggest_categorical(name, list(dimension.choices))
-    low, high = dimension.low, dimension.high
-    assert low is not None
-    assert high is not None
-    if dimension.whole:
-        return trial.suggest_int(name, int(low), int(high), log=dimension.log)
-    return trial.suggest_float(name, low, high, log=dimension.log)
-
-
-def _read(folder: Path, number: int, trial: optuna.trial.FrozenTrial) -> Trial:
-    where = folder / f"trial-{number}"
-    if not where.is_dir():
-        raise SearchError(
-            f"trial {number} is finished, but its tables are missing",
-            display_path(folder),
-            "Delete this folder.",
-        )
+        told = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
+    except ValueError:
+        raise SearchError("this trial is damaged", display_path(where), "Delete this folder.") from None
     tables = {
         path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
         for path in sorted(where.glob("*.csv"))
     }
-    value = float(trial.value if trial.value is not None else "nan")
-    return Trial(number, dict(trial.params), value, float(trial.user_attrs["seconds"]), tables)
+    return Trial(number, **told, tables=tables)

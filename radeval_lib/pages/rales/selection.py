@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from radeval_lib.pages.rales import search
-from radeval_lib.pages.rales.fitting import Plan, fit, ready_encoder, what_of
+from radeval_lib.pages.rales.fitting import Plan, ready_encoder, search_on, what_of
 from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import BenchmarkTask
 from radeval_lib.study.runs import Run
 
 
 def repeated_search(run: Run, settings: RalesSettings, encoder: str, task: BenchmarkTask) -> pd.DataFrame:
-    """Counts on the test part of every trial of every search.
-
-    Returns
-    -------
-    DataFrame
-        The columns of the task's counts, ``search``, ``trial`` and ``value``, the trial's measure on
-        validation.
-    """
+    """Counts on the test part of every trial of every search, with ``search``, ``trial`` and ``value``, the
+    trial's measure on validation."""
     chosen = settings.selection
     small = settings.model_copy(update={"documents": {task.name: chosen.documents}})
     parts, rows = task.parts(run.load(task.role)), []
@@ -32,17 +24,9 @@ def repeated_search(run: Run, settings: RalesSettings, encoder: str, task: Bench
         device, where = run.profile.device, run.unfinished("searches")
         plan = Plan(task, parts, small, "all", run.seed, device, run.rng, lambda draw: start, where)
         for number in range(chosen.searches):
-            trials = search.search(
-                partial(fit, plan, number),
-                plan.space,
-                trials=chosen.trials,
-                folder=where / f"search {number}",
-                what=what_of(run, encoder),
-                seed=run.seed + number,
-                startup=settings.startup,
-            )
+            own, what = where / f"search {number}", what_of(run, encoder)
             rows += [
                 trial.tables["counts"].assign(search=number, trial=trial.number, value=trial.value)
-                for trial in trials
+                for trial in search_on(plan, number, chosen.trials, own, what, run.seed + number)
             ]
     return pd.concat(rows, ignore_index=True)

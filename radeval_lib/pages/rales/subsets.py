@@ -26,7 +26,5 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
 
 def first_share(order: Sequence[int], share: float) -> list[int]:
     """The beginning of an order that holds ``share`` of it, rounded up; sorted."""
-    if not 0 < share <= 1:
-        raise ValueError(f"share is {share}; it must be above 0 and at most 1")
     # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Document
@@ -23,6 +24,7 @@ from radeval_lib.models.graph.model import GraphModel, tally
 from radeval_lib.models.graph.training import model_of, unit_records
 from radeval_lib.models.ner.entities import agreement, gold_spans, plain_words
 from radeval_lib.models.ner.iob import FirstPieceScheme
+from radeval_lib.pages.rales.probing import ProbedDocuments, ProbedWords
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
@@ -44,13 +46,16 @@ class Column:
     domain: str = ""
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """A task's records by split."""
 
     train: list[Any]
     dev: list[Any]
     test: list[Any]
+
+    def every(self) -> list[Any]:
+        """The records of all splits."""
+        return [*self.train, *self.dev, *self.test]
 
 
 class BenchmarkTask(ABC):
@@ -71,29 +76,28 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """The records as the task uses them, by split.
+        """The records as the task uses them; a :class:`TaskError` where a split has nothing to find."""
 
-        Raises
-        ------
-        TaskError
-            Where a split is empty, or has nothing to find.
-        """
-
-    @abstractmethod
     def stratum(self, record: Any) -> str:
         """What subsets are stratified by."""
+        return _rarest(entity.label for entity in record.entities)
 
     @abstractmethod
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
         """A :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
+
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
+        """A linear probe to fit, or None where the encoder is frozen below the task's own layers."""
+        return None
 
     def training_records(self, records: Sequence[Any]) -> list[Any]:
         """The records as the model reads them in training."""
         return list(records)
 
     @abstractmethod
-    def counts(self, fitted: Any, records: Sequence[Any]) -> pd.DataFrame:
-        """One row a case and part: ``case``, ``domain``, ``part``, ``matched``, ``predicted``, ``gold``."""
+    def found(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
+        """What a fitted model or probe finds: ``counts`` has one row a case of test and part, with ``case``,
+        ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
 
 
 class GraphBenchmark(BenchmarkTask):
@@ -104,7 +108,7 @@ class GraphBenchmark(BenchmarkTask):
     """
 
     name, role, measure = "graphs", "graph_corpus", "f1"
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("RG_NER, in", "entity", IN),
         Column("RG_NER, out", "entity", OUT),
         Column("RG_RE, in", "relation", IN),
@@ -115,25 +119,25 @@ class GraphBenchmark(BenchmarkTask):
         known = [replace(row, group=domain) for row in records if (domain := _domain(row))]
         inside, outside = ([row for row in known if row.group == domain] for domain in (IN, OUT))
         generated = any(row.group not in (IN, OUT) for row in records)
-        found = _resplit(inside) if generated else _by_split(inside)
+        found = _split(inside, again=generated)
         # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
         away = outside if generated else [row for row in outside if row.split == "test"]
         return _checked(Parts(found.train, found.dev, [*found.test, *away]), self.name)
 
-    def stratum(self, record: AnnotatedSentence) -> str:
-        return _rarest([entity.label for entity in record.entities])
-
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
-        return model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed)
+        return model_of(init_model, parts.every(), seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         return unit_records(records, "sentence")
 
-    def counts(self, fitted: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-        return _graph_counts(fitted, records, ("entity", "relation"))
+    def found(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
+        report = {row.id: row.report for row in parts.test}
+        table = tally(fitted, parts.test)
+        table = table[table["part"].isin({column.part for column in self.columns})]
+        return {"counts": _by_case(table.assign(case=table["case"].map(report), domain=table["group"]))}
 
 
-class SpatialBenchmark(BenchmarkTask):
+class SpatialBenchmark(GraphBenchmark):
     """RadSpRL: relations between spatial indicators and their roles; micro F1 as DyGIE++ counts.
 
     Only documents with relations are taken (RaLEs, Section 4.1), and of them only sentences with an entity
@@ -144,18 +148,15 @@ class SpatialBenchmark(BenchmarkTask):
     columns = (Column("RadSpRL", "relation"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        related = [row for row in records if row.relations]
-        found = _resplit(related)
-        return _checked(Parts(*(_with_entities(part) for part in _rows(found))), self.name)
+        found = _split([row for row in records if row.relations], again=True)
+        sentences = (unit_records(part, "sentence") for part in found)
+        return _checked(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
 
     def stratum(self, record: AnnotatedSentence) -> str:
-        return _rarest([relation.label for relation in record.relations])
+        return _rarest(relation.label for relation in record.relations)
 
-    def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
-        return model_of(init_model, [*parts.train, *parts.dev, *parts.test], seed)
-
-    def counts(self, fitted: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-        return _graph_counts(fitted, records, ("relation",))
+    def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        return list(records)
 
 
 class TaggingBenchmark(BenchmarkTask):
@@ -165,15 +166,12 @@ class TaggingBenchmark(BenchmarkTask):
     columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        generated = not any(row.group == "" for row in records) and len({row.group for row in records}) > 1
-        return _checked(_resplit(list(records)) if generated else _by_split(records), self.name)
-
-    def stratum(self, record: AnnotatedSentence) -> str:
-        return _rarest([entity.label for entity in record.entities])
+        groups = {row.group for row in records}
+        return _checked(_split(records, again="" not in groups and len(groups) > 1), self.name)
 
     def labels(self, parts: Parts) -> list[str]:
         """Types of entities, in upper case."""
-        return sorted({kind for part in _rows(parts) for row in part for *_, kind in gold_spans(row)})
+        return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
         import torch
@@ -181,8 +179,12 @@ class TaggingBenchmark(BenchmarkTask):
         torch.manual_seed(seed)
         return FirstPieceScheme(init_model, self.labels(parts))
 
-    def counts(self, fitted: FirstPieceScheme, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-        return tagging_counts(records, fitted.predict([plain_words(row) for row in records]))
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedWords:
+        return ProbedWords(encoder, self.labels(parts), device=device)
+
+    def found(self, fitted: FirstPieceScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
+        words = [plain_words(row) for row in parts.test]
+        return {"counts": tagging_counts(parts.test, fitted.predict(words))}
 
 
 class GraphTaggingBenchmark(TaggingBenchmark):
@@ -206,26 +208,20 @@ class ProcedureBenchmark(BenchmarkTask):
 
     def parts(self, records: Sequence[Document]) -> Parts:
         # Generated reports are of every modality; the papers' set is of CT alone, and does not name it.
-        generated = any(row.group for row in records)
         ct = [row for row in records if row.group in ("", "CT", "CTA")]
-        found = _resplit(ct) if generated else _by_split(ct)
+        found = _split(ct, again=any(row.group for row in records))
         common = {label for label, n in Counter(row.label for row in found.train).items() if n >= self.rare}
-        return _checked(
-            Parts(
-                *(
-                    [row if row.label in common else replace(row, label=OTHER) for row in part]
-                    for part in _rows(found)
-                )
-            ),
-            self.name,
+        merged = (
+            [row if row.label in common else replace(row, label=OTHER) for row in part] for part in found
         )
+        return _checked(Parts(*merged), self.name)
 
     def stratum(self, record: Document) -> str:
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
         """The classes, sorted; the reference code takes them from a set, whose order changes by run."""
-        return sorted({row.label for part in _rows(parts) for row in part})
+        return sorted({row.label for row in parts.every()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
         import torch
@@ -233,18 +229,24 @@ class ProcedureBenchmark(BenchmarkTask):
         torch.manual_seed(seed)
         return TextClassifier(init_model, self.labels(parts))
 
-    def counts(self, fitted: TextClassifier, records: Sequence[Document]) -> pd.DataFrame:
-        found = [fitted.labels[index] for index in fitted.logits(records).argmax(axis=1)]
-        return document_counts(records, found)
+    def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedDocuments:
+        return ProbedDocuments(encoder, self.labels(parts), device=device)
 
-
-def document_counts(records: Sequence[Document], predicted: Sequence[str]) -> pd.DataFrame:
-    """Counts of a classifier: every document has one class and gets one, so micro F1 is accuracy."""
-    rows = [
-        {"case": row.id, "domain": "", "part": "document", "matched": int(row.label == label)}
-        for row, label in zip(records, predicted, strict=True)
-    ]
-    return pd.DataFrame(rows).assign(predicted=1, gold=1)
+    def found(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are.
+        Every document has one class and gets one, so micro F1 is accuracy."""
+        labels = fitted.labels
+        tables = []
+        for split, rows in (("dev", parts.dev), ("test", parts.test)):
+            scores = fitted.logits(rows)
+            truth = [labels.index(row.label) for row in rows]
+            about = pd.DataFrame({"split": split, "case": [row.id for row in rows], "label": truth})
+            scored = pd.DataFrame(np.round(scores, 6), columns=[f"c{k}" for k in range(len(labels))])
+            tables.append(pd.concat([about, scored], axis=1))
+        counts = about[["case"]].assign(domain="", part="document")
+        counts["matched"] = (scores.argmax(axis=1) == truth).astype(int)
+        outputs = pd.concat(tables, ignore_index=True)
+        return {"counts": counts.assign(predicted=1, gold=1), "outputs": outputs}
 
 
 def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
@@ -255,18 +257,6 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
         domain = row.group if row.group in (IN, OUT) else ""
         rows.append({"case": row.report, "domain": domain, "part": "entity", **vars(found)})
     return _by_case(pd.DataFrame(rows))
-
-
-def _graph_counts(
-    fitted: GraphModel, records: Sequence[AnnotatedSentence], parts: Sequence[str]
-) -> pd.DataFrame:
-    report = {row.id: row.report for row in records}
-    table = tally(fitted, records)
-    table = table[table["part"].isin(parts)]
-    named = table.assign(
-        case=table["case"].map(report), domain=table["group"].where(table["group"] != "", "")
-    )
-    return _by_case(named)
 
 
 def _by_case(table: pd.DataFrame) -> pd.DataFrame:
@@ -280,18 +270,13 @@ def _domain(record: AnnotatedSentence) -> str:
     return _STAND_INS.get(record.group.partition(" ")[0], "")
 
 
-def _rows(parts: Parts) -> tuple[list[Any], list[Any], list[Any]]:
-    return parts.train, parts.dev, parts.test
-
-
-def _by_split(records: Sequence[Any]) -> Parts:
-    return Parts(*([row for row in records if row.split == name] for name in ("train", "dev", "test")))
-
-
-def _resplit(records: Sequence[Any]) -> Parts:
-    """By report, in the order of the records: 55, 15 and 30 % of generated ones, whose test part would be
-    small otherwise; 80, 10 and 10 % of those that come without a split, as RaLEs divides RadSpRL."""
-    reports = list(dict.fromkeys(_report(row) for row in records))
+def _split(records: Sequence[Any], *, again: bool) -> Parts:
+    """Records by their split, or divided again, by report and in their order: 55, 15 and 30 % of generated
+    ones, whose test part would be small otherwise; 80, 10 and 10 % of those that come without a split, as
+    RaLEs divides RadSpRL."""
+    if not again:
+        return Parts(*([row for row in records if row.split == name] for name in Parts._fields))
+    reports = list(dict.fromkeys(map(_report, records)))
     borders = (0.55, 0.70) if any(row.split for row in records) else (0.8, 0.9)
     cuts = [round(border * len(reports)) for border in borders]
     part = {name: sum(place >= cut for cut in cuts) for place, name in enumerate(reports)}
@@ -299,28 +284,22 @@ def _resplit(records: Sequence[Any]) -> Parts:
 
 
 def _report(record: Any) -> str:
-    return str(record.report) if isinstance(record, AnnotatedSentence) else str(record.id)
+    return str(record.report if isinstance(record, AnnotatedSentence) else record.id)
 
 
-def _rarest(labels: Sequence[str]) -> str:
+def _rarest(labels: Iterable[str]) -> str:
     """The label that a record has least of; ``none`` where it has none."""
     found = Counter(labels)
     return min(found, key=lambda label: (found[label], label), default="none")
 
 
 def _checked(parts: Parts, name: str) -> Parts:
-    for part, rows in zip(("train", "dev", "test"), _rows(parts), strict=True):
+    for part, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
             raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
-        found = isinstance(rows[0], Document) or any(row.entities for row in rows)
-        if not found:
+        if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
             raise TaskError(f"no entity in the {part} part, so nothing can be measured", name)
     return parts
-
-
-def _with_entities(records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
-    """The sentences of records that have an entity, each as a record of its own."""
-    return [row for row in unit_records(records, "sentence") if row.entities]
 
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
@@ -336,13 +315,7 @@ def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
 
 
 def task_of(name: str, rare: int = 0) -> BenchmarkTask:
-    """The task of that name.
-
-    Raises
-    ------
-    TaskError
-        Where there is none.
-    """
+    """The task of that name, or a :class:`TaskError`."""
     known = tasks(rare)
     if name not in known:
         raise TaskError(f"unknown task {name!r}", "rales", f"Tasks: {', '.join(known)}.")
@@ -351,7 +324,5 @@ def task_of(name: str, rare: int = 0) -> BenchmarkTask:
 
 def texts_of(parts: Parts) -> list[str]:
     """Everything that a model of the task reads, word by word where records are words."""
-    found: list[str] = []
-    for row in [*parts.train, *parts.dev, *parts.test]:
-        found += [reveal(row.text)] if isinstance(row, Document) else plain_words(row)
-    return sorted(set(found))
+    read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
+    return sorted({words for one in read for words in one})
