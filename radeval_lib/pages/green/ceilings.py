@@ -9,14 +9,14 @@ none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data import rexval
 from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
+from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.resampling import FloatArray, ratio
 
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,
@@ -30,11 +30,6 @@ WEIGHTS: Mapping[str, float] = {
 
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 """The marks that GREEN would call clinically significant: they ask for something to be done."""
-
-
-def share(matched: float, errors: float) -> float:
-    """GREEN's form: matched over matched plus errors; 0 where nothing matches."""
-    return matched / (matched + errors) if matched else 0.0
 
 
 VARIANTS: dict[str, tuple[str, str]] = {
@@ -84,7 +79,8 @@ def marked(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFr
     frame = pd.DataFrame(rows).assign(given=lambda marks: marks["clean"] + 1)
     for name, (matches, errors) in VARIANTS.items():
         if matches:
-            frame[name] = [share(*pair) for pair in zip(frame[matches], frame[errors], strict=True)]
+            matched, wrong = frame[[matches, errors]].to_numpy(float).T
+            frame[name] = ratio(matched, matched + wrong)
         else:
             frame[name] = -frame[errors]
     grades = frame.groupby(["case", "candidate"])["grade"]
@@ -115,11 +111,10 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 
 
 def _resampled(rows: pd.DataFrame, grades: pd.Series, resamples: int, rng: np.random.Generator) -> Resampled:
-    scores = {name: rows[name].to_numpy() for name in VARIANTS}
     return resample(
-        scores,
-        grades.to_numpy(),
-        groups=rows["case"].to_numpy(),
+        {name: rows[name] for name in VARIANTS},
+        grades,
+        groups=rows["case"],
         kind="kendall",
         resamples=resamples,
         rng=rng,
@@ -137,49 +132,38 @@ def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
         "of these without a mark, mean": f"{frame['clean'].mean():.1f}",
         "step of one match more, mean": f"{step.mean():.2f}",
         "scores that are exactly 0": f"{len(zero) / len(frame):.0%}",
+        "grades of these candidates": f"{zero.min():.1f} to {zero.max():.1f}",
+        "standard deviation of these grades": f"{zero.std():.2f}",
+        "standard deviation of all grades": f"{frame['others'].std():.2f}",
     }
-    if not zero.empty:
-        rows["grades of these candidates"] = f"{zero.min():.1f} to {zero.max():.1f}"
-    if len(zero) > 1:
-        rows["standard deviation of these grades"] = f"{zero.std():.2f}"
-    rows["standard deviation of all grades"] = f"{frame['others'].std():.2f}"
     return pd.DataFrame({"": rows})
 
 
-def graded(ratings: Sequence[RadPrefRating]) -> pd.Series:
-    """Mean grade of each candidate, by (case, candidate)."""
-    rows = pd.DataFrame([(one.case, one.candidate, one.rating) for one in ratings])
-    rows.columns = pd.Index(["case", "candidate", "grade"])
-    return rows.groupby(["case", "candidate"])["grade"].mean()
-
-
-def texts(cases: Sequence[Case]) -> pd.DataFrame:
-    """Reference and candidate of every pair, by (case, candidate)."""
+def candidates(cases: Sequence[Case], frame: pd.DataFrame) -> pd.DataFrame:
+    """``reference`` and ``text`` of every candidate with its mean marks, by case and candidate."""
     rows = [(case.id, key, case.reference, case.candidates[key]) for case in cases for key in CANDIDATES]
-    frame = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
-    return frame.set_index(["case", "candidate"])
+    texts = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
+    means = frame.groupby(["case", "candidate"])[["grade", "weighted", "errors"]].mean()
+    return texts.set_index(["case", "candidate"]).join(means)
 
 
-def counted(path: Path, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def counted(
+    significant: FloatArray, total: FloatArray, *, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
     """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
 
-    One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
-    ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
+    ``significant``, ``total``: errors of shape (pairs, raters), four pairs a case. One row a radiologist and
+    kind of count: ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
-    rows = pd.DataFrame([vars(one) for one in rexval.load(path)])
-    keys = ["study", "origin", "rater"]
-    total = rows.groupby(keys)["count"].sum().unstack("rater")
-    grave = rows[rows["significant"]].groupby(keys)["count"].sum().unstack("rater")
-    parts = []
-    for rater in total.columns:
-        others = total.drop(columns=rater).mean(axis=1)
-        found = resample(
-            {"significant errors": grave[rater].to_numpy(), "all errors": total[rater].to_numpy()},
-            others.to_numpy(),
-            groups=total.index.get_level_values("study").to_numpy(),
+    parts = [
+        resample(
+            {"significant errors": grave, "all errors": every},
+            others,
+            groups=np.arange(len(total)) // 4,
             kind="kendall",
             resamples=resamples,
             rng=rng,
         ).intervals()
-        parts.append(found.assign(rater=rater))
+        for grave, every, others in zip(significant.T, total.T, mean_of_others(total).T, strict=True)
+    ]
     return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})

@@ -7,68 +7,47 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.axes import Axes
 
 import radeval_lib.findings as findings
-from radeval_lib import plots
+from radeval_lib import own_yaml, plots
 from radeval_lib.data import openi
 from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import Location, read
+from radeval_lib.findings import read
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.pages.green.ceilings import graded, joint_ceilings, marked, texts
+from radeval_lib.pages.green.ceilings import candidates, joint_ceilings, marked
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
 from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.stats.correlations import Resampled, resample
-from radeval_lib.stats.resampling import FloatArray, sum_estimates
+from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
-_FILE = Path(__file__).with_name("freeze.yml")
-_PAIRS, _SEED = 300, 20240917
+_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
-@dataclass(frozen=True)
-class Freeze:
-    """When the judge was frozen, its digest then, and how often RadPref was scored with it since."""
-
-    date: str
-    digest: str
-    scored: int
-    note: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether the judge behaves today as it did then."""
-        return self.digest == behaviour()
+def freeze() -> dict[str, Any]:
+    """When the judge was frozen (``date``), its ``digest`` then, and how often RadPref was ``scored``."""
+    found: dict[str, Any] = own_yaml.read(Path(__file__).with_name("freeze.yml"))
+    return found
 
 
-@lru_cache(maxsize=1)
 def behaviour() -> str:
     """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
     digest = sha256()
     for anatomy in (CHEST, None):
-        for pair in error_pairs(_PAIRS // 2, seed=_SEED, modality_anatomy=anatomy):
+        for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):
             judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
             digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
     return digest.hexdigest()
-
-
-def freeze() -> Freeze:
-    """The record of the freeze, from ``freeze.yml``."""
-    return Freeze(**yaml.safe_load(_FILE.read_text(encoding="utf-8")))
-
-
-_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def labels() -> pd.DataFrame:
@@ -77,11 +56,6 @@ def labels() -> pd.DataFrame:
     One row a finding or normal statement; a sentence without any has one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
-
-
-def _place(where: Location) -> str:
-    place = "" if where.place in (None, "lung") else str(where.place)
-    return f"{where.side or ''} {place}".strip()
 
 
 def counts(path: Path) -> pd.DataFrame:
@@ -128,37 +102,37 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
-    reading = read(text)
+    """By measure, what the labels of a sentence say and what the reader finds."""
+    found = read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
-    placed = {
-        (row.key, place.removesuffix(" lung"))
-        for row in stated.itertuples()
-        for place in str(row.locations).split(";")
-        if place
-    }
+    places = [
+        (
+            one.observation,
+            f"{where.side or ''} {'' if where.place in (None, 'lung') else where.place}".strip(),
+        )
+        for one in found
+        for where in one.locations
+    ]
     return {
         "presence": (
             set(zip(stated["key"], stated["presence"], strict=True)),
-            {(one.observation, one.presence) for one in reading.findings},
+            {(one.observation, one.presence) for one in found},
         ),
         "location": (
-            placed,
             {
-                (one.observation, _place(where))
-                for one in reading.findings
-                for where in one.locations
-                if _place(where)
+                (row.key, place.removesuffix(" lung"))
+                for row in stated.itertuples()
+                for place in row.locations.split(";")
+                if place
             },
+            {(observation, place) for observation, place in places if place},
         ),
     }
 
 
 def _f1(sums: FloatArray) -> FloatArray:
-    """Micro-F1 of hits, gold and found; shape (3,) or (draws, 3) to (1,) or (draws, 1), NaN where there is
-    nothing."""
-    hit, gold, found = np.moveaxis(sums, -1, 0)
-    with np.errstate(invalid="ignore"):
-        return (2 * hit / (gold + found))[..., None]
+    """Micro-F1 of hits, gold and found; shape (..., 3) to (..., 1)."""
+    return ratio(2 * sums[..., :1], sums[..., 1:2] + sums[..., 2:])
 
 
 def reading(run: Run) -> pd.DataFrame:
@@ -238,58 +212,50 @@ def against_grades(
 ) -> tuple[pd.DataFrame, Resampled, pd.DataFrame]:
     """The rules, lexical metrics and radiologists' own marks against RadPref's grades.
 
-    Returns the graded candidates with their texts; the metrics' agreement with the mean grade, from drawing
-    cases; and the agreement of both formulas on the radiologists' own marks, by its names: ``value``,
-    ``low``, ``high``.
+    Returns the graded candidates with their texts and mean marks; the metrics' agreement with the mean grade,
+    from drawing cases; and the agreement of both formulas on the radiologists' own marks, by its names:
+    ``value``, ``low``, ``high``.
     """
-    rated = texts(cases).join(graded(ratings))
+    marks = marked(cases, ratings)
+    rated = candidates(cases, marks)
     both = rated["reference"].tolist(), rated["text"].tolist()
     agreement = resample(
         {label: oriented(run, key, *both) for label, key in _PANEL.items()},
-        rated["grade"].to_numpy(),
-        groups=rated.index.get_level_values("case").to_numpy(),
+        rated["grade"],
+        groups=rated.index.get_level_values("case"),
         kind="kendall",
         resamples=run.profile.resamples,
         rng=run.rng("radpref"),
     )
-    marks = joint_ceilings(marked(cases, ratings), resamples=200, rng=run.rng("ceiling")).intervals()
+    joint = joint_ceilings(marks, resamples=200, rng=run.rng("ceiling")).intervals()
     names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
-    ceiling = marks.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
+    ceiling = joint.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
     return rated, agreement, ceiling
 
 
-def beside_marks(
-    rated: pd.DataFrame, cases: Sequence[Case], ratings: Sequence[RadPrefRating]
-) -> tuple[pd.DataFrame, list[Judgement]]:
-    """Each candidate with the mean marks of radiologists and what the rules find, for
-    :func:`against_marks`; and the rules' judgements."""
+def beside_marks(rated: pd.DataFrame) -> pd.DataFrame:
+    """Each candidate of :func:`against_grades` with what the rules find: ``number by rules``, ``by rules``
+    (weighted), what is ``false, by rules`` and ``missing, by rules``, and ``gap``, by how much the rules rank
+    it lower than the grade does."""
     judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
-    means = marked(cases, ratings).groupby(["case", "candidate"])[["weighted", "errors"]].mean()
-    table = rated.join(means)
-    table["by rules"] = [one.weighted_errors for one in judged]
+    table = rated.assign(**{"by rules": [one.weighted_errors for one in judged]})
     table["number by rules"] = [len(one.errors) for one in judged]
-    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
-    return table, judged
-
-
-def farthest(table: pd.DataFrame, judged: Sequence[Judgement], most: int = 12) -> pd.DataFrame:
-    """The candidates whose rank by rules and by grade differ most, with what the rules find in them."""
-    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
     for category, name in (("a", "false, by rules"), ("b", "missing, by rules")):
-        table[name] = [
-            "; ".join(error.says for error in one.errors if error.category == category) for one in judged
-        ]
+        said = [[error.says for error in one.errors if error.category == category] for one in judged]
+        table[name] = ["; ".join(errors) for errors in said]
+    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
+    return table
+
+
+def farthest(table: pd.DataFrame) -> pd.DataFrame:
+    """The twelve candidates of :func:`beside_marks` whose rank by rules and by grade differ most."""
+    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
     columns = ["grade", "errors", "number by rules", "judge", "false, by rules", "missing, by rules"]
-    return table.loc[table["gap"].abs().nlargest(most).index, columns]
+    return table.loc[table["gap"].abs().nlargest(12).index, columns]
 
 
 def against_marks(table: pd.DataFrame) -> pd.DataFrame:
-    """What the rules find in graded candidates beside what radiologists mark.
-
-    ``table``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
-    ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it lower
-    than the grade does.
-    """
+    """What the rules find in graded candidates beside what radiologists mark, of :func:`beside_marks`."""
     marked_gap = table["weighted"].rank() - (-table["grade"]).rank()
     silent = table[(table["number by rules"] == 0) & (table["errors"] >= 1)]
     rows = {
