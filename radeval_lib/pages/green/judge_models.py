@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
@@ -17,6 +16,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.printed import sums_that_print
+from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.superiority import check_superiority
@@ -26,8 +26,6 @@ LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
-
-FloatArray = NDArray[np.float64]
 
 
 def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
