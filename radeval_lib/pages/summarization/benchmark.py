@@ -9,10 +9,8 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.corpora import TRAINED as TRAINED
-from radeval_lib.pages.summarization.corpora import UNSEEN as UNSEEN
+from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
-from radeval_lib.pages.summarization.tallies import grid as grid
 from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cells import CellOutput
@@ -38,13 +36,12 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple
     return "synthetic", "; ".join(filter(None, [stand_in, f"{joined(ours)}, not {joined(list(_PAPERS))}"]))
 
 
-def gathered(kept: Iterable[CellOutput], table: str) -> pd.DataFrame:
-    """One table of all cells, the rows below one another; empty where no cell kept it.
+def gathered(kept: Iterable[CellOutput]) -> pd.DataFrame:
+    """The scores of all cells, the rows below one another.
 
     What needs no training stands in several cells, with the same rows, and is taken once.
     """
-    found = [one.tables[table] for one in kept if table in one.tables]
-    return pd.concat(found, ignore_index=True).drop_duplicates(_KEYS) if found else pd.DataFrame()
+    return pd.concat([one.tables["scores"] for one in kept], ignore_index=True).drop_duplicates(_KEYS)
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
@@ -55,27 +52,22 @@ def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.D
     return rows[(rows["train_set"] == rows["group"]) | (rows["train_set"] == "")]
 
 
-def estimate_words(estimate: Estimate, decimals: int = 3) -> str:
-    """A value with its interval, e.g. ``0.312 [0.290, 0.334]``."""
-    return f"{estimate.value:.{decimals}f} [{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
+def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones last)."""
+    means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
+    return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
-def benchmark(
-    run: Run, scores: pd.DataFrame, metric: str, pairs: Sequence[str], *, train_set: str = ""
-) -> pd.DataFrame:
-    """Systems (rows) by test pair (columns), means over seeds, and the mean over all with its interval.
-
-    Parameters
-    ----------
-    train_set : the training set of systems that learn; empty: the pair of each test.
-    """
-    tested = scores[scores["group"].isin(pairs)]
+def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean over all
+    with its interval."""
+    tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        own = of_system(tested, system, train_set=train_set)
-        means = own.groupby("group")[metric].mean().reindex(list(pairs))
+        own = of_system(tested, system)
+        means = own.groupby("group")[metric].mean().reindex(TRAINED)
         whole = mean_of(own, metric, resamples=run.profile.resamples, rng=run.rng(f"{system} {metric}"))
-        rows[system] = {**means.to_dict(), "all tests": estimate_words(whole)}
+        rows[system] = {**means.to_dict(), "all tests": f"{whole:.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -111,17 +103,10 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
-def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None:
-    """A heat map of training sets (rows, ALL last) against test sets; the pairs never trained stand right of
-    a line.
-
-    Parameters
-    ----------
-    trained : how many of the columns, the first ones, have a training set.
-    """
-    values = table.astype(float)
+def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
+    """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
     sns.heatmap(
-        100 * values,
+        100 * table.astype(float),
         annot=True,
         fmt=".0f",
         cmap="Blues",
@@ -130,52 +115,27 @@ def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None
         annot_kws={"size": 8},
         ax=axes,
     )
-    axes.axvline(trained, color="#333333", linewidth=1.5)
-    if ALL in table.index:
-        axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
-    axes.set(title=title, xlabel="tested on", ylabel="trained on")
+    axes.axvline(len(TRAINED), color="#333333", linewidth=1.5)
+    axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
+    axes.set(xlabel="tested on", ylabel="trained on")
     axes.tick_params(axis="x", labelrotation=60)
 
 
-def blind_spots(scores: pd.DataFrame, *, below: float = 0.2) -> pd.DataFrame:
-    """Of summaries in other words than the reference, how many get a perfect score of observations.
+def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of summaries in other words than the reference (ROUGE-L below 0.2), how many get a perfect score of
+    observations.
 
-    Parameters
-    ----------
-    scores : rows of one system, training set and seed, with ``case``, ``group``, ``rouge_l`` and
-        ``observations``; one a report, as tests of counts take rows to be independent.
-    below : ROUGE-L under which a summary is in other words.
-
-    Returns
-    -------
-    DataFrame
-        One row a pair with such summaries: ``in other words``, ``perfect score`` (numbers) and ``share``.
-
-    Raises
-    ------
-    ValueError
-        Where a report has several summaries.
+    ``scores``: rows of one system, training set and seed, so that there is one a report, as tests of counts
+    take rows to be independent. Returns one row a pair: ``in other words``, ``perfect score`` (numbers).
     """
-    if scores["case"].duplicated().any():
-        raise ValueError("a report has several summaries; choose one seed first")
-    other = scores[scores["rouge_l"] < below]
-    table = other.groupby("group").agg(
-        **{
-            "in other words": ("observations", "size"),
-            "perfect score": ("observations", lambda values: int((values >= 1).sum())),
-        }
+    perfect = scores.loc[scores["rouge_l"] < 0.2].groupby("group")["observations"]
+    return pd.DataFrame(
+        {"in other words": perfect.size(), "perfect score": perfect.agg(lambda values: (values >= 1).sum())}
     )
-    return table.assign(share=table["perfect score"] / table["in other words"])
 
 
 def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference.
-
-    Raises
-    ------
-    ValueError
-        Where either side has no summary in other words.
-    """
+    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference."""
     from scipy.stats import fisher_exact
 
     chest = spots.index.str.contains("Chest")
@@ -196,11 +156,8 @@ def best_everywhere(
     the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
     intervals are corrected for the number of groups and rivals. Else it cannot be told.
 
-    Parameters
-    ----------
-    rows : scores of each of the rivals, all with the same groups.
-    first : the one that is claimed to be best.
-    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
+    best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
     """
     means = pd.DataFrame({key: one.groupby("group")[metric].mean() for key, one in rows.items()})
     rivals = [key for key in rows if key != first]

@@ -1,41 +1,17 @@
-"""From scores of single summaries to tables with intervals: means, differences, and the grid of training
-sets against test sets."""
+"""From scores of single summaries to means and differences with intervals, and what is left of a lead on
+groups of reports that were not in training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import Draws, draws, ratio
-
-if TYPE_CHECKING:
-    from radeval_lib.metrics.base import Metric
-
-FloatArray = NDArray[np.float64]
-
-
-def scored(
-    pairs: Sequence[ReportPair], summaries: Sequence[str], metrics: Mapping[str, Metric]
-) -> pd.DataFrame:
-    """One row a summary: ``case`` (the record's id), ``group``, ``words`` (of the summary), and a column for
-    each metric, by the metric's registered name."""
-    references = [reveal(pair.impression) for pair in pairs]
-    columns: dict[str, object] = {
-        "case": [pair.id for pair in pairs],
-        "group": [pair.group for pair in pairs],
-        "words": [len(text.split()) for text in summaries],
-    }
-    for metric in metrics.values():
-        columns[metric.name] = metric.score(references, list(summaries)).values
-    return pd.DataFrame(columns)
+from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
+from radeval_lib.study.checks import Check, above, check_statement
 
 
 def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
@@ -53,9 +29,8 @@ def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray
 def mean_of(scores: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator) -> Estimate:
     """Mean of a metric from 0 to 1 over cases and seeds, with a 95 % interval that allows for both.
 
-    Parameters
-    ----------
-    scores : rows of one system and training set: ``seed``, ``case`` and the metric; each seed has each case.
+    ``scores``: rows of one system and training set: ``seed``, ``case`` and the metric; each seed has each
+    case.
     """
     _, values = _matrix(scores, metric)
     drawn = _draws([values], resamples, rng)[0].total()[:, 0]
@@ -73,17 +48,8 @@ def paired_difference(
 ) -> Estimate:
     """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval.
 
-    Cases are drawn together for both, seeds for each apart.
-
-    Parameters
-    ----------
-    of : how many comparisons the 95 % are to hold for together (Bonferroni). The resamples are as many times
-        more, so that as many lie beyond an end.
-
-    Raises
-    ------
-    ValueError
-        Where the two have other cases.
+    Cases are drawn together for both, seeds for each apart. ``of``: how many comparisons the 95 % are to hold
+    for together (Bonferroni). The resamples are as many times more, so that as many lie beyond an end.
     """
     (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
     if cases != others:
@@ -117,14 +83,11 @@ class LeadRetention:
 def lead_left(
     first: pd.DataFrame, second: pd.DataFrame, metric: str, *, resamples: int, rng: np.random.Generator
 ) -> LeadRetention:
-    """The lead of ``first`` over ``second`` on groups seen in training and on others, by the same resamples.
+    """The lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
+    resamples.
 
     Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
     no share and are left out of its interval; where that lead is established they are fewer than 3 %.
-
-    Parameters
-    ----------
-    first, second : as for :func:`paired_difference`, with the column ``seen``; some cases are seen, some not.
     """
     tables = []
     for one in (first, second):
@@ -145,13 +108,15 @@ def lead_left(
     return LeadRetention(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
 
 
-def grid(scores: pd.DataFrame, metric: str, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """Means of a metric by training set (rows, column ``train_set``) and test set (columns, ``group``)."""
-    means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
-    return means.reindex(index=list(rows), columns=list(columns))
-
-
-def within(scores: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """The rows of systems that were tested on the pair that they were trained on, or need no training."""
-    untrained = scores["train_set"] == ""
-    return scores[(untrained | (scores["train_set"] == scores["group"])) & scores["system"].isin(systems)]
+def unseen_check(best: str, left: LeadRetention) -> Check:
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
+    there is no established lead, or where the interval of what is left holds one half."""
+    told, lost = "no lead to lose is established", None
+    if left.share is not None:
+        told, lost = f"{left.share:.0%} is left", above(-left.share.high, -left.share.low, -0.5)
+    return check_statement(
+        f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
+        "most of the benefits may not generalize",
+        f"{left.seen:.3f} and {left.unseen:.3f}: {told}",
+        lost,
+    )
