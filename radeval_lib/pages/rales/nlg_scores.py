@@ -10,8 +10,6 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.tallies import lead_left as lead_left
-from radeval_lib.pages.summarization.tallies import unseen_check as unseen_check
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
 from radeval_lib.study.runs import Run

@@ -1,9 +1,12 @@
-"""Tables, comparisons and the heat map of the pages that read the cells of summarization."""
+"""What pages make of the cells of summarization: means of scores and leads with intervals, and what is left of
+a lead on groups of reports that were not in training."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
@@ -11,10 +14,10 @@ from matplotlib.axes import Axes
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
-from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
@@ -58,6 +61,61 @@ def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
+def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
+    """Cases, sorted, and values of shape (seeds, cases), of one system and training set."""
+    table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
+    if table.isna().any(axis=None):
+        raise ValueError("a seed lacks a case, or a score is missing")
+    return table.columns.tolist(), table.to_numpy(dtype=np.float64)
+
+
+def _draws(run: Run, stream: str, tables: Sequence[FloatArray], of: int = 1) -> list[Draws]:
+    """Of each table of shape (seeds, cases) the mean in each resample; cases are drawn for all at once."""
+    cases, resamples = tables[0].shape[1], of * run.profile.resamples
+    stacked = [table[..., None] for table in tables]
+    return draws(stacked, lambda sums: sums / cases, resamples=resamples, rng=run.rng(stream))
+
+
+def _estimate(value: float, drawn: FloatArray, of: int = 1) -> Estimate:
+    low, high = np.quantile(drawn, (0.025 / of, 1 - 0.025 / of))
+    return Estimate(value, float(low), float(high))
+
+
+def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
+    """Mean of one system's scores from 0 to 1 over cases and seeds, with a 95 % interval that allows for
+    both; seeds without this metric are left out. ``name``: of what is drawn."""
+    _, values = _matrix(scores[scores[metric].notna()], metric)
+    (drawn,) = _draws(run, f"{name} {metric}", [values])
+    return _estimate(float(values.mean()), drawn.total()[:, 0].clip(0, 1))
+
+
+def paired_difference(
+    run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, of: int = 1
+) -> Estimate:
+    """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval.
+
+    Cases are drawn together for both, seeds for each apart. ``of``: how many comparisons the 95 % are to hold
+    for together (Bonferroni). The resamples are as many times more, so that as many lie beyond an end.
+    """
+    (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
+    if cases != others:
+        raise ValueError("the two were not tested on the same cases")
+    mine, other = _draws(run, f"{name} {metric}", [ours, theirs], of)
+    return _estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0], of)
+
+
+def compared(
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
+) -> dict[str, Estimate]:
+    """Mean of ``first`` minus that of each of ``others``, or of all others, on the same tests, with
+    intervals."""
+    return {
+        name: paired_difference(run, rows[first], rows[name], metric, f"{name} against")
+        for name in others or rows
+        if name != first
+    }
+
+
 def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean over all
     with its interval."""
@@ -66,36 +124,8 @@ def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     for system in tested["system"].drop_duplicates():
         own = of_system(tested, system)
         means = own.groupby("group")[metric].mean().reindex(TRAINED)
-        whole = mean_of(own, metric, resamples=run.profile.resamples, rng=run.rng(f"{system} {metric}"))
-        rows[system] = {**means.to_dict(), "all tests": f"{whole:.3f}"}
+        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, own, metric, system):.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def mean_over(run: Run, scores: pd.DataFrame, metric: str) -> Estimate:
-    """Mean of one system's scores with its interval; seeds without this metric are left out."""
-    return mean_of(
-        scores[scores[metric].notna()], metric, resamples=run.profile.resamples, rng=run.rng(f"mean {metric}")
-    )
-
-
-def compared(
-    run: Run, first: pd.DataFrame, others: Mapping[str, pd.DataFrame], metric: str
-) -> dict[str, Estimate]:
-    """Mean of ``first`` minus that of each other on the same tests, with intervals."""
-    return {
-        name: paired_difference(
-            first, other, metric, resamples=run.profile.resamples, rng=run.rng(f"{name} against {metric}")
-        )
-        for name, other in others.items()
-    }
-
-
-def against_others(
-    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str
-) -> dict[str, Estimate]:
-    """Mean of one of several minus that of each other on the same tests, with intervals."""
-    others = {name: own for name, own in rows.items() if name != first}
-    return compared(run, rows[first], others, metric)
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
@@ -165,8 +195,7 @@ def best_everywhere(
 
     def gap(group: str, rival: str, of: int = 1) -> Estimate:
         mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
-        rng = run.rng(f"{name} {group} {rival} {metric}")
-        return paired_difference(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
+        return paired_difference(run, mine, theirs, metric, f"{name} {group} {rival}", of)
 
     def behind(group: str) -> bool:
         above = [key for key in rivals if means.at[group, key] > means.at[group, first]]
@@ -177,3 +206,52 @@ def best_everywhere(
     found = f"{first} highest on {ahead.sum()} of {len(means)}, ahead beyond chance on {len(led)}"
     found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
     return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)
+
+
+@dataclass(frozen=True)
+class LeadRetention:
+    """A lead on groups that were in training, and what is left of it on others."""
+
+    seen: Estimate
+    unseen: Estimate
+    share: Estimate | None
+
+
+def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
+    """The lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
+    resamples.
+
+    Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
+    no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+    """
+    tables = []
+    for one in (first, second):
+        _, values = _matrix(one, metric)
+        _, seen = _matrix(one.assign(seen=one["seen"].astype(float)), "seen")
+        tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
+
+    def means(sums: FloatArray) -> FloatArray:
+        return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
+
+    ours, theirs = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    lead = ours - theirs
+    gaps = lead.total()
+    known, new = (_estimate(float(lead.value[side]), gaps[:, side]) for side in (0, 1))
+    if known.low <= 0:
+        return LeadRetention(known, new, None)
+    led = gaps[gaps[:, 0] > 0]
+    return LeadRetention(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
+
+
+def unseen_check(best: str, left: LeadRetention) -> Check:
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
+    there is no established lead, or where the interval of what is left holds one half."""
+    told, lost = "no lead to lose is established", None
+    if left.share is not None:
+        told, lost = f"{left.share:.0%} is left", above(-left.share.high, -left.share.low, -0.5)
+    return check_statement(
+        f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
+        "most of the benefits may not generalize",
+        f"{left.seen:.3f} and {left.unseen:.3f}: {told}",
+        lost,
+    )

@@ -15,8 +15,8 @@ from radeval_lib.metrics import create
 from radeval_lib.pages.rales import nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
 from radeval_lib.pages.summarization import benchmark
+from radeval_lib.pages.summarization.benchmark import LeadRetention, unseen_check
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
-from radeval_lib.pages.summarization.tallies import LeadRetention, unseen_check
 from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cells import Cell, CellOutput
@@ -187,8 +187,9 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
 
 def test_one_of_several_is_compared_with_each_other() -> None:
     rows = {name: by_group(HEAD, [value] * 6) for name, value in {"A": 0.5, "B": 0.4, "C": 0.5}.items()}
-    gaps = benchmark.against_others(FEW_DRAWS, rows, "A", "rouge_l")
+    gaps = benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l")
     assert {name: gap.value for name, gap in gaps.items()} == pytest.approx({"B": 0.05, "C": 0.0})
+    assert benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l", ["B"]) == {"B": gaps["B"]}
 
 
 def test_rows_of_a_system_and_the_grid() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,14 +12,9 @@ import pytest
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.benchmark import grid
+from radeval_lib.pages.summarization.benchmark import grid, lead_left, mean_of, paired_difference
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.pages.summarization.systems import System, make
-from radeval_lib.pages.summarization.tallies import (
-    lead_left,
-    mean_of,
-    paired_difference,
-)
 from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
 
@@ -111,6 +107,13 @@ def test_a_wrong_setting_is_named() -> None:
         make(System(kind="seq2seq"), [pair(1)], [pair(2)], seed=0)
 
 
+def drawing(resamples: int) -> SimpleNamespace:
+    """A run that draws so often."""
+    return SimpleNamespace(
+        profile=SimpleNamespace(resamples=resamples), rng=lambda name: np.random.default_rng(0)
+    )
+
+
 def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame:
     rows = [{"seed": seed, "case": case, "rouge_l": value} for (seed, case), value in values.items()]
     return pd.DataFrame(rows).assign(**columns)
@@ -119,12 +122,12 @@ def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame
 def test_means_and_differences_allow_for_cases_and_seeds() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): 0.4, (1, "b"): 0.6})
     second = scores({(0, "a"): 0.1, (0, "b"): 0.3})
-    alone = mean_of(second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    alone = mean_of(drawing(500), second, "rouge_l")
     assert (alone.low, alone.value, alone.high) == pytest.approx((0.1, 0.2, 0.3))
-    found = mean_of(first, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    found = mean_of(drawing(500), first, "rouge_l")
     assert found.value == pytest.approx(0.4)
     assert found.high - found.low > 0.4  # cases alone would give 0.2, and two seeds tell little
-    gap = paired_difference(first, second, "rouge_l", resamples=20_000, rng=np.random.default_rng(0))
+    gap = paired_difference(drawing(20_000), first, second, "rouge_l", "gap")
     assert gap.value == pytest.approx(0.2)
     # Cases cancel, seeds do not: Student's t with one degree of freedom, 12.7 times 0.1.
     assert gap.high - gap.value == pytest.approx(1.27, rel=0.1)
@@ -140,30 +143,25 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     behind = ahead([0.0] * 40, [0.0] * 40)
     led = rng.normal(0.4, 0.1, 40).tolist()
-    left = lead_left(
-        ahead(led, [x / 4 for x in led]), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0)
-    )
+    left = lead_left(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
     assert left.seen.value == pytest.approx(np.mean(led))
     assert left.share is not None
     assert left.share.value == pytest.approx(0.25)
     assert 0.2 < left.share.low < 0.25 < left.share.high < 0.3
     level = rng.normal(0.0, 0.3, 40).tolist()
-    none = lead_left(ahead(level, led), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0))
+    none = lead_left(drawing(400), ahead(level, led), behind, "rouge_l")
     assert none.share is None
     assert none.seen.low <= 0 < none.unseen.low
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
-    rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="not tested on the same cases"):
-        paired_difference(first, scores({(0, "a"): 0.1}), "rouge_l", resamples=9, rng=rng)
-    with pytest.raises(ValueError, match="has a case twice"):
-        mean_of(pd.concat([first, first]), "rouge_l", resamples=9, rng=rng)
+        paired_difference(drawing(9), first, scores({(0, "a"): 0.1}), "rouge_l", "gap")
+    with pytest.raises(ValueError, match="duplicate"):
+        mean_of(drawing(9), pd.concat([first, first]), "rouge_l")
     with pytest.raises(ValueError, match="lacks a case"):
-        mean_of(scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l", resamples=9, rng=rng)
-    with pytest.raises(ValueError, match="no summary"):
-        mean_of(first.head(0), "rouge_l", resamples=9, rng=rng)
+        mean_of(drawing(9), scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l")
 
 
 def test_the_grid_has_every_training_set_and_test_pair() -> None:
