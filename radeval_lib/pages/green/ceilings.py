@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
+from radeval_lib.pages.green.judging import taus
 from radeval_lib.stats.agreement import mean_of_others
-from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import FloatArray, ratio
 
 WEIGHTS: Mapping[str, float] = {
@@ -95,7 +96,9 @@ def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Gener
     intervals by drawing cases.
     """
     parts = [
-        _resampled(rows, rows["others"], resamples, rng).intervals().assign(rater=rater)
+        taus(dict(rows[list(VARIANTS)]), rows["others"], rows["case"], resamples=resamples, rng=rng)
+        .intervals()
+        .assign(rater=rater)
         for rater, rows in frame.groupby("rater")
     ]
     return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
@@ -106,19 +109,8 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 
     Marks and grades are of the same people, so this is the most that the formulas can give.
     """
-    together = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
-    return _resampled(together, together["grade"], resamples, rng)
-
-
-def _resampled(rows: pd.DataFrame, grades: pd.Series, resamples: int, rng: np.random.Generator) -> Resampled:
-    return resample(
-        {name: rows[name] for name in VARIANTS},
-        grades,
-        groups=rows["case"],
-        kind="kendall",
-        resamples=resamples,
-        rng=rng,
-    )
+    both = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
+    return taus(dict(both[list(VARIANTS)]), both["grade"], both["case"], resamples=resamples, rng=rng)
 
 
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
@@ -155,15 +147,10 @@ def counted(
     ``significant``, ``total``: errors of shape (pairs, raters), four pairs a case. One row a radiologist and
     kind of count: ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
+    cases = np.arange(len(total)) // 4
     parts = [
-        resample(
-            {"significant errors": grave, "all errors": every},
-            others,
-            groups=np.arange(len(total)) // 4,
-            kind="kendall",
-            resamples=resamples,
-            rng=rng,
-        ).intervals()
+        taus({"significant errors": grave, "all errors": every}, others, cases, resamples=resamples, rng=rng)
         for grave, every, others in zip(significant.T, total.T, mean_of_others(total).T, strict=True)
     ]
-    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
+    found = pd.concat([part.intervals() for part in parts], ignore_index=True)
+    return found.rename(columns={"metric": "variant"})

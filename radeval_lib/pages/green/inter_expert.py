@@ -21,10 +21,9 @@ from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green.judging import KINDS
+from radeval_lib.pages.green.judging import KINDS, taus
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.stats.resampling import FloatArray, ends, share_interval
@@ -212,15 +211,9 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
 
     ``counts``: shape (pairs, raters), four pairs a case; ``references``: likewise, or (pairs, 1) for all.
     """
+    cases, resamples = np.arange(len(counts)) // 4, run.profile.resamples
     draws = [
-        resample(
-            {"": own},
-            reference,
-            groups=np.arange(len(counts)) // 4,
-            kind="kendall",
-            resamples=run.profile.resamples,
-            rng=run.rng("taus"),
-        ).draws[0]
+        taus({"": own}, reference, cases, resamples=resamples, rng=run.rng("taus")).draws[0]
         for own, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
     value = float(agreement.kendall_with(counts, references).mean())

@@ -52,32 +52,27 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
     """
     found = []
-    for what, quantities in {
-        "counts and their differences": COUNTS,
-        "GREEN scores": ["GREEN"],
-        "similarities": LEXICAL,
-    }.items():
+    for what, of, quantities in (
+        ("counts and their differences", "whole counts", COUNTS),
+        ("GREEN scores", "numbers from 0 to 1", ["GREEN"]),
+        ("similarities", "numbers from 0 to 1", LEXICAL),
+    ):
         cells = _cells(frame, quantities)
         if cells.empty:
             continue
         value, half = cells["value"], cells["half_width"]
         ends = np.stack([value["mean"] - half["mean"], value["mean"] + half["mean"]]) % 1
         spreads = np.sqrt(ends * (1 - ends))
-        if quantities is COUNTS:
-            of, low, high = "whole counts", spreads.min(axis=0), np.full(len(cells), np.inf)
-            top = np.maximum(2 * value["sd"], low)
-        else:
-            of, low, high = "numbers from 0 to 1", np.zeros(len(cells)), spreads.max(axis=0)
-            top = np.full(len(cells), 0.5)
         printed = [Printed("", *pair) for pair in zip(value["sd"], half["sd"], strict=True)]
-        found.append(
-            check_bounds(
-                f"standard deviations of {what}",
-                f"means ± standard deviations of {of}",
-                list(zip(printed, low, high, strict=True)),
-                [(0.0, float(end)) for end in top],
-            )
-        )
+        if quantities is COUNTS:
+            low = spreads.min(axis=0)
+            bounds = [(sd, floor, np.inf) for sd, floor in zip(printed, low, strict=True)]
+            possible = [(0.0, float(top)) for top in np.maximum(2 * value["sd"], low)]
+        else:
+            bounds = [(sd, 0.0, top) for sd, top in zip(printed, spreads.max(axis=0), strict=True)]
+            possible = [(0.0, 0.5)] * len(printed)
+        name, claim = f"standard deviations of {what}", f"means ± standard deviations of {of}"
+        found.append(check_bounds(name, claim, bounds, possible))
     return found
 
 

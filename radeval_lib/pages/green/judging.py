@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, rexval
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
@@ -81,3 +84,15 @@ def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence
     metric = run.metric(key)
     values = metric.score(references, candidates).values
     return values if metric.higher_is_better else -values
+
+
+def taus(
+    scores: Mapping[str, ArrayLike],
+    grades: ArrayLike,
+    cases: ArrayLike,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Resampled:
+    """Kendall's tau_b of each score with the grades, in resamples of whole cases."""
+    return resample(scores, grades, groups=cases, kind="kendall", resamples=resamples, rng=rng)

@@ -24,9 +24,9 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.findings import read
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import candidates, joint_ceilings, marked
-from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
 from radeval_lib.pages.green.relations import of_reports as of_reports
-from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
@@ -219,14 +219,9 @@ def against_grades(
     marks = marked(cases, ratings)
     rated = candidates(cases, marks)
     both = rated["reference"].tolist(), rated["text"].tolist()
-    agreement = resample(
-        {label: oriented(run, key, *both) for label, key in _PANEL.items()},
-        rated["grade"],
-        groups=rated.index.get_level_values("case"),
-        kind="kendall",
-        resamples=run.profile.resamples,
-        rng=run.rng("radpref"),
-    )
+    scores = {label: oriented(run, key, *both) for label, key in _PANEL.items()}
+    groups, draws = rated.index.get_level_values("case"), run.profile.resamples
+    agreement = taus(scores, rated["grade"], groups, resamples=draws, rng=run.rng("radpref"))
     joint = joint_ceilings(marks, resamples=200, rng=run.rng("ceiling")).intervals()
     names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
     ceiling = joint.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)

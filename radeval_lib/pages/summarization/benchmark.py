@@ -1,5 +1,5 @@
-"""What pages make of the cells of summarization: means of scores and leads with intervals, and what is left of
-a lead on groups of reports that were not in training."""
+"""What pages make of the cells of summarization: means and leads with intervals, and what is left of leads
+on groups of reports that were not in training."""
 
 from __future__ import annotations
 
