@@ -63,14 +63,13 @@ class PrintedTaus:
         gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
         theirs = [errors[name] for name in self.earlier]
         for between in np.arange(10) / 10:
-            p = holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between))
-            rows = {
-                "lead": [f"{taus['GREEN'] - taus[name]:+.2f}" for name in self.earlier],
-                "p (Holm)": [f"{value:.2g}" for value in p],
-                "more than chance": ["yes" if value < LEVEL else "no" for value in p],
-            }
-            frame = pd.DataFrame(rows, self.earlier)
-            tables[f"{between:.1f}"] = table_html(frame, "GREEN's score over earlier scores, by Table 6")
+            p = pd.Series(holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)), self.earlier)
+            frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
+            frame["p (Holm)"] = p.map("{:.2g}".format)
+            frame["more than chance"] = (p < LEVEL).map({True: "yes", False: "no"})
+            tables[f"{between:.1f}"] = table_html(
+                frame.rename_axis(None), "GREEN's score over earlier scores, by Table 6"
+            )
         return tables
 
     def draw(self, axis: Axes) -> None:

@@ -220,21 +220,6 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     return Estimate(value, *ends(np.mean(draws, axis=0)))
 
 
-def check_shading(largest: pd.DataFrame) -> Check:
-    """Whether GREEN deviates most in category (c) alone.
-
-    ``largest``: who deviates most, a row each way of comparing experts, a column each category.
-    """
-    green = {name: ", ".join(row.index[row == "GREEN"]) or "none" for name, row in largest.iterrows()}
-    fits = [found == "(c)" for found in green.values()]
-    return check_statement(
-        "Categories in which GREEN deviates most of all eight",
-        "only has one shaded cell for category C",
-        "; ".join(f"{found} against {name}" for name, found in green.items()),
-        None if any(fits) and not all(fits) else all(fits),
-    )
-
-
 def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
     """Whether Wilcoxon's test tells experts from the mean of six, and from each other.
 

@@ -228,17 +228,8 @@ def draw_silence(silence: pd.DataFrame) -> None:
     """Draw the shares of :func:`against_silence`, one panel a place, on a logarithmic axis."""
     _, axes = plt.subplots(3, 1, figsize=(plots.WIDTH, 5.6), sharex=True, height_ratios=[5, 2, 2])
     for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
-        sns.scatterplot(
-            part,
-            x="share",
-            y="judge",
-            hue="quantity",
-            style="quantity",
-            markers=list(plots.MARKERS[:3]),
-            s=65,
-            ax=axis,
-            legend=axis is axes[0],
-        )
+        looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
+        sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)
         axis.axvline(1, color="black", linewidth=1, linestyle="--")
         axis.set(title=place, xlabel="Mean absolute error, share of silence's", ylabel="", xscale="log")
         axis.margins(y=0.25)

@@ -135,16 +135,8 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
-    sns.heatmap(
-        100 * table.astype(float),
-        annot=True,
-        fmt=".0f",
-        cmap="Blues",
-        cbar=False,
-        linewidths=0.5,
-        annot_kws={"size": 8},
-        ax=axes,
-    )
+    looks = {"cmap": "Blues", "cbar": False, "linewidths": 0.5, "annot_kws": {"size": 8}}
+    sns.heatmap(100 * table.astype(float), annot=True, fmt=".0f", ax=axes, **looks)
     axes.axvline(len(TRAINED), color="#333333", linewidth=1.5)
     axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
     axes.set(xlabel="tested on", ylabel="trained on")

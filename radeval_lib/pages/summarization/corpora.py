@@ -14,15 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.stats.tokens import words
 
-TRAINED = (
-    "CT Abdomen-pelvis",
-    "CT Chest",
-    "CT Neck",
-    "CT Spine",
-    "CT Head",
-    "MR Head",
-    "X-ray Chest",
-)
+TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
 
 UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")

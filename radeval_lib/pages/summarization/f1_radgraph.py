@@ -192,19 +192,8 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
     long = scores.rename_axis("candidate").reset_index()
     long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
     _, axes = plots.panels(1, 1, height=3.6)
-    sns.stripplot(
-        long,
-        x="F1-RadGraph",
-        y="candidate",
-        hue="level",
-        dodge=True,
-        jitter=False,
-        size=8,
-        marker="o",
-        linewidth=0.5,
-        edgecolor="white",
-        ax=axes,
-    )
+    looks = {"dodge": True, "jitter": False, "size": 8, "marker": "o", "linewidth": 0.5, "edgecolor": "white"}
+    sns.stripplot(long, x="F1-RadGraph", y="candidate", hue="level", ax=axes, **looks)
     axes.set(xlim=(-4, 104), ylabel="")
     axes.grid(axis="y", visible=False)
     for edge in range(len(scores) - 1):

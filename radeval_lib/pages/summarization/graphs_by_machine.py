@@ -34,11 +34,7 @@ from radeval_lib.stats.resampling import intervals, micro
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
 
-PART_TITLES = {
-    "entity": "entities",
-    "relation": "relations",
-    "strict": "relations with typed ends",
-}
+PART_TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
 _ALLOWED = {
     "located_at": {("observation", "anatomy")},
     "modify": {("observation", "observation"), ("anatomy", "anatomy")},
@@ -109,12 +105,12 @@ def scores_of_changes() -> pd.DataFrame:
         "a relation has another type": (entities, [located, (1, "located_at", 2)]),
         "a relation leads elsewhere": (entities, [(0, "located_at", 1), modify]),
     }
-    reference = build_graph(entities, [located, modify])
+    reference, levels = build_graph(entities, [located, modify]), get_args(Level)
     rows = {
-        name: [compare(reference, build_graph(*graph), level).f1 for level in get_args(Level)]
+        name: [compare(reference, build_graph(*graph), level).f1 for level in levels]
         for name, graph in variants.items()
     }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(get_args(Level)))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(levels))
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
@@ -130,14 +126,8 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     another score), ``largest`` (absolute change of one pair) and ``tau`` (Kendall's tau-b of the pairs' order
     with that of ``base``)."""
     gaps = scores.sub(scores[base], axis=0).abs()
-    return pd.DataFrame(
-        {
-            "mean": scores.mean(),
-            "changed": (gaps > 1e-12).mean(),
-            "largest": gaps.max(),
-            "tau": scores.corr("kendall")[base],
-        }
-    )
+    told = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
+    return pd.DataFrame(told | {"tau": scores.corr("kendall")[base]})
 
 
 def _concept(label: str) -> str:
@@ -230,16 +220,9 @@ def _arrows(axes: Axes, annotation: Annotation, places: Sequence[tuple[float, fl
     for one in entities.values():
         for kind, tail in one["relations"]:
             start, end = places[one["start_ix"]], places[entities[tail]["start_ix"]]
-            bend = 0.35 if start[0] > end[0] else -0.35
-            shape = {
-                "arrowstyle": "-|>",
-                "color": plots.PALETTE[-1],
-                "connectionstyle": f"arc3,rad={bend}",
-                "shrinkA": 9,
-                "shrinkB": 9,
-                "lw": 1.1,
-            }
-            axes.annotate("", end, start, arrowprops=shape, zorder=2)
+            bend = f"arc3,rad={0.35 if start[0] > end[0] else -0.35}"
+            looks = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 9, "shrinkB": 9, "lw": 1.1}
+            axes.annotate("", end, start, arrowprops=looks | {"connectionstyle": bend}, zorder=2)
             rise = 0.3 + 0.17 * abs(end[0] - start[0])
             middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + min(rise, 0.95))
             axes.text(*middle, kind.replace("_", " "), fontsize=7, ha="center", color=plots.PALETTE[-1])
