@@ -6,7 +6,7 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -58,24 +58,30 @@ def labels() -> pd.DataFrame:
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def counts(path: Path) -> pd.DataFrame:
-    """What the reader finds in each labelled sentence of Open-i.
-
-    One row a sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``, ``hit``,
-    ``gold``, ``found``. Raises RadevalError: if a labelled report is not in Open-i's file.
-    """
+def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
+    """What gives the words of Open-i's file by report, section, start and end."""
     by_id = {report.id: report for report in openi.load(path)}
-    rows = []
-    for number, (where, part) in enumerate(
-        labels().groupby(["report", "section", "start", "end", "draw"], sort=False)
-    ):
-        report, section, start, end, draw = where
+
+    def words(report: str, section: str, start: int, end: int) -> str:
         if report not in by_id:
             raise RadevalError(
                 f"report {report} has labels and is not there", "Open-i", "Fetch the set anew."
             )
-        text = reveal(getattr(by_id[report], section))[start:end]
-        for measure, (gold, found) in _sets(text, part).items():
+        return reveal(getattr(by_id[report], section))[start:end]
+
+    return words
+
+
+def counts(path: Path) -> pd.DataFrame:
+    """What the reader finds in each labelled sentence of Open-i.
+
+    One row a sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``, ``hit``,
+    ``gold``, ``found``.
+    """
+    words, keys = _open_i(path), ["report", "section", "start", "end", "draw"]
+    rows = []
+    for number, ((*where, draw), part) in enumerate(labels().groupby(keys, sort=False)):
+        for measure, (gold, found) in _sets(words(*where), part).items():
             rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
@@ -86,16 +92,12 @@ def pair_answers(path: Path) -> pd.DataFrame:
     A pair is a sentence of a report's findings, the reference, and one of its impression. Index ``draw``;
     ``pairs``, and the shares ``false`` and ``missing`` on which both agree whether there is such an error.
     """
-    by_id = {report.id: report for report in openi.load(path)}
-    pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
+    words, pairs = _open_i(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows = []
     for row in pairs.itertuples():
-        report = by_id[str(row.report)]
-        said = judge_pair(
-            reveal(report.findings)[row.findings_start : row.findings_end],
-            reveal(report.impression)[row.impression_start : row.impression_end],
-        )
-        named = {error.category for error in said.errors}
+        reference = words(row.report, "findings", row.findings_start, row.findings_end)
+        candidate = words(row.report, "impression", row.impression_start, row.impression_end)
+        named = {error.category for error in judge_pair(reference, candidate).errors}
         rows.append((row.draw, 1, ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)))
     counts = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
     return counts.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,31 +101,25 @@ class PairLists:
 
         ``counts``: released counts by pair, with ``suitable``.
         """
-        first = dict.fromkeys(self.frequent, "frequent") | dict.fromkeys(self.rare, "out of domain")
         modalities, bodies = kinds(self.trained)
-        rows = []
-        for pair in self.all:
-            seen = pair.split()[0] in modalities, bool(body_parts(pair) & bodies)
-            trained = pair in self.trained
-            rows.append(
-                {
-                    "Section 2.1": first.get(pair, "–"),
-                    "Section 2.2": "trained" if trained else "out of domain",
-                    "reports": counts["suitable"].get(pair, float("nan")),
-                    "modality seen": "" if trained else _yes(seen[0]),
-                    "body part seen": "" if trained else _yes(seen[1]),
-                }
-            )
-        return pd.DataFrame(rows, self.all)
+        first = dict.fromkeys(self.frequent, "frequent") | dict.fromkeys(self.rare, "out of domain")
+        pairs = pd.Series(self.all, self.all)
+        trained = pairs.isin(self.trained)
+        modality, body = pairs.str.split().str[0], pairs.map(lambda pair: bool(body_parts(pair) & bodies))
+        told = {True: "yes", False: "no"}
+        return pd.DataFrame(
+            {
+                "Section 2.1": pairs.map(first).fillna("–"),
+                "Section 2.2": trained.map({True: "trained", False: "out of domain"}),
+                "reports": counts["suitable"].reindex(self.all),
+                "modality seen": modality.isin(modalities).map(told).mask(trained, ""),
+                "body part seen": body.map(told).mask(trained, ""),
+            }
+        )
 
 
-def _yes(found: bool) -> str:
-    return "yes" if found else "no"
-
-
-def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
+def kinds(pairs: Sequence[str]) -> tuple[set[str], set[str]]:
     """The modalities and the body parts that the names of pairs name."""
-    pairs = list(pairs)
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
