@@ -204,18 +204,15 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
 
 def scores_of_identical(full: Graph, bare: Graph) -> pd.DataFrame:
     """Scores of identical reports by the rule for empty sets; ``full`` has relations, ``bare`` has none."""
-
-    def f1(graph: Graph, rule: BothEmpty) -> float:
-        return radgraph.compare(graph, graph, both_empty=rule).f1
-
-    def combined(graph: Graph, rule: BothEmpty) -> float:
-        return radgraph.radgraph_combined(graph, graph, rule)
-
-    cases = {
-        "both empty, F1-RadGraph": (f1, radgraph.build_graph([])),
-        "identical without relations, F1-RadGraph": (f1, bare),
-        "identical without relations, radgraph_combined": (combined, bare),
-        "identical with relations, radgraph_combined": (combined, full),
+    rules: dict[str, BothEmpty] = {"as released: 0": "zero", "both empty count as 1": "one"}
+    combined = radgraph.radgraph_combined
+    scores = {
+        title: {
+            "both empty, F1-RadGraph": radgraph.compare({}, {}, both_empty=rule).f1,
+            "identical without relations, F1-RadGraph": radgraph.compare(bare, bare, both_empty=rule).f1,
+            "identical without relations, radgraph_combined": combined(bare, bare, rule),
+            "identical with relations, radgraph_combined": combined(full, full, rule),
+        }
+        for title, rule in rules.items()
     }
-    rows = {name: [score(graph, "zero"), score(graph, "one")] for name, (score, graph) in cases.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["as released: 0", "both empty count as 1"])
+    return pd.DataFrame(scores)
