@@ -4,7 +4,7 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.stats.agreement": (
-        "kendall_matrix mean_absolute_differences upper_triangle wilcoxon_with_mean"
+        "kendall_matrix mean_absolute_differences mean_of_others upper_triangle wilcoxon_with_mean"
     ),
     "radeval_lib.stats.comparisons": ("pairwise_mann_whitney preferences preferred"),
     "radeval_lib.stats.correlations": "LEAST_GROUPS coefficient resample",

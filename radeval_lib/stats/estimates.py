@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from radeval_lib.wording import with_interval
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -25,3 +27,7 @@ class Estimate:
     p: float | None = None
     n: int | None = None
     detectable: float | None = None
+
+    def __format__(self, form: str) -> str:
+        """The number with its interval, e.g. ``0.12 [0.10, 0.15]`` in the format ``.2f``."""
+        return with_interval(self.value, self.low, self.high, form) if form else str(self)

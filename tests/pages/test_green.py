@@ -7,12 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.data import rexval
 from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
-from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import ceilings, rules_judge, summary
-from radeval_lib.pages.green.rules_judge import Freeze, behaviour, freeze
 
 
 def case(number: int) -> Case:
@@ -63,14 +60,9 @@ def test_ceilings_of_perfect_marks_are_one():
     assert len(single) == 3 * len(ceilings.VARIANTS)
 
 
-def test_counts_of_radiologists_who_agree(monkeypatch):
-    counts = [
-        ErrorCount(study, "bleu", 1, f"Expert {rater}", True, float(study))
-        for study in range(8)
-        for rater in range(3)
-    ]
-    monkeypatch.setattr(rexval, "load", lambda path: counts)
-    found = ceilings.counted(Path(), resamples=20, rng=np.random.default_rng(0))
+def test_counts_of_radiologists_who_agree():
+    counts = np.tile(np.arange(24.0)[:, None], (1, 3))
+    found = ceilings.counted(counts, counts, resamples=20, rng=np.random.default_rng(0))
     assert found["value"].tolist() == pytest.approx([1.0] * 6)
 
 
@@ -95,13 +87,15 @@ def test_sentences_of_an_analysis():
 def test_the_largest_cluster_and_its_centre():
     words = ["left nodule"] * 6 + ["right effusion"] * 3 + ["heart"]
     vectors = {"left nodule": (1, 0, 0), "right effusion": (0, 1, 0), "heart": (0, 0.6, 0.8)}
-    found = summary.cluster(
-        "a", words, lambda texts: np.array([vectors[text] for text in texts], dtype=np.float32)
-    )
+
+    def encode(texts):
+        return np.array([vectors[text] for text in texts], dtype=np.float32)
+
+    found = summary.cluster(words, encode, 0)
     assert found.nearest == ("left nodule",) * 3
     assert found.share == 0.6
-    assert found.most == 2  # of three distinct sentences: no choice of k
-    nothing = summary.cluster("b", [], lambda texts: np.zeros((0, 3), dtype=np.float32))
+    assert (found.chosen, found.most) == (2, 2)  # of three distinct sentences: no choice of k
+    nothing = summary.cluster([], encode, 0)
     assert (nothing.nearest, nothing.most) == ((), 0)
 
 
@@ -114,10 +108,10 @@ def test_the_built_in_fault_is_in_its_share_of_reports():
     assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
 
 
-def test_the_freeze_tells_whether_the_judge_has_changed():
-    assert freeze().scored >= 1
-    assert Freeze("", behaviour(), 1, "").holds
-    assert not Freeze("", "0" * 64, 1, "").holds
+def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():
+    frozen = rules_judge.freeze()
+    assert frozen["scored"] >= 1
+    assert len(frozen["digest"]) == len(rules_judge.behaviour()) == 64
 
 
 def test_reading_without_the_sentences_tells_the_first_scores():
@@ -160,14 +154,13 @@ def test_reading_today_by_hand(monkeypatch):
 
 
 def test_candidates_ranked_most_differently():
-    told = pd.DataFrame({"grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0], "gap": [-2.0, 1.5, 0.0]})
-    judged = [
-        rules_judge.judge_pair("Nodule.", "Nodule."),
-        rules_judge.judge_pair("No effusion.", "Effusion."),
-        rules_judge.judge_pair("Effusion.", ""),
-    ]
-    found = rules_judge.farthest(told.assign(**{"number by rules": [0, 1, 1]}), judged, most=2)
-    assert found.index.tolist() == [0, 1]
-    assert found["judge"].tolist() == ["too lenient", "too severe"]
-    assert found["false, by rules"].tolist() == ["", "Pleural effusion"]
-    assert found["missing, by rules"].tolist() == ["", ""]
+    texts = {"reference": ["Nodule.", "No effusion.", "Effusion."], "text": ["Nodule.", "Effusion.", ""]}
+    rated = pd.DataFrame({**texts, "grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0]})
+    told = rules_judge.beside_marks(rated)
+    assert told["number by rules"].tolist() == [0, 1, 1]
+    assert told.loc[0, "gap"] == 1 - 3
+    found = rules_judge.farthest(told)
+    assert found["judge"].tolist()[0] == "too lenient"
+    assert found.loc[1, "judge"] == "too severe"
+    assert found.sort_index()["false, by rules"].tolist() == ["", "Pleural effusion", ""]
+    assert found.sort_index()["missing, by rules"].tolist() == ["", "", "Pleural effusion"]

@@ -1,5 +1,7 @@
 """Six radiologists against each other, and what printed intervals tell."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,7 +61,8 @@ def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     assert together.outcome == "cannot tell"
     assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
     assert inter_expert.largest_p(1e6, 100) == 1
-    assert inter_expert.pairwise_p(TOTALS["total"]).shape == (15,)
+    _, among = inter_expert.check_experts_differ(TOTALS["total"], tests, "total")
+    assert "of 15 pairs" in among.computed
 
 
 def test_table_6_says_what_it_can_tell_apart():
@@ -87,6 +90,7 @@ def test_table_7_is_rebuilt_from_one_number_of_cases():
 
 def test_taus_of_experts_who_agree_are_one():
     counts = np.tile(np.arange(20.0)[:, None], (1, 6))
-    table, draws = correlations.inter_expert_taus(counts, resamples=30, rng=np.random.default_rng(0))
+    run = SimpleNamespace(profile=SimpleNamespace(resamples=60), rng=lambda name: np.random.default_rng(0))
+    table, draws = correlations.inter_expert_taus(counts, run)
     assert table.to_numpy().ravel().tolist() == pytest.approx([1.0] * 9)
     assert draws.shape == (30, 3)

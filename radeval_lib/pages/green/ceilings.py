@@ -9,14 +9,15 @@ none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data import rexval
 from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
-from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.pages.green.judging import taus
+from radeval_lib.stats.agreement import mean_of_others
+from radeval_lib.stats.correlations import Resampled
+from radeval_lib.stats.resampling import FloatArray, ratio
 
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,
@@ -30,11 +31,6 @@ WEIGHTS: Mapping[str, float] = {
 
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 """The marks that GREEN would call clinically significant: they ask for something to be done."""
-
-
-def share(matched: float, errors: float) -> float:
-    """GREEN's form: matched over matched plus errors; 0 where nothing matches."""
-    return matched / (matched + errors) if matched else 0.0
 
 
 VARIANTS: dict[str, tuple[str, str]] = {
@@ -84,7 +80,8 @@ def marked(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFr
     frame = pd.DataFrame(rows).assign(given=lambda marks: marks["clean"] + 1)
     for name, (matches, errors) in VARIANTS.items():
         if matches:
-            frame[name] = [share(*pair) for pair in zip(frame[matches], frame[errors], strict=True)]
+            matched, wrong = frame[[matches, errors]].to_numpy(float).T
+            frame[name] = ratio(matched, matched + wrong)
         else:
             frame[name] = -frame[errors]
     grades = frame.groupby(["case", "candidate"])["grade"]
@@ -99,7 +96,9 @@ def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Gener
     intervals by drawing cases.
     """
     parts = [
-        _resampled(rows, rows["others"], resamples, rng).intervals().assign(rater=rater)
+        taus(dict(rows[list(VARIANTS)]), rows["others"], rows["case"], resamples=resamples, rng=rng)
+        .intervals()
+        .assign(rater=rater)
         for rater, rows in frame.groupby("rater")
     ]
     return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
@@ -110,20 +109,8 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 
     Marks and grades are of the same people, so this is the most that the formulas can give.
     """
-    together = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
-    return _resampled(together, together["grade"], resamples, rng)
-
-
-def _resampled(rows: pd.DataFrame, grades: pd.Series, resamples: int, rng: np.random.Generator) -> Resampled:
-    scores = {name: rows[name].to_numpy() for name in VARIANTS}
-    return resample(
-        scores,
-        grades.to_numpy(),
-        groups=rows["case"].to_numpy(),
-        kind="kendall",
-        resamples=resamples,
-        rng=rng,
-    )
+    both = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
+    return taus(dict(both[list(VARIANTS)]), both["grade"], both["case"], resamples=resamples, rng=rng)
 
 
 def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
@@ -137,49 +124,33 @@ def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
         "of these without a mark, mean": f"{frame['clean'].mean():.1f}",
         "step of one match more, mean": f"{step.mean():.2f}",
         "scores that are exactly 0": f"{len(zero) / len(frame):.0%}",
+        "grades of these candidates": f"{zero.min():.1f} to {zero.max():.1f}",
+        "standard deviation of these grades": f"{zero.std():.2f}",
+        "standard deviation of all grades": f"{frame['others'].std():.2f}",
     }
-    if not zero.empty:
-        rows["grades of these candidates"] = f"{zero.min():.1f} to {zero.max():.1f}"
-    if len(zero) > 1:
-        rows["standard deviation of these grades"] = f"{zero.std():.2f}"
-    rows["standard deviation of all grades"] = f"{frame['others'].std():.2f}"
     return pd.DataFrame({"": rows})
 
 
-def graded(ratings: Sequence[RadPrefRating]) -> pd.Series:
-    """Mean grade of each candidate, by (case, candidate)."""
-    rows = pd.DataFrame([(one.case, one.candidate, one.rating) for one in ratings])
-    rows.columns = pd.Index(["case", "candidate", "grade"])
-    return rows.groupby(["case", "candidate"])["grade"].mean()
-
-
-def texts(cases: Sequence[Case]) -> pd.DataFrame:
-    """Reference and candidate of every pair, by (case, candidate)."""
+def candidates(cases: Sequence[Case], frame: pd.DataFrame) -> pd.DataFrame:
+    """``reference`` and ``text`` of every candidate with its mean marks, by case and candidate."""
     rows = [(case.id, key, case.reference, case.candidates[key]) for case in cases for key in CANDIDATES]
-    frame = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
-    return frame.set_index(["case", "candidate"])
+    texts = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
+    means = frame.groupby(["case", "candidate"])[["grade", "weighted", "errors"]].mean()
+    return texts.set_index(["case", "candidate"]).join(means)
 
 
-def counted(path: Path, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def counted(
+    significant: FloatArray, total: FloatArray, *, resamples: int, rng: np.random.Generator
+) -> pd.DataFrame:
     """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
 
-    One row a radiologist and kind of count (``significant errors`` or ``all errors``): ``rater``,
-    ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
+    ``significant``, ``total``: errors of shape (pairs, raters), four pairs a case. One row a radiologist and
+    kind of count: ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
     """
-    rows = pd.DataFrame([vars(one) for one in rexval.load(path)])
-    keys = ["study", "origin", "rater"]
-    total = rows.groupby(keys)["count"].sum().unstack("rater")
-    grave = rows[rows["significant"]].groupby(keys)["count"].sum().unstack("rater")
-    parts = []
-    for rater in total.columns:
-        others = total.drop(columns=rater).mean(axis=1)
-        found = resample(
-            {"significant errors": grave[rater].to_numpy(), "all errors": total[rater].to_numpy()},
-            others.to_numpy(),
-            groups=total.index.get_level_values("study").to_numpy(),
-            kind="kendall",
-            resamples=resamples,
-            rng=rng,
-        ).intervals()
-        parts.append(found.assign(rater=rater))
-    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
+    cases = np.arange(len(total)) // 4
+    parts = [
+        taus({"significant errors": grave, "all errors": every}, others, cases, resamples=resamples, rng=rng)
+        for grave, every, others in zip(significant.T, total.T, mean_of_others(total).T, strict=True)
+    ]
+    found = pd.concat([part.intervals() for part in parts], ignore_index=True)
+    return found.rename(columns={"metric": "variant"})

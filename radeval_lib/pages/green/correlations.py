@@ -9,22 +9,21 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import plots
+from radeval_lib.pages.green.inter_expert import ALL_SIX, OTHERS, taus_by_reading
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted, wide
-from radeval_lib.stats import agreement
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import drawn_rows, ends, holm
+from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends, holm
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
+from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import LEVEL, Lead, check_no_deficit, check_superiority
 from radeval_lib.tables import table_html
 
-FloatArray = NDArray[np.float64]
 ENDS = ["estimate", "ci_low", "ci_high"]
 COUNTS = ("Error count GREEN", "Error count G-Rad (GPT-4)", "Error count GPT-4")
 SCORES = ("GREEN", "GREEN GPT-4")
@@ -64,14 +63,13 @@ class PrintedTaus:
         gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
         theirs = [errors[name] for name in self.earlier]
         for between in np.arange(10) / 10:
-            p = holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between))
-            rows = {
-                "lead": [f"{taus['GREEN'] - taus[name]:+.2f}" for name in self.earlier],
-                "p (Holm)": [f"{value:.2g}" for value in p],
-                "more than chance": ["yes" if value < LEVEL else "no" for value in p],
-            }
-            frame = pd.DataFrame(rows, self.earlier)
-            tables[f"{between:.1f}"] = table_html(frame, "GREEN's score over earlier scores, by Table 6")
+            p = pd.Series(holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)), self.earlier)
+            frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
+            frame["p (Holm)"] = p.map("{:.2g}".format)
+            frame["more than chance"] = (p < LEVEL).map({True: "yes", False: "no"})
+            tables[f"{between:.1f}"] = table_html(
+                frame.rename_axis(None), "GREEN's score over earlier scores, by Table 6"
+            )
         return tables
 
     def draw(self, axis: Axes) -> None:
@@ -203,30 +201,21 @@ def check_interval(
     ]
 
 
-READINGS = {
-    "mean over pairs of radiologists": lambda counts: np.nanmean(
-        agreement.upper_triangle(agreement.kendall_matrix(counts))
-    ),
-    "each with the mean of the other five": lambda counts: agreement.kendall_with(
-        counts, agreement.mean_of_others(counts)
-    ).mean(),
-    "each with the mean of all six": lambda counts: agreement.kendall_with(
-        counts, counts.mean(axis=1)
-    ).mean(),
-}
-"""What a correlation between experts can be, of counts of shape (pairs, raters)."""
+def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Kendall's tau between experts by what it can be taken over, from drawing pairs.
 
-
-def inter_expert_taus(
-    counts: FloatArray, *, resamples: int, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Kendall's tau between experts by :data:`READINGS`, from drawing pairs.
-
-    Returns ``tau``, ``low`` and ``high``, one row a reading; the resampled values, one column a reading.
+    ``counts``: shape (pairs, raters). Returns ``tau``, ``low`` and ``high``, one row a reading; the resampled
+    values, one column a reading.
     """
-    samples = [counts[rows] for rows in drawn_rows(np.arange(len(counts)), resamples, rng)]
-    draws = pd.DataFrame({name: [read(sample) for sample in samples] for name, read in READINGS.items()})
-    table = pd.DataFrame({"tau": {name: read(counts) for name, read in READINGS.items()}})
+    names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
+
+    def read(sample: FloatArray) -> dict[str, float]:
+        taus = taus_by_reading(sample)
+        return {name: float(taus[reading].mean()) for reading, name in names.items()}
+
+    drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
+    draws = pd.DataFrame([read(counts[rows]) for rows in drawn])
+    table = pd.Series(read(counts)).to_frame("tau")
     table[["low", "high"]] = ends(draws).T
     return table, draws
 

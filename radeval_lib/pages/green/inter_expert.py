@@ -8,32 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import permutations
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
 from scipy import stats
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.rexval import RATERS
-from radeval_lib.pages.green.judging import KINDS
-from radeval_lib.papers.printed_numbers import Printed, cell, printed, quoted, wide
+from radeval_lib.pages.green.judging import KINDS, taus
+from radeval_lib.papers.printed_numbers import Printed, by_name, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
-from radeval_lib.stats.resampling import ends, share_interval
+from radeval_lib.stats.resampling import FloatArray, ends, share_interval
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import with_interval
 
-FloatArray = NDArray[np.float64]
 Counts = Mapping[str, FloatArray]
 NAMES = [*RATERS, "GREEN"]
+OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
 
 
 def check_counts(run: Run) -> tuple[list[Check], Check]:
@@ -50,19 +49,14 @@ def check_counts(run: Run) -> tuple[list[Check], Check]:
     whole = len(frame) == pairs * kinds and bool(counts.notna().all(axis=None))
     every = "each" if whole else "not each"
     found = f"{kinds} categories, {levels} levels of significance, {every} counted by every rater"
+    claim = "six distinct error types for each clinically significant and insignificant errors"
+    six = bool(kinds == 6)
     return [
         check_value("Pairs of reports", stated["pairs"], pairs),
         check_value("Cases", stated["cases"], cases),
-        check_statement(
-            "Radiologists", "six board-certified radiologists", f"{raters} raters", bool(raters == 6)
-        ),
-        check_statement("Error types", "six specific error types", f"{kinds} categories", bool(kinds == 6)),
-    ], check_statement(
-        "Categories and significance",
-        "six distinct error types for each clinically significant and insignificant errors",
-        found,
-        bool(kinds == 6 and levels == 2 and whole),
-    )
+        check_statement("Radiologists", "six board-certified radiologists", f"{raters} raters", raters == 6),
+        check_statement("Error types", "six specific error types", f"{kinds} categories", six),
+    ], check_statement("Categories and significance", claim, found, six and levels == 2 and whole)
 
 
 def check_cells(cells: pd.DataFrame, n: int) -> list[Check]:
@@ -87,18 +81,18 @@ def check_cells(cells: pd.DataFrame, n: int) -> list[Check]:
     ]
 
 
-def expert_means(values: FloatArray) -> FloatArray:
-    """Each expert's mean over the five others, from the 15 pairs above the diagonal."""
+def _of_means(values: FloatArray, ddof: int) -> float:
+    """The standard deviation of the experts' means over the five others, from the 15 pairs."""
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
-    return agreement.means_of_pairs(matrix + matrix.T)
+    return float(agreement.means_of_pairs(matrix + matrix.T).std(ddof=ddof))
 
 
 SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "15 pairs, n": lambda values: float(values.std()),
     "15 pairs, n - 1": lambda values: float(values.std(ddof=1)),
-    "six expert means, n": lambda values: float(expert_means(values).std()),
-    "six expert means, n - 1": lambda values: float(expert_means(values).std(ddof=1)),
+    "six expert means, n": lambda values: _of_means(values, ddof=0),
+    "six expert means, n - 1": lambda values: _of_means(values, ddof=1),
 }
 """What the standard deviation of Table 1 can be taken of."""
 
@@ -112,20 +106,29 @@ def orders_that_print(matrix: FloatArray, target: FloatArray) -> list[tuple[int,
     ]
 
 
-def mean_difference_intervals(
-    counts: FloatArray, candidates: int, *, resamples: int, rng: np.random.Generator
-) -> dict[str, str]:
+def mean_difference_intervals(counts: FloatArray, run: Run) -> dict[str, str]:
     """95% intervals of the mean difference of two raters, from drawing pairs of reports, and whole cases.
 
-    ``counts``: shape (pairs, raters), sorted by case. ``candidates``: how many pairs a case has.
+    ``counts``: shape (pairs, raters), sorted by case, which is four pairs.
     """
     apart = np.abs(counts[:, :, None] - counts[:, None, :])[:, *np.triu_indices(counts.shape[1], k=1)]
-    by_pair, rows = apart.mean(axis=1), np.arange(len(apart))
+    by_pair, rows, rng = apart.mean(axis=1), np.arange(len(apart)), run.rng("mean difference")
     found = {}
-    for unit, groups in (("pairs", rows), ("cases", rows // candidates)):
-        _, low, high = share_interval(by_pair, groups.tolist(), resamples=resamples, rng=rng)
+    for unit, groups in (("pairs", rows), ("cases", rows // 4)):
+        _, low, high = share_interval(by_pair, groups.tolist(), resamples=run.profile.resamples, rng=rng)
         found[f"95% interval of the mean, drawing {unit}"] = f"{low:.2f} to {high:.2f}"
     return found
+
+
+def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
+    """What Kendall's tau between experts can be taken over; ``counts`` of shape (items, raters)."""
+    tau = agreement.kendall_matrix(counts)
+    return {
+        "pairs of experts": agreement.upper_triangle(tau),
+        "expert means": agreement.means_of_pairs(tau),
+        OTHERS: agreement.kendall_with(counts, agreement.mean_of_others(counts)),
+        ALL_SIX: agreement.kendall_with(counts, counts.mean(axis=1)),
+    }
 
 
 def kendall_readings(counts: Counts) -> pd.DataFrame:
@@ -140,18 +143,11 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
     }
     both = np.concatenate([counts[kind].reshape(-1, 6) for kind in KINDS])
     levels["by category and significance", "significant and insignificant"] = both
-    rows = []
-    for (level, kind), array in levels.items():
-        tau = agreement.kendall_matrix(array)
-        for over, values in {
-            "pairs of experts": agreement.upper_triangle(tau),
-            "expert means": agreement.means_of_pairs(tau),
-            "each with the mean of the other five": agreement.kendall_with(
-                array, agreement.mean_of_others(array)
-            ),
-            "each with the mean of all six": agreement.kendall_with(array, array.mean(axis=1)),
-        }.items():
-            rows.append((level, kind, over, values.min(), values.mean(), values.max()))
+    rows = [
+        (*level, over, values.min(), values.mean(), values.max())
+        for level, array in levels.items()
+        for over, values in taus_by_reading(array).items()
+    ]
     return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
 
 
@@ -169,86 +165,59 @@ def check_nearest(readings: pd.DataFrame, low: Printed, high: Printed) -> list[C
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Mean absolute difference by category, one row an expert, by what an expert is compared with."""
-    columns = [counts[:, place] for place in range(len(LETTERS))]
-    found = {
-        "mean of all six": [np.abs(one - one.mean(axis=1, keepdims=True)).mean(axis=0) for one in columns],
-        "mean of the other five": [
-            np.abs(one - agreement.mean_of_others(one)).mean(axis=0) for one in columns
-        ],
-        "each of the other five": [
-            agreement.means_of_pairs(agreement.mean_absolute_differences(one)) for one in columns
-        ],
+    ways: dict[str, Callable[[FloatArray], FloatArray]] = {
+        "mean of all six": lambda one: np.abs(one - one.mean(axis=1, keepdims=True)).mean(axis=0),
+        "mean of the other five": lambda one: np.abs(one - agreement.mean_of_others(one)).mean(axis=0),
+        "each of the other five": lambda one: agreement.means_of_pairs(
+            agreement.mean_absolute_differences(one)
+        ),
     }
-    return {name: pd.DataFrame(rows, list(LETTERS), RATERS).T for name, rows in found.items()}
+    columns = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
+    return {
+        name: pd.DataFrame({letter: way(one) for letter, one in columns.items()}, RATERS)
+        for name, way in ways.items()
+    }
 
 
-def check_upper_bound(totals: Counts, ones: pd.DataFrame, tau: Estimate) -> list[Check]:
+def check_upper_bound(counts: FloatArray, ones: pd.DataFrame, tau: Estimate) -> list[Check]:
     """Whether experts agree better with each other than GREEN with them.
 
-    ``totals``: see :func:`check_wilcoxon`. ``ones``: Table 1. ``tau``: of experts with the mean of all six.
+    ``counts``: significant errors of shape (pairs, raters). ``ones``: Table 1. ``tau``: of experts with the
+    mean of all six.
     """
-    experts = agreement.upper_triangle(agreement.mean_absolute_differences(totals["significant"])).mean()
+    experts = agreement.upper_triangle(agreement.mean_absolute_differences(counts)).mean()
     green = ones.loc[ones["rater"] == "GREEN", "value"].mean()
-    checks = [
+    row = printed("green.table6").query("metric == 'Error count GREEN'")
+    model, low, high = (cell(row, statistic=name) for name in ("estimate", "ci_low", "ci_high"))
+    overlap = tau.low <= high.value and low.value <= tau.high
+    return [
         check_statement(
             "Mean difference: experts closer to each other than GREEN to them",
             "upper bound",
             f"experts {experts:.2f}, GREEN {green:.2f}",
             bool(experts <= green),
-        )
-    ]
-    six = printed("green.table6")
-    model, low, high = (
-        cell(six, metric="Error count GREEN", statistic=name) for name in ("estimate", "ci_low", "ci_high")
-    )
-    overlap = tau.low <= high.value and low.value <= tau.high
-    checks.append(
+        ),
         check_statement(
             "Tau: experts with the mean of all six v GREEN's error count",
             "upper bound",
-            f"experts {with_interval(tau.value, tau.low, tau.high)}, "
-            f"GREEN {model.text} [{low.text}, {high.text}]",
+            f"experts {tau:.3f}, GREEN {model.text} [{low.text}, {high.text}]",
             None if overlap else tau.value > model.value,
-        )
-    )
-    return checks
-
-
-def with_mean(both: FloatArray, run: Run, *, others: bool) -> Estimate:
-    """Kendall's tau of experts with the mean of all six or, with ``others``, of the other five, averaged over
-    experts; its interval draws cases, which are four pairs each. ``both``: shape (pairs, raters)."""
-    mean = (
-        agreement.mean_of_others(both) if others else np.broadcast_to(both.mean(axis=1)[:, None], both.shape)
-    )
-    cases = np.repeat(np.arange(len(both) // 4), 4)
-    found = [
-        resample(
-            {"": own},
-            reference,
-            groups=cases,
-            kind="kendall",
-            resamples=run.profile.resamples,
-            rng=run.rng("taus"),
-        )
-        for own, reference in zip(both.T, mean.T, strict=True)
+        ),
     ]
-    value = float(np.mean([one.intervals()["value"].iloc[0] for one in found]))
-    return Estimate(value, *ends(np.mean([one.draws[0] for one in found], axis=0)))
 
 
-def check_shading(largest: pd.DataFrame) -> Check:
-    """Whether GREEN deviates most in category (c) alone.
+def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
+    """Kendall's tau of experts with their references, averaged over experts; its interval draws cases.
 
-    ``largest``: who deviates most, a row each way of comparing experts, a column each category.
+    ``counts``: shape (pairs, raters), four pairs a case; ``references``: likewise, or (pairs, 1) for all.
     """
-    green = {name: ", ".join(row.index[row == "GREEN"]) or "none" for name, row in largest.iterrows()}
-    fits = [found == "(c)" for found in green.values()]
-    return check_statement(
-        "Categories in which GREEN deviates most of all eight",
-        "only has one shaded cell for category C",
-        "; ".join(f"{found} against {name}" for name, found in green.items()),
-        None if any(fits) and not all(fits) else all(fits),
-    )
+    cases, resamples = np.arange(len(counts)) // 4, run.profile.resamples
+    draws = [
+        taus({"": own}, reference, cases, resamples=resamples, rng=run.rng("taus")).draws[0]
+        for own, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
+    ]
+    value = float(agreement.kendall_with(counts, references).mean())
+    return Estimate(value, *ends(np.mean(draws, axis=0)))
 
 
 def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> list[Check]:
@@ -258,7 +227,8 @@ def check_experts_differ(counts: FloatArray, tests: pd.DataFrame, kind: str) -> 
     ``kind``: which errors these are.
     """
     claim, worst = "the experts themselves already significantly differ", tests.loc[tests["p"].idxmax()]
-    apart = pairwise_p(counts) * 15 < 0.05
+    first, second = np.triu_indices(counts.shape[1], k=1)
+    apart = stats.wilcoxon(counts[:, first], counts[:, second], method="approx").pvalue * 15 < 0.05
     largest = f"largest P {worst['p']:.1g} ({worst['rater']}), {kind} errors"
     among = f"{apart.sum()} of 15 pairs with P < 0.05 after Bonferroni's correction"
     return [
@@ -281,24 +251,19 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     if kind == "total":
         ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
     found = np.concatenate(ways)
+    ranges = zip(by_name(tens, "rater").items(), exact, found.min(axis=0), found.max(axis=0), strict=True)
     checks = [
         check_value(
             f"{rater}, W: {kind} errors against the mean of six",
-            cell(tens, rater=rater),
+            printed_w,
             Estimate(float(w), float(least), float(most)),
         )
-        for rater, w, least, most in zip(
-            tens["rater"], exact, found.min(axis=0), found.max(axis=0), strict=True
-        )
+        for (rater, printed_w), w, least, most in ranges
     ]
     most = int((np.abs(found - tens["value"].to_numpy()) < 0.05).sum(axis=1).max())
-    together = check_statement(
-        f"all W from one order of adding up {kind} errors",
-        f"{len(tens)} printed",
-        f"at most {most} in any of {len(found)} computations",
-        most == len(tens) or None,
-    )
-    return [*checks, together]
+    name, told = f"all W from one order of adding up {kind} errors", f"in any of {len(found)} computations"
+    every = most == len(tens) or None
+    return [*checks, check_statement(name, f"{len(tens)} printed", f"at most {most} {told}", every)]
 
 
 def largest_p(w: float, fewest: int) -> float:
@@ -307,52 +272,27 @@ def largest_p(w: float, fewest: int) -> float:
     return float(2 * stats.norm.cdf(-abs(w - centre) / spread)) if w < centre else 1.0
 
 
-def pairwise_p(counts: FloatArray) -> FloatArray:
-    """Wilcoxon's P of every two raters; ``counts`` of shape (pairs, raters)."""
-    first, second = np.triu_indices(counts.shape[1], k=1)
-    return np.array(
-        [
-            stats.wilcoxon(counts[:, a], counts[:, b], method="approx").pvalue
-            for a, b in zip(first, second, strict=True)
-        ]
-    )
+def _heat_map(axis: Axes, matrix: pd.DataFrame, **settings: Any) -> None:
+    sns.heatmap(matrix, cmap="Blues", cbar=False, ax=axis, **settings)
+    axis.tick_params(axis="x", rotation=45)
+    axis.grid(visible=False)
 
 
 def draw_table1(cells: pd.DataFrame) -> None:
     """Draw the printed cells of Table 1 as a heat map."""
     _, axis = plt.subplots(figsize=(5.6, 4.2))
-    sns.heatmap(
-        wide(cells, "rater", "other").loc[NAMES, NAMES],
-        annot=wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna(""),
-        fmt="",
-        cmap="Blues",
-        vmin=0,
-        ax=axis,
-        cbar=False,
-        linewidths=1,
-    )
+    texts = wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna("")
+    matrix = wide(cells, "rater", "other").loc[NAMES, NAMES]
+    _heat_map(axis, matrix, annot=texts, fmt="", vmin=0, linewidths=1)
     axis.set(xlabel="", ylabel="")
-    axis.tick_params(axis="x", rotation=45)
-    axis.grid(visible=False)
 
 
 def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> None:
     """Draw the lower triangles of symmetric matrices of Kendall's tau side by side, by title."""
     _, axes = plots.panels(1, len(matrices), height=3.4)
     for axis, (title, matrix) in zip(axes, matrices.items(), strict=True):
-        sns.heatmap(
-            matrix.iloc[1:, :-1],
-            mask=np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool),
-            annot=True,
-            fmt=".2f",
-            cmap="Blues",
-            vmin=0.3,
-            vmax=0.9,
-            cbar=False,
-            ax=axis,
-            annot_kws={"fontsize": 8},
-        )
+        above = np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool)
+        looks = {"vmin": 0.3, "vmax": 0.9, "annot_kws": {"fontsize": 8}}
+        _heat_map(axis, matrix.iloc[1:, :-1], mask=above, annot=True, fmt=".2f", **looks)
         axis.set_title(title)
         axis.tick_params(axis="y", rotation=0)
-        axis.tick_params(axis="x", rotation=45)
-        axis.grid(visible=False)

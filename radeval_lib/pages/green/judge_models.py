@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from numpy.typing import NDArray
 
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
@@ -17,17 +16,16 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, cell, quoted
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.printed import sums_that_print
+from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
-from radeval_lib.study.superiority import Lead, check_superiority
+from radeval_lib.study.superiority import check_superiority
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
-
-FloatArray = NDArray[np.float64]
 
 
 def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
@@ -54,32 +52,27 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     below by; without the floor, a standard deviation is taken to lie between 0 and twice what is printed.
     """
     found = []
-    for what, quantities in {
-        "counts and their differences": COUNTS,
-        "GREEN scores": ["GREEN"],
-        "similarities": LEXICAL,
-    }.items():
+    for what, of, quantities in (
+        ("counts and their differences", "whole counts", COUNTS),
+        ("GREEN scores", "numbers from 0 to 1", ["GREEN"]),
+        ("similarities", "numbers from 0 to 1", LEXICAL),
+    ):
         cells = _cells(frame, quantities)
         if cells.empty:
             continue
         value, half = cells["value"], cells["half_width"]
         ends = np.stack([value["mean"] - half["mean"], value["mean"] + half["mean"]]) % 1
         spreads = np.sqrt(ends * (1 - ends))
-        if quantities is COUNTS:
-            of, low, high = "whole counts", spreads.min(axis=0), np.full(len(cells), np.inf)
-            top = np.maximum(2 * value["sd"], low)
-        else:
-            of, low, high = "numbers from 0 to 1", np.zeros(len(cells)), spreads.max(axis=0)
-            top = np.full(len(cells), 0.5)
         printed = [Printed("", *pair) for pair in zip(value["sd"], half["sd"], strict=True)]
-        found.append(
-            check_bounds(
-                f"standard deviations of {what}",
-                f"means ± standard deviations of {of}",
-                list(zip(printed, low, high, strict=True)),
-                [(0.0, float(end)) for end in top],
-            )
-        )
+        if quantities is COUNTS:
+            low = spreads.min(axis=0)
+            bounds = [(sd, floor, np.inf) for sd, floor in zip(printed, low, strict=True)]
+            possible = [(0.0, float(top)) for top in np.maximum(2 * value["sd"], low)]
+        else:
+            bounds = [(sd, 0.0, top) for sd, top in zip(printed, spreads.max(axis=0), strict=True)]
+            possible = [(0.0, 0.5)] * len(printed)
+        name, claim = f"standard deviations of {what}", f"means ± standard deviations of {of}"
+        found.append(check_bounds(name, claim, bounds, possible))
     return found
 
 
@@ -104,26 +97,33 @@ def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
     return chosen.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
 
 
+def _check_best(
+    name: str, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
+) -> list[Check]:
+    """Whether printed means of ``n`` pairs, named by the column ``key``, are better than all the others."""
+    means, spreads = (by_name(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
+    pairs = {one: (-mean.value if lower else mean.value, spreads[one].value) for one, mean in means.items()}
+    weakest = min(first, key=lambda one: pairs[one][0])
+    leads = {one: lead_of_means(pairs[weakest], pair, n) for one, pair in pairs.items() if one not in first}
+    return check_superiority(name, claim, means, first=first, leads=leads, lower_is_better=lower)
+
+
+def of_models(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """The printed cells of a quantity, without those of labels and of people."""
+    return frame[(frame["quantity"] == quantity) & ~frame["model"].isin([LABELS, HEADER])]
+
+
 def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers told."""
     stated, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
     n = tested("green.guide_pairing", "pairs")
-    checks = check_superiority(
-        "Two lowest: significant errors (Table 2)",
-        "the lowest mean absolute difference for clinically significant errors",
-        means_of_models(twos, "significant errors"),
-        first=best,
-        leads=_leads(by_model(twos, "significant errors"), best, n, lower_is_better=True),
-        lower_is_better=True,
-    )
+    name, claim = "Two lowest", "the lowest mean absolute difference for clinically significant errors"
+    cells = of_models(twos, "significant errors")
+    checks = _check_best(f"{name}: significant errors (Table 2)", claim, cells, "model", best, n, lower=True)
+    name, claim = "Two highest", "the highest classical lexical metrics"
     for quantity in LEXICAL:
-        checks += check_superiority(
-            f"Two highest: {quantity} (Table 3)",
-            "the highest classical lexical metrics",
-            means_of_models(threes, quantity),
-            first=best,
-            leads=_leads(by_model(threes, quantity), best, n),
-        )
+        cells = of_models(threes, quantity)
+        checks += _check_best(f"{name}: {quantity} (Table 3)", claim, cells, "model", best, n, lower=False)
     held = [number for number, cells in ((2, twos), (3, threes)) if "BERTScore" in set(cells["quantity"])]
     told_in = f"measures of language stand in Table {' and '.join(map(str, held))}"
     checks.append(check_statement("table of the natural language agreement", "Table 2", told_in, held == [2]))
@@ -137,36 +137,22 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
 def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     """Whether the chosen model differs least in Table 4, and by no more than experts do in Table 1."""
     stated, chosen = quoted("green.claim_selected"), "RadLLaMA-2 (7B)"
-    trained = means_of_models(fours, "significant errors")
-    del trained["GREEN GPT-4"]
-    row = ones[ones["rater"] == "GREEN"]
-    experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
-    mean, sd, single = stated["experts"].value, stated["experts_sd"].value, stated["single"]
     checks = []
     for key, model in (("model", chosen), ("gpt4", "GREEN GPT-4")):
         where = {"model": model, "quantity": "significant errors"}
         checks += check_quoted(fours, "Table 4", stated, key, model, **where)
-    checks += check_superiority(
-        "Lowest difference of the trained models (Table 4)",
-        "exhibits the lowest differences",
-        trained,
-        first=chosen,
-        leads=_leads(
-            by_model(fours, "significant errors").drop(index="GREEN GPT-4"),
-            [chosen],
-            int(quoted("green.def_rexval")["pairs"].value),
-            lower_is_better=True,
-        ),
-        lower_is_better=True,
-    )
+    name, claim = "Lowest difference of the trained models (Table 4)", "exhibits the lowest differences"
+    trained = of_models(fours[fours["model"] != "GREEN GPT-4"], "significant errors")
+    n = int(quoted("green.def_rexval")["pairs"].value)
+    checks += _check_best(name, claim, trained, "model", [chosen], n, lower=True)
+    row = ones[ones["rater"] == "GREEN"]
+    mean, sd, single = stated["experts"].value, stated["experts_sd"].value, stated["single"]
+    spread = rounding_range(lambda values: values.std(ddof=1), row)
     checks += [
         check_value("Mean of GREEN's row of Table 1", single, rounding_range(np.mean, row)),
-        check_value(
-            "Standard deviation of GREEN's row of Table 1 (n - 1)",
-            stated["single_sd"],
-            rounding_range(lambda values: values.std(ddof=1), row),
-        ),
+        check_value("Standard deviation of GREEN's row of Table 1 (n - 1)", stated["single_sd"], spread),
     ]
+    experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
     for name, (low, high) in {
         "Within the experts' mean ± one standard deviation": (mean - sd, mean + sd),
         "Within the span of the six experts' means (Table 1)": (experts.min(), experts.max()),
@@ -179,39 +165,25 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
 
 def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
     """Whether further training improves what Tables 8 and 9 print, with the numbers that the prose tells."""
-    stated, places = quoted("green.claim_multimodal"), {"notes": "MIMIC-IV-Notes", "ct": "Abdominal CT"}
-    claim = "improves … for both the in-distribution and out-of-distribution data"
+    stated = quoted("green.claim_multimodal")
+    places = {
+        "notes": ("MIMIC-IV-Notes", tested("green.guide_ooc", "reports")),
+        "ct": ("Abdominal CT", int(quoted("green.guide_ct")["pairs"].value)),
+    }
     checks = []
     for when, training in TRAININGS.items():
-        for key, place in places.items():
+        for key, (place, _) in places.items():
             where = {"evaluation": place, "training": training, "quantity": "significant errors"}
             what = f"{place}, {training}"
             checks += check_quoted(eights, "Table 8", stated, f"{key}_{when}", what, **where)
-    sizes = {
-        "notes": tested("green.guide_ooc", "reports"),
-        "ct": int(quoted("green.guide_ct")["pairs"].value),
-    }
-    for key, place in places.items():
+    claim = "improves … for both the in-distribution and out-of-distribution data"
+    both = pd.concat([eights, nines])
+    both["when"] = both["training"].map({training: when for when, training in TRAININGS.items()})
+    for place, n in places.values():
         for quantity in ("significant errors", *LEXICAL):
-            frame, lower = nines if quantity in LEXICAL else eights, quantity not in LEXICAL
-            printed = {
-                statistic: {
-                    when: cell(
-                        frame, training=training, evaluation=place, quantity=quantity, statistic=statistic
-                    )
-                    for when, training in TRAININGS.items()
-                }
-                for statistic in ("mean", "sd")
-            }
-            values = pd.DataFrame(printed).map(lambda one: one.value)
-            checks += check_superiority(
-                f"{place}: {quantity} improves",
-                claim,
-                printed["mean"],
-                first="after",
-                leads=_leads(values, ["after"], sizes[key], lower_is_better=lower),
-                lower_is_better=lower,
-            )
+            cells = both[(both["evaluation"] == place) & (both["quantity"] == quantity)].dropna(subset="when")
+            name, lower = f"{place}: {quantity} improves", quantity not in LEXICAL
+            checks += _check_best(name, claim, cells, "when", ["after"], n, lower=lower)
     return checks
 
 
@@ -221,42 +193,24 @@ def tested(exhibit: str, whole: str) -> int:
     return round(quoted(exhibit)[whole].value * quoted("green.guide_ooc")["test"].value / 100)
 
 
-def by_model(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Printed ``mean`` and ``sd`` of a quantity, one row a model, without those of labels and of people."""
-    cells = frame[(frame["quantity"] == quantity) & ~frame["model"].isin([LABELS, HEADER])]
-    return cells.pivot_table(index="model", columns="statistic", values="value", sort=False)
-
-
-def _leads(
-    values: pd.DataFrame, best: list[str], n: int, *, lower_is_better: bool = False
-) -> dict[str, Lead]:
-    """The lead of the weakest of ``best`` over each rival; ``values`` has ``mean`` and ``sd`` by name."""
-    signed = values.assign(mean=-values["mean"] if lower_is_better else values["mean"])
-    pairs = {str(name): (row["mean"], row["sd"]) for name, row in signed.iterrows()}
-    weakest = min(best, key=lambda name: pairs[name][0])
-    return {name: lead_of_means(pairs[weakest], pair, n) for name, pair in pairs.items() if name not in best}
-
-
 def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Check]:
     """The numbers in the head of Table 4 against the mean of six radiologists' counts, and their sum."""
-    head = fours[fours["model"] == HEADER]
-    checks = []
+    rows = []
     for kind in KINDS:
         totals = counts[kind].mean(axis=2).sum(axis=1)
-        for statistic, value in (("mean", totals.mean()), ("sd", totals.std())):
-            printed = cell(head, quantity=f"{kind} errors", statistic=statistic)
-            name = f"Head, {kind} errors, {statistic}: mean of six radiologists"
-            checks.append(check_value(name, printed, float(value)))
-    name = "Head, significant errors, mean: sum over six radiologists"
-    printed = cell(head, quantity="significant errors", statistic="mean")
+        rows.append((kind, "mean", "mean of six radiologists", totals.mean()))
+        rows.append((kind, "sd", "mean of six radiologists", totals.std()))
     total = 6 * counts["significant"].mean(axis=2).sum(axis=1).mean()
-    return [*checks, check_value(name, printed, float(total))]
-
-
-def means_of_models(frame: pd.DataFrame, quantity: str) -> dict[str, Printed]:
-    """The printed means of a quantity by model, without those of labels and of people."""
-    cells = frame[(frame["quantity"] == quantity) & (frame["statistic"] == "mean")]
-    return by_name(cells[~cells["model"].isin([LABELS, HEADER])], "model")
+    rows.append(("significant", "mean", "sum over six radiologists", total))
+    head = fours[fours["model"] == HEADER]
+    return [
+        check_value(
+            f"Head, {kind} errors, {statistic}: {what}",
+            cell(head, quantity=f"{kind} errors", statistic=statistic),
+            float(value),
+        )
+        for kind, statistic, what, value in rows
+    ]
 
 
 def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
@@ -274,17 +228,8 @@ def draw_silence(silence: pd.DataFrame) -> None:
     """Draw the shares of :func:`against_silence`, one panel a place, on a logarithmic axis."""
     _, axes = plt.subplots(3, 1, figsize=(plots.WIDTH, 5.6), sharex=True, height_ratios=[5, 2, 2])
     for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
-        sns.scatterplot(
-            part,
-            x="share",
-            y="judge",
-            hue="quantity",
-            style="quantity",
-            markers=list(plots.MARKERS[:3]),
-            s=65,
-            ax=axis,
-            legend=axis is axes[0],
-        )
+        looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
+        sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)
         axis.axvline(1, color="black", linewidth=1, linestyle="--")
         axis.set(title=place, xlabel="Mean absolute error, share of silence's", ylabel="", xscale="log")
         axis.margins(y=0.25)
@@ -333,24 +278,16 @@ def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatAr
     """Mean differences from the mean of six radiologists, summed over categories: of silence, of the printed
     models, and of each expert from the other five."""
     rows = {}
-    for kind, experts in spans(counts).items():
-        models = np.array([one.value for one in means_of_models(fours, kind).values()])
-        silent = counts[kind.removesuffix(" errors")].mean(axis=2).sum(axis=1).mean()
-        rows[kind] = {
+    for kind in KINDS:
+        cells = of_models(fours, f"{kind} errors")
+        models = cells.loc[cells["statistic"] == "mean", "value"]
+        silent = counts[kind].mean(axis=2).sum(axis=1).mean()
+        by_category = np.moveaxis(counts[kind], 1, 0)
+        experts = sum(np.abs(of - agreement.mean_of_others(of)) for of in by_category).mean(axis=0)
+        rows[f"{kind} errors"] = {
             "silence": f"{silent:.2f}",
             "models": f"{models.min():.2f} to {models.max():.2f}",
             "models below silence": f"{(models < silent).sum()} of {len(models)}",
-            "experts": experts,
+            "experts": f"{experts.min():.2f} to {experts.max():.2f}",
         }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def spans(counts: Mapping[str, FloatArray]) -> dict[str, str]:
-    """From the least to the most that single radiologists differ from the others' mean, over all categories,
-    for each of :data:`KINDS`."""
-    found = {}
-    for kind in KINDS:
-        by_category = np.moveaxis(counts[kind], 1, 0)
-        each = sum(np.abs(of - agreement.mean_of_others(of)) for of in by_category).mean(axis=0)
-        found[f"{kind} errors"] = f"{each.min():.2f} to {each.max():.2f}"
-    return found

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, rexval
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
+from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
 
-FloatArray = NDArray[np.float64]
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
 CHEST = ("X-Ray", "CHEST")
 """The generator's modality and anatomy of GREEN's reports."""
@@ -40,12 +41,6 @@ class GreenSettings(BaseModel):
     def tuning(self, seed: int, device: str) -> TrainingSettings:
         """The training's settings; the epoch is chosen by the likelihood of held-out analyses."""
         return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
-
-    @property
-    def effective_batch(self) -> int:
-        """Examples that one step of the optimizer sees."""
-        tuning = self.tuning(0, "cpu")
-        return tuning.batch_size * tuning.accumulate
 
 
 def settings(profile: Profile) -> GreenSettings:
@@ -75,19 +70,29 @@ def radpref_of(run: Run) -> tuple[list[radpref.Case], list[radpref.RadPrefRating
     return radpref.load_cases(found), [one for path in ratings if path for one in radpref.load_ratings(path)]
 
 
-def rexval_counts(run: Run) -> dict[rexval.Kind, FloatArray] | None:
-    """ReXVal's ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6, radiologists); None
-    where the data root does not hold them."""
+def rexval_counts(run: Run) -> dict[str, FloatArray]:
+    """ReXVal's ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6, radiologists)."""
     path = run.find("rexval_counts")
-    if path is None:
-        return None
+    assert path is not None  # the page ends before where it is not there
     records = rexval.load(path)
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
 
 
-def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+def oriented(run: Run, key: str, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
     """Scores of a metric, turned so that higher is better."""
     metric = run.metric(key)
     values = metric.score(references, candidates).values
     return values if metric.higher_is_better else -values
+
+
+def taus(
+    scores: Mapping[str, ArrayLike],
+    grades: ArrayLike,
+    cases: ArrayLike,
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Resampled:
+    """Kendall's tau_b of each score with the grades, in resamples of whole cases."""
+    return resample(scores, grades, groups=cases, kind="kendall", resamples=resamples, rng=rng)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from radeval_lib.data.categories import GREEN_NAMES as GREEN_NAMES
 from radeval_lib.data.records import JudgedPair
-from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.green import Analysis, parse
+from radeval_lib.data.restricted import Text, reveal
+from radeval_lib.metrics.green import parse
 from radeval_lib.models import naming
 from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.base import prompt as prompt
@@ -18,22 +17,9 @@ from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, p
 from radeval_lib.models.training import train
 from radeval_lib.pages.green.judging import GreenSettings, seed_of, settings
 from radeval_lib.roles import generated
-from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import mean_difference
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
-from radeval_lib.synthetic import green_answer, green_pairs
-
-_NAMES = (
-    "starts from",
-    "effective batch",
-    "epochs",
-    "learning rate",
-    "warm-up",
-    "weight decay",
-    "most tokens",
-    "adapters' ranks",
-)
+from radeval_lib.synthetic import green_pairs
 
 
 def start_of(chosen: GreenSettings) -> str:
@@ -41,36 +27,32 @@ def start_of(chosen: GreenSettings) -> str:
     return naming.title(chosen.start)
 
 
-def annotated(n: int, seed: int) -> tuple[list[Pair], list[tuple[int, ...]], list[str], list[Analysis]]:
-    """GREEN's path on ``n`` generated pairs of each heuristic: the pairs' texts, the counts of significant
-    errors, the analyses by who knows them, and what a strict reading makes of these."""
-    pairs = list(green_pairs(n, seed))
-    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in pairs]
-    answers = [green_answer(one.reference, one.candidate, one.comparison) for one in pairs]
-    counts = [tuple(one.comparison.count(True).values()) for one in pairs]
-    return texts, counts, answers, [parse(answer, "strict") for answer in answers]
+def examples(n: int, seed: int) -> tuple[list[Pair], list[JudgedPair]]:
+    """GREEN's path on ``n`` generated pairs of each heuristic: the pairs' texts, and prompts with analyses by
+    who knows the errors."""
+    texts = [(one.reference.findings.text, one.candidate.findings.text) for one in green_pairs(n, seed)]
+    return texts, list(generated.judged_pairs(n, seed))
 
 
-def examples(n: int, seed: int) -> list[JudgedPair]:
-    """Training examples of the same pairs: prompt and analysis."""
-    return list(generated.judged_pairs(n, seed))
+def readable(analyses: Sequence[Text]) -> int:
+    """How many analyses a strict reading makes something of."""
+    return sum(parse(reveal(one), "strict").score is not None for one in analyses)
 
 
 def told_settings(name: str) -> dict[str, object]:
     """The settings of a profile, as the paper tells its own."""
     chosen = settings(profile(name))
     training = chosen.tuning(0, "cpu")
-    values = (
-        start_of(chosen) if chosen.start else "random weights",
-        f"{chosen.effective_batch:,}",
-        training.epochs,
-        f"{training.learning_rate:g}",
-        training.warmup,
-        training.weight_decay,
-        f"{chosen.longest:,}",
-        ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
-    )
-    return dict(zip(_NAMES, values, strict=True))
+    return {
+        "starts from": start_of(chosen) if chosen.start else "random weights",
+        "effective batch": f"{training.batch_size * training.accumulate:,}",
+        "epochs": training.epochs,
+        "learning rate": f"{training.learning_rate:g}",
+        "warm-up": training.warmup,
+        "weight decay": training.weight_decay,
+        "most tokens": f"{chosen.longest:,}",
+        "adapters' ranks": ", ".join("none" if rank == 0 else str(rank) for rank in chosen.ranks),
+    }
 
 
 def fine_tune(
@@ -81,14 +63,13 @@ def fine_tune(
     choosing: Sequence[JudgedPair],
     held: Sequence[JudgedPair],
     asked: Sequence[Pair],
-) -> tuple[dict[str, object], Estimate]:
+) -> dict[str, object]:
     """One training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
 
     ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
     learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
     the number of ``weights``, the mean log-probability of a token of the held-out analyses ``before`` and
-    ``after``, how many ``readable answers`` of those ``asked``; and by how much held-out analyses became
-    likelier.
+    ``after``, and how many ``readable answers`` of those ``asked``.
     """
     import torch
 
@@ -101,11 +82,10 @@ def fine_tune(
     )
     task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
     weights = sum(one.numel() for one in task.module.parameters() if one.requires_grad)
-    before = _likelihoods(task, held)
+    before = _likelihood(task, held)
     tuning = chosen.tuning(seed, run.profile.device)
     trained = train(task, teach, choosing, tuning, folder=run.unfinished("rank", rank)).task
-    after = _likelihoods(trained, held)
-    gain = mean_difference(after, before, resamples=run.profile.resamples, rng=run.rng(f"gain {rank}"))
+    after = _likelihood(trained, held)
     with tempfile.TemporaryDirectory() as folder:
         trained.save(folder)
         judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
@@ -113,13 +93,13 @@ def fine_tune(
     return {
         "trained": f"low-rank adapters of rank {rank}" if rank else "all weights",
         "weights": weights,
-        "before": before.mean(),
-        "after": after.mean(),
-        "readable answers": sum(parse(one, "strict").score is not None for one in answers),
+        "before": before,
+        "after": after,
+        "readable answers": readable(answers),
         "asked": len(answers),
-    }, gain
+    }
 
 
-def _likelihoods(task: JudgeTuning, held: Sequence[JudgedPair]) -> pd.Series:
-    """Of each analysis the mean log-probability of a token."""
-    return pd.Series([task.measure([one])["likelihood"] for one in held])
+def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
+    """The mean log-probability of a token, mean over analyses."""
+    return pd.Series([task.measure([one])["likelihood"] for one in held]).mean()

@@ -23,12 +23,6 @@ Counts = tuple[list[int], list[int], int]
 _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
-def scored(matched: int, errors: int, insignificant: int = 0) -> float | None:
-    """Score of an analysis with these counts, by way of its text."""
-    others = (0,) * 5
-    return green.parse(render((errors, *others), (insignificant, *others), matched)).score
-
-
 def variants() -> dict[str, tuple[str, float | None]]:
     """One analysis in the ways in which written text can stray, each with the score that is meant."""
     plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)

@@ -195,13 +195,10 @@ def tries(texts: Sequence[str]) -> Iterator[Try]:
 
 
 def rates(found: Iterable[Try]) -> pd.DataFrame:
-    """How often each relation was tried and violated.
-
-    Index ``relation``; ``tries``, ``violations``, ``rate``.
-    """
-    table = pd.DataFrame([(one.relation, not one.held) for one in found], columns=["relation", "violated"])
-    grouped = table.groupby("relation", sort=False)["violated"]
-    return pd.DataFrame({"tries": grouped.size(), "violations": grouped.sum(), "rate": grouped.mean()})
+    """How often each relation was tried and violated: ``tries``, ``violations``, ``rate``."""
+    table = pd.DataFrame(found)
+    violated = (~table["held"]).groupby(table["relation"], sort=False)
+    return violated.agg(tries="size", violations="sum", rate="mean")
 
 
 def of_reports(reports: Iterable[Report]) -> pd.DataFrame:

@@ -6,69 +6,48 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from matplotlib.axes import Axes
 
 import radeval_lib.findings as findings
-from radeval_lib import plots
+from radeval_lib import own_yaml, plots
 from radeval_lib.data import openi
 from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import Location, read
+from radeval_lib.findings import read
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.pages.green.ceilings import graded, joint_ceilings, marked, texts
-from radeval_lib.pages.green.judging import CHEST, oriented, seed_of
+from radeval_lib.pages.green.ceilings import candidates, joint_ceilings, marked
+from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
 from radeval_lib.pages.green.relations import of_reports as of_reports
-from radeval_lib.stats.correlations import Resampled, resample
-from radeval_lib.stats.resampling import FloatArray, sum_estimates
+from radeval_lib.stats.correlations import Resampled
+from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
-_FILE = Path(__file__).with_name("freeze.yml")
-_PAIRS, _SEED = 300, 20240917
+_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
-@dataclass(frozen=True)
-class Freeze:
-    """When the judge was frozen, its digest then, and how often RadPref was scored with it since."""
-
-    date: str
-    digest: str
-    scored: int
-    note: str
-
-    @property
-    def holds(self) -> bool:
-        """Whether the judge behaves today as it did then."""
-        return self.digest == behaviour()
+def freeze() -> dict[str, Any]:
+    """When the judge was frozen (``date``), its ``digest`` then, and how often RadPref was ``scored``."""
+    found: dict[str, Any] = own_yaml.read(Path(__file__).with_name("freeze.yml"))
+    return found
 
 
-@lru_cache(maxsize=1)
 def behaviour() -> str:
     """SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
     digest = sha256()
     for anatomy in (CHEST, None):
-        for pair in error_pairs(_PAIRS // 2, seed=_SEED, modality_anatomy=anatomy):
+        for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):
             judgement = judge_pair(pair.reference.findings.text, pair.candidate.findings.text)
             digest.update(f"{judgement.analysis()}\n{judgement.weighted_errors:.9f}\n".encode())
     return digest.hexdigest()
-
-
-def freeze() -> Freeze:
-    """The record of the freeze, from ``freeze.yml``."""
-    return Freeze(**yaml.safe_load(_FILE.read_text(encoding="utf-8")))
-
-
-_LABELS = Path(findings.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def labels() -> pd.DataFrame:
@@ -79,29 +58,30 @@ def labels() -> pd.DataFrame:
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def _place(where: Location) -> str:
-    place = "" if where.place in (None, "lung") else str(where.place)
-    return f"{where.side or ''} {place}".strip()
+def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
+    """What gives the words of Open-i's file by report, section, start and end."""
+    by_id = {report.id: report for report in openi.load(path)}
+
+    def words(report: str, section: str, start: int, end: int) -> str:
+        if report not in by_id:
+            raise RadevalError(
+                f"report {report} has labels and is not there", "Open-i", "Fetch the set anew."
+            )
+        return reveal(getattr(by_id[report], section))[start:end]
+
+    return words
 
 
 def counts(path: Path) -> pd.DataFrame:
     """What the reader finds in each labelled sentence of Open-i.
 
     One row a sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``, ``hit``,
-    ``gold``, ``found``. Raises RadevalError: if a labelled report is not in Open-i's file.
+    ``gold``, ``found``.
     """
-    by_id = {report.id: report for report in openi.load(path)}
+    words, keys = _open_i(path), ["report", "section", "start", "end", "draw"]
     rows = []
-    for number, (where, part) in enumerate(
-        labels().groupby(["report", "section", "start", "end", "draw"], sort=False)
-    ):
-        report, section, start, end, draw = where
-        if report not in by_id:
-            raise RadevalError(
-                f"report {report} has labels and is not there", "Open-i", "Fetch the set anew."
-            )
-        text = reveal(getattr(by_id[report], section))[start:end]
-        for measure, (gold, found) in _sets(text, part).items():
+    for number, ((*where, draw), part) in enumerate(labels().groupby(keys, sort=False)):
+        for measure, (gold, found) in _sets(words(*where), part).items():
             rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
@@ -112,53 +92,49 @@ def pair_answers(path: Path) -> pd.DataFrame:
     A pair is a sentence of a report's findings, the reference, and one of its impression. Index ``draw``;
     ``pairs``, and the shares ``false`` and ``missing`` on which both agree whether there is such an error.
     """
-    by_id = {report.id: report for report in openi.load(path)}
-    pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
+    words, pairs = _open_i(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows = []
     for row in pairs.itertuples():
-        report = by_id[str(row.report)]
-        said = judge_pair(
-            reveal(report.findings)[row.findings_start : row.findings_end],
-            reveal(report.impression)[row.impression_start : row.impression_end],
-        )
-        named = {error.category for error in said.errors}
+        reference = words(row.report, "findings", row.findings_start, row.findings_end)
+        candidate = words(row.report, "impression", row.impression_start, row.impression_end)
+        named = {error.category for error in judge_pair(reference, candidate).errors}
         rows.append((row.draw, 1, ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)))
     counts = pd.DataFrame(rows, columns=["draw", "pairs", "false", "missing"])
     return counts.groupby("draw").agg({"pairs": "sum", "false": "mean", "missing": "mean"})
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, str]], set[tuple[str, str]]]]:
-    reading = read(text)
+    """By measure, what the labels of a sentence say and what the reader finds."""
+    found = read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
-    placed = {
-        (row.key, place.removesuffix(" lung"))
-        for row in stated.itertuples()
-        for place in str(row.locations).split(";")
-        if place
-    }
+    places = [
+        (
+            one.observation,
+            f"{where.side or ''} {'' if where.place in (None, 'lung') else where.place}".strip(),
+        )
+        for one in found
+        for where in one.locations
+    ]
     return {
         "presence": (
             set(zip(stated["key"], stated["presence"], strict=True)),
-            {(one.observation, one.presence) for one in reading.findings},
+            {(one.observation, one.presence) for one in found},
         ),
         "location": (
-            placed,
             {
-                (one.observation, _place(where))
-                for one in reading.findings
-                for where in one.locations
-                if _place(where)
+                (row.key, place.removesuffix(" lung"))
+                for row in stated.itertuples()
+                for place in row.locations.split(";")
+                if place
             },
+            {(observation, place) for observation, place in places if place},
         ),
     }
 
 
 def _f1(sums: FloatArray) -> FloatArray:
-    """Micro-F1 of hits, gold and found; shape (3,) or (draws, 3) to (1,) or (draws, 1), NaN where there is
-    nothing."""
-    hit, gold, found = np.moveaxis(sums, -1, 0)
-    with np.errstate(invalid="ignore"):
-        return (2 * hit / (gold + found))[..., None]
+    """Micro-F1 of hits, gold and found; shape (..., 3) to (..., 1)."""
+    return ratio(2 * sums[..., :1], sums[..., 1:2] + sums[..., 2:])
 
 
 def reading(run: Run) -> pd.DataFrame:
@@ -238,58 +214,45 @@ def against_grades(
 ) -> tuple[pd.DataFrame, Resampled, pd.DataFrame]:
     """The rules, lexical metrics and radiologists' own marks against RadPref's grades.
 
-    Returns the graded candidates with their texts; the metrics' agreement with the mean grade, from drawing
-    cases; and the agreement of both formulas on the radiologists' own marks, by its names: ``value``,
-    ``low``, ``high``.
+    Returns the graded candidates with their texts and mean marks; the metrics' agreement with the mean grade,
+    from drawing cases; and the agreement of both formulas on the radiologists' own marks, by its names:
+    ``value``, ``low``, ``high``.
     """
-    rated = texts(cases).join(graded(ratings))
+    marks = marked(cases, ratings)
+    rated = candidates(cases, marks)
     both = rated["reference"].tolist(), rated["text"].tolist()
-    agreement = resample(
-        {label: oriented(run, key, *both) for label, key in _PANEL.items()},
-        rated["grade"].to_numpy(),
-        groups=rated.index.get_level_values("case").to_numpy(),
-        kind="kendall",
-        resamples=run.profile.resamples,
-        rng=run.rng("radpref"),
-    )
-    marks = joint_ceilings(marked(cases, ratings), resamples=200, rng=run.rng("ceiling")).intervals()
+    scores = {label: oriented(run, key, *both) for label, key in _PANEL.items()}
+    groups, draws = rated.index.get_level_values("case"), run.profile.resamples
+    agreement = taus(scores, rated["grade"], groups, resamples=draws, rng=run.rng("radpref"))
+    joint = joint_ceilings(marks, resamples=200, rng=run.rng("ceiling")).intervals()
     names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
-    ceiling = marks.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
+    ceiling = joint.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
     return rated, agreement, ceiling
 
 
-def beside_marks(
-    rated: pd.DataFrame, cases: Sequence[Case], ratings: Sequence[RadPrefRating]
-) -> tuple[pd.DataFrame, list[Judgement]]:
-    """Each candidate with the mean marks of radiologists and what the rules find, for
-    :func:`against_marks`; and the rules' judgements."""
+def beside_marks(rated: pd.DataFrame) -> pd.DataFrame:
+    """Each candidate of :func:`against_grades` with what the rules find: ``number by rules``, ``by rules``
+    (weighted), what is ``false, by rules`` and ``missing, by rules``, and ``gap``, by how much the rules rank
+    it lower than the grade does."""
     judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
-    means = marked(cases, ratings).groupby(["case", "candidate"])[["weighted", "errors"]].mean()
-    table = rated.join(means)
-    table["by rules"] = [one.weighted_errors for one in judged]
+    table = rated.assign(**{"by rules": [one.weighted_errors for one in judged]})
     table["number by rules"] = [len(one.errors) for one in judged]
-    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
-    return table, judged
-
-
-def farthest(table: pd.DataFrame, judged: Sequence[Judgement], most: int = 12) -> pd.DataFrame:
-    """The candidates whose rank by rules and by grade differ most, with what the rules find in them."""
-    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
     for category, name in (("a", "false, by rules"), ("b", "missing, by rules")):
-        table[name] = [
-            "; ".join(error.says for error in one.errors if error.category == category) for one in judged
-        ]
+        said = [[error.says for error in one.errors if error.category == category] for one in judged]
+        table[name] = ["; ".join(errors) for errors in said]
+    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
+    return table
+
+
+def farthest(table: pd.DataFrame) -> pd.DataFrame:
+    """The twelve candidates of :func:`beside_marks` whose rank by rules and by grade differ most."""
+    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
     columns = ["grade", "errors", "number by rules", "judge", "false, by rules", "missing, by rules"]
-    return table.loc[table["gap"].abs().nlargest(most).index, columns]
+    return table.loc[table["gap"].abs().nlargest(12).index, columns]
 
 
 def against_marks(table: pd.DataFrame) -> pd.DataFrame:
-    """What the rules find in graded candidates beside what radiologists mark.
-
-    ``table``: one row a candidate: ``grade``; ``errors`` and ``weighted``, the mean marks of radiologists;
-    ``number by rules`` and ``by rules``, the same of the rules; ``gap``, by how much the rules rank it lower
-    than the grade does.
-    """
+    """What the rules find in graded candidates beside what radiologists mark, of :func:`beside_marks`."""
     marked_gap = table["weighted"].rank() - (-table["grade"]).rank()
     silent = table[(table["number by rules"] == 0) & (table["errors"] >= 1)]
     rows = {

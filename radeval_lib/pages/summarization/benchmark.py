@@ -1,22 +1,23 @@
-"""Tables, comparisons and the heat map of the pages that read the cells of summarization."""
+"""What pages make of the cells of summarization: means and leads with intervals, and what is left of leads
+on groups of reports that were not in training."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.corpora import TRAINED as TRAINED
-from radeval_lib.pages.summarization.corpora import UNSEEN as UNSEEN
+from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
-from radeval_lib.pages.summarization.tallies import grid as grid
-from radeval_lib.pages.summarization.tallies import mean_of, paired_difference
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, above, check_statement
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
@@ -38,13 +39,12 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple
     return "synthetic", "; ".join(filter(None, [stand_in, f"{joined(ours)}, not {joined(list(_PAPERS))}"]))
 
 
-def gathered(kept: Iterable[CellOutput], table: str) -> pd.DataFrame:
-    """One table of all cells, the rows below one another; empty where no cell kept it.
+def gathered(kept: Iterable[CellOutput]) -> pd.DataFrame:
+    """The scores of all cells, the rows below one another.
 
     What needs no training stands in several cells, with the same rows, and is taken once.
     """
-    found = [one.tables[table] for one in kept if table in one.tables]
-    return pd.concat(found, ignore_index=True).drop_duplicates(_KEYS) if found else pd.DataFrame()
+    return pd.concat([one.tables["scores"] for one in kept], ignore_index=True).drop_duplicates(_KEYS)
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
@@ -55,55 +55,77 @@ def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.D
     return rows[(rows["train_set"] == rows["group"]) | (rows["train_set"] == "")]
 
 
-def estimate_words(estimate: Estimate, decimals: int = 3) -> str:
-    """A value with its interval, e.g. ``0.312 [0.290, 0.334]``."""
-    return f"{estimate.value:.{decimals}f} [{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
+def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones last)."""
+    means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
+    return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
-def benchmark(
-    run: Run, scores: pd.DataFrame, metric: str, pairs: Sequence[str], *, train_set: str = ""
-) -> pd.DataFrame:
-    """Systems (rows) by test pair (columns), means over seeds, and the mean over all with its interval.
+def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
+    """Cases, sorted, and values of shape (seeds, cases), of one system and training set."""
+    table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
+    if table.isna().any(axis=None):
+        raise ValueError("a seed lacks a case, or a score is missing")
+    return table.columns.tolist(), table.to_numpy(dtype=np.float64)
 
-    Parameters
-    ----------
-    train_set : the training set of systems that learn; empty: the pair of each test.
+
+def _draws(run: Run, stream: str, tables: Sequence[FloatArray], of: int = 1) -> list[Draws]:
+    """Of each table of shape (seeds, cases) the mean in each resample; cases are drawn for all at once."""
+    cases, resamples = tables[0].shape[1], of * run.profile.resamples
+    stacked = [table[..., None] for table in tables]
+    return draws(stacked, lambda sums: sums / cases, resamples=resamples, rng=run.rng(stream))
+
+
+def _estimate(value: float, drawn: FloatArray, of: int = 1) -> Estimate:
+    low, high = np.quantile(drawn, (0.025 / of, 1 - 0.025 / of))
+    return Estimate(value, float(low), float(high))
+
+
+def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
+    """Mean of one system's scores from 0 to 1 over cases and seeds, with a 95 % interval that allows for
+    both; seeds without this metric are left out. ``name``: of what is drawn."""
+    _, values = _matrix(scores[scores[metric].notna()], metric)
+    (drawn,) = _draws(run, f"{name} {metric}", [values])
+    return _estimate(float(values.mean()), drawn.total()[:, 0].clip(0, 1))
+
+
+def paired_difference(
+    run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, of: int = 1
+) -> Estimate:
+    """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval.
+
+    Cases are drawn together for both, seeds for each apart. ``of``: how many comparisons the 95 % are to hold
+    for together (Bonferroni). The resamples are as many times more, so that as many lie beyond an end.
     """
-    tested = scores[scores["group"].isin(pairs)]
-    rows = {}
-    for system in tested["system"].drop_duplicates():
-        own = of_system(tested, system, train_set=train_set)
-        means = own.groupby("group")[metric].mean().reindex(list(pairs))
-        whole = mean_of(own, metric, resamples=run.profile.resamples, rng=run.rng(f"{system} {metric}"))
-        rows[system] = {**means.to_dict(), "all tests": estimate_words(whole)}
-    return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def mean_over(run: Run, scores: pd.DataFrame, metric: str) -> Estimate:
-    """Mean of one system's scores with its interval; seeds without this metric are left out."""
-    return mean_of(
-        scores[scores[metric].notna()], metric, resamples=run.profile.resamples, rng=run.rng(f"mean {metric}")
-    )
+    (cases, ours), (others, theirs) = (_matrix(one, metric) for one in (first, second))
+    if cases != others:
+        raise ValueError("the two were not tested on the same cases")
+    mine, other = _draws(run, f"{name} {metric}", [ours, theirs], of)
+    return _estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0], of)
 
 
 def compared(
-    run: Run, first: pd.DataFrame, others: Mapping[str, pd.DataFrame], metric: str
+    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Mean of ``first`` minus that of each other on the same tests, with intervals."""
+    """Mean of ``first`` minus that of each of ``others``, or of all others, on the same tests, with
+    intervals."""
     return {
-        name: paired_difference(
-            first, other, metric, resamples=run.profile.resamples, rng=run.rng(f"{name} against {metric}")
-        )
-        for name, other in others.items()
+        name: paired_difference(run, rows[first], rows[name], metric, f"{name} against")
+        for name in others or rows
+        if name != first
     }
 
 
-def against_others(
-    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str
-) -> dict[str, Estimate]:
-    """Mean of one of several minus that of each other on the same tests, with intervals."""
-    others = {name: own for name, own in rows.items() if name != first}
-    return compared(run, rows[first], others, metric)
+def benchmark(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean over all
+    with its interval."""
+    tested = scores[scores["group"].isin(TRAINED)]
+    rows = {}
+    for system in tested["system"].drop_duplicates():
+        own = of_system(tested, system)
+        means = own.groupby("group")[metric].mean().reindex(TRAINED)
+        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, own, metric, system):.3f}"}
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
@@ -111,71 +133,31 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
-def draw_grid(axes: Axes, table: pd.DataFrame, title: str, trained: int) -> None:
-    """A heat map of training sets (rows, ALL last) against test sets; the pairs never trained stand right of
-    a line.
-
-    Parameters
-    ----------
-    trained : how many of the columns, the first ones, have a training set.
-    """
-    values = table.astype(float)
-    sns.heatmap(
-        100 * values,
-        annot=True,
-        fmt=".0f",
-        cmap="Blues",
-        cbar=False,
-        linewidths=0.5,
-        annot_kws={"size": 8},
-        ax=axes,
-    )
-    axes.axvline(trained, color="#333333", linewidth=1.5)
-    if ALL in table.index:
-        axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
-    axes.set(title=title, xlabel="tested on", ylabel="trained on")
+def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
+    """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
+    looks = {"cmap": "Blues", "cbar": False, "linewidths": 0.5, "annot_kws": {"size": 8}}
+    sns.heatmap(100 * table.astype(float), annot=True, fmt=".0f", ax=axes, **looks)
+    axes.axvline(len(TRAINED), color="#333333", linewidth=1.5)
+    axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
+    axes.set(xlabel="tested on", ylabel="trained on")
     axes.tick_params(axis="x", labelrotation=60)
 
 
-def blind_spots(scores: pd.DataFrame, *, below: float = 0.2) -> pd.DataFrame:
-    """Of summaries in other words than the reference, how many get a perfect score of observations.
+def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
+    """Of summaries in other words than the reference (ROUGE-L below 0.2), how many get a perfect score of
+    observations.
 
-    Parameters
-    ----------
-    scores : rows of one system, training set and seed, with ``case``, ``group``, ``rouge_l`` and
-        ``observations``; one a report, as tests of counts take rows to be independent.
-    below : ROUGE-L under which a summary is in other words.
-
-    Returns
-    -------
-    DataFrame
-        One row a pair with such summaries: ``in other words``, ``perfect score`` (numbers) and ``share``.
-
-    Raises
-    ------
-    ValueError
-        Where a report has several summaries.
+    ``scores``: rows of one system, training set and seed, so that there is one a report, as tests of counts
+    take rows to be independent. Returns one row a pair: ``in other words``, ``perfect score`` (numbers).
     """
-    if scores["case"].duplicated().any():
-        raise ValueError("a report has several summaries; choose one seed first")
-    other = scores[scores["rouge_l"] < below]
-    table = other.groupby("group").agg(
-        **{
-            "in other words": ("observations", "size"),
-            "perfect score": ("observations", lambda values: int((values >= 1).sum())),
-        }
+    perfect = scores.loc[scores["rouge_l"] < 0.2].groupby("group")["observations"]
+    return pd.DataFrame(
+        {"in other words": perfect.size(), "perfect score": perfect.agg(lambda values: (values >= 1).sum())}
     )
-    return table.assign(share=table["perfect score"] / table["in other words"])
 
 
 def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference.
-
-    Raises
-    ------
-    ValueError
-        Where either side has no summary in other words.
-    """
+    """Share of perfect scores outside the chest, in the chest, and Fisher's exact p of their difference."""
     from scipy.stats import fisher_exact
 
     chest = spots.index.str.contains("Chest")
@@ -196,11 +178,8 @@ def best_everywhere(
     the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
     intervals are corrected for the number of groups and rivals. Else it cannot be told.
 
-    Parameters
-    ----------
-    rows : scores of each of the rivals, all with the same groups.
-    first : the one that is claimed to be best.
-    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
+    best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
     """
     means = pd.DataFrame({key: one.groupby("group")[metric].mean() for key, one in rows.items()})
     rivals = [key for key in rows if key != first]
@@ -208,8 +187,7 @@ def best_everywhere(
 
     def gap(group: str, rival: str, of: int = 1) -> Estimate:
         mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
-        rng = run.rng(f"{name} {group} {rival} {metric}")
-        return paired_difference(mine, theirs, metric, resamples=run.profile.resamples, rng=rng, of=of)
+        return paired_difference(run, mine, theirs, metric, f"{name} {group} {rival}", of)
 
     def behind(group: str) -> bool:
         above = [key for key in rivals if means.at[group, key] > means.at[group, first]]
@@ -220,3 +198,52 @@ def best_everywhere(
     found = f"{first} highest on {ahead.sum()} of {len(means)}, ahead beyond chance on {len(led)}"
     found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
     return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)
+
+
+@dataclass(frozen=True)
+class LeadRetention:
+    """A lead on groups that were in training, and what is left of it on others."""
+
+    seen: Estimate
+    unseen: Estimate
+    share: Estimate | None
+
+
+def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
+    """The lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
+    resamples.
+
+    Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
+    no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+    """
+    tables = []
+    for one in (first, second):
+        _, values = _matrix(one, metric)
+        _, seen = _matrix(one.assign(seen=one["seen"].astype(float)), "seen")
+        tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
+
+    def means(sums: FloatArray) -> FloatArray:
+        return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
+
+    ours, theirs = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    lead = ours - theirs
+    gaps = lead.total()
+    known, new = (_estimate(float(lead.value[side]), gaps[:, side]) for side in (0, 1))
+    if known.low <= 0:
+        return LeadRetention(known, new, None)
+    led = gaps[gaps[:, 0] > 0]
+    return LeadRetention(known, new, _estimate(new.value / known.value, led[:, 1] / led[:, 0]))
+
+
+def unseen_check(best: str, left: LeadRetention) -> Check:
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
+    there is no established lead, or where the interval of what is left holds one half."""
+    told, lost = "no lead to lose is established", None
+    if left.share is not None:
+        told, lost = f"{left.share:.0%} is left", above(-left.share.high, -left.share.low, -0.5)
+    return check_statement(
+        f"lead of {best} over Lead-3 in ROUGE-L, on groups seen in training and on others",
+        "most of the benefits may not generalize",
+        f"{left.seen:.3f} and {left.unseen:.3f}: {told}",
+        lost,
+    )

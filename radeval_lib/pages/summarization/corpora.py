@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -13,15 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.stats.tokens import words
 
-TRAINED = (
-    "CT Abdomen-pelvis",
-    "CT Chest",
-    "CT Neck",
-    "CT Spine",
-    "CT Head",
-    "MR Head",
-    "X-ray Chest",
-)
+TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
 
 UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")
@@ -44,47 +37,43 @@ def named(records: Sequence[ReportPair]) -> list[ReportPair]:
     return [replace(record, group=pair_name(record.group)) for record in records]
 
 
+def _by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
+    groups: dict[str, list[ReportPair]] = {}
+    for record in records:
+        groups.setdefault(record.group, []).append(record)
+    return groups
+
+
 def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
     """Mean running words and different words of findings and impressions, by group (Figure 1's quantities).
 
     A vocabulary grows with the number of reports, so all are counted over the first reports of each group, as
-    many as the smallest has. Words are lower-cased runs of letters and digits.
-
-    Returns
-    -------
-    DataFrame
-        One row a group: ``reports``, ``findings, words``, ``impression, words``, ``findings, vocabulary``,
-        ``impression, vocabulary``.
+    many as the smallest has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
+    ``findings, words``, ``impression, words``, ``findings, vocabulary``, ``impression, vocabulary``.
     """
-    groups: dict[str, list[ReportPair]] = {}
-    for record in records:
-        groups.setdefault(record.group, []).append(record)
-    least = min((len(members) for members in groups.values()), default=0)
+    groups = _by_group(records)
+    least = min(map(len, groups.values()))
     rows = {}
     for group, members in groups.items():
-        row: dict[str, float] = {"reports": len(members)}
-        for section in ("findings", "impression"):
-            split = [words(reveal(getattr(record, section))) for record in members]
-            row[f"{section}, words"] = sum(map(len, split)) / len(split)
-            row[f"{section}, vocabulary"] = len({word for one in split[:least] for word in one})
-        rows[group] = row
-    columns = [
-        f"{section}, {kind}" for kind in ("words", "vocabulary") for section in ("findings", "impression")
-    ]
-    return pd.DataFrame(rows).T[["reports", *columns]]
+        split = {
+            section: [words(reveal(getattr(record, section))) for record in members]
+            for section in ("findings", "impression")
+        }
+        rows[group] = {
+            "reports": len(members),
+            **{f"{name}, words": sum(map(len, texts)) / len(texts) for name, texts in split.items()},
+            **{f"{name}, vocabulary": len(set(chain(*texts[:least]))) for name, texts in split.items()},
+        }
+    return pd.DataFrame(rows).T
 
 
-def divided(
-    records: Sequence[ReportPair], rng: np.random.Generator, *, by_pair: bool = False
-) -> dict[str, list[ReportPair]]:
+def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
     """The records by part, ``train``, ``dev`` and ``test``.
 
     A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
     records where their source hides patients) is drawn for dev and another for test. Where only some have
     one, the others are a source apart, and are for test.
     """
-    if by_pair:
-        records = named(records)
     parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}
     apart = any(record.split for record in records)
     owners = list(dict.fromkeys(r.patient or r.id for r in records if not r.split))
@@ -103,14 +92,13 @@ def divided(
     return parts
 
 
-def drawn(records: Sequence[ReportPair], each: int, rng: np.random.Generator) -> list[ReportPair]:
-    """``each`` records of every group, drawn without replacement; all of a group that has no more, or where
-    ``each`` is 0."""
-    groups: dict[str, list[ReportPair]] = {}
-    for record in records:
-        groups.setdefault(record.group, []).append(record)
+def drawn(
+    records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
+) -> list[ReportPair]:
+    """``each`` records of every group, or of the ``whole``, drawn without replacement; all where there are no
+    more, or where ``each`` is 0."""
     chosen: list[ReportPair] = []
-    for members in groups.values():
+    for members in [list(records)] if whole else _by_group(records).values():
         if each and len(members) > each:
             members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
         chosen += members

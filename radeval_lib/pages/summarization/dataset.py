@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import pandas as pd
 import seaborn as sns
 from IPython.display import display
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from radeval_lib import plots, tables
 from radeval_lib.data import openi
@@ -67,10 +66,8 @@ def listed(words: str) -> list[str]:
 class PairLists:
     """The pairs that the paper's sentences list.
 
-    Attributes
-    ----------
-    frequent, rare : of Section 2.1: the five first picks from MIMIC-III, and the six kept out of domain.
-    trained, unseen : of Section 2.2: those with a training set, and the remaining ones.
+    ``frequent``, ``rare``: of Section 2.1, the five first picks from MIMIC-III, and the six kept out of
+    domain. ``trained``, ``unseen``: of Section 2.2, those with a training set, and the remaining ones.
     """
 
     frequent: list[str]
@@ -102,32 +99,28 @@ class PairLists:
     def roles(self, counts: pd.DataFrame) -> pd.DataFrame:
         """Each pair with its place in the lists, its reports, and what of it training shows elsewhere.
 
-        Parameters
-        ----------
-        counts : released counts by pair, with ``suitable``.
+        ``counts``: released counts by pair, with ``suitable``.
         """
-        modalities = {pair.split()[0] for pair in self.trained}
-        bodies = set[str]().union(*map(body_parts, self.trained))
-
-        def seen(pair: str, found: bool) -> str:
-            return "" if pair in self.trained else "yes" if found else "no"
-
+        modalities, bodies = kinds(self.trained)
+        first = dict.fromkeys(self.frequent, "frequent") | dict.fromkeys(self.rare, "out of domain")
+        pairs = pd.Series(self.all, self.all)
+        trained = pairs.isin(self.trained)
+        modality, body = pairs.str.split().str[0], pairs.map(lambda pair: bool(body_parts(pair) & bodies))
+        told = {True: "yes", False: "no"}
         return pd.DataFrame(
             {
-                pair: {
-                    "Section 2.1": "frequent"
-                    if pair in self.frequent
-                    else "out of domain"
-                    if pair in self.rare
-                    else "–",
-                    "Section 2.2": "trained" if pair in self.trained else "out of domain",
-                    "reports": counts["suitable"].get(pair, float("nan")),
-                    "modality seen": seen(pair, pair.split()[0] in modalities),
-                    "body part seen": seen(pair, bool(body_parts(pair) & bodies)),
-                }
-                for pair in self.all
+                "Section 2.1": pairs.map(first).fillna("–"),
+                "Section 2.2": trained.map({True: "trained", False: "out of domain"}),
+                "reports": counts["suitable"].reindex(self.all),
+                "modality seen": modality.isin(modalities).map(told).mask(trained, ""),
+                "body part seen": body.map(told).mask(trained, ""),
             }
-        ).T.astype({"reports": float})
+        )
+
+
+def kinds(pairs: Sequence[str]) -> tuple[set[str], set[str]]:
+    """The modalities and the body parts that the names of pairs name."""
+    return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
 def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
@@ -135,59 +128,55 @@ def check_numbers_of_kinds(lists: PairLists) -> list[Check]:
 
     What is listed for MIMIC-III is new, except X-ray and chest where these stand alone.
     """
-
-    def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
-        pairs = list(pairs)
-        return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
-
-    def check(name: str, claim: str, found: set[str], expected: int, beside: str = "") -> Check:
-        found_text = f"{len(found)}{beside}: {', '.join(sorted(found))}"
-        return check_statement(name, claim, found_text, len(found) == expected)
-
-    modalities, bodies = kinds(lists.all)
-    new_modalities, new_bodies = kinds(lists.from_mimic_iii)
-    pairs = len(lists.all)
-    return [
-        check("modalities in all", "three modalities", modalities, 3),
-        check("anatomies in all", "seven anatomies", bodies, 7),
-        check("new modalities", "three new modalities", new_modalities, 3, " beside X-ray"),
-        check("new anatomies", "seven new anatomies", new_bodies - {"chest"}, 7, " beside chest"),
-        check_statement(
-            "pairs in all, conclusion", "twelve modality-anatomy pairs", f"{pairs} listed", pairs == 12
-        ),
+    (modalities, bodies), (new_modalities, new_bodies) = kinds(lists.all), kinds(lists.from_mimic_iii)
+    rows = [
+        ("modalities in all", "three modalities", modalities, 3, ""),
+        ("anatomies in all", "seven anatomies", bodies, 7, ""),
+        ("new modalities", "three new modalities", new_modalities, 3, " beside X-ray"),
+        ("new anatomies", "seven new anatomies", new_bodies - {"chest"}, 7, " beside chest"),
     ]
+    checks = [
+        check_statement(
+            name, claim, f"{len(found)}{beside}: {', '.join(sorted(found))}", len(found) == number
+        )
+        for name, claim, found, number, beside in rows
+    ]
+    name, claim, pairs = "pairs in all, conclusion", "twelve modality-anatomy pairs", len(lists.all)
+    return [*checks, check_statement(name, claim, f"{pairs} listed", pairs == 12)]
 
 
 def check_lists(lists: PairLists) -> list[Check]:
     """Whether the paper's lists of pairs agree with one another."""
     sinus = [pair for pair in lists.all if "sinus" in body_parts(pair)]
     sources = {name for _, words in quotations("rrs.def_splits") for name in re.findall(r"MIMIC-I+\b", words)}
-    return [
-        check_statement(
+    covered = sorted(lists.trained + lists.unseen) == sorted(lists.all)
+    rows = [
+        (
             "one name for the source of the reports",
             "the MIMIC of the pairs",
             " and ".join(sorted(sources)),
             len(sources) == 1,
         ),
-        check_statement(
+        (
             "the out-of-domain pairs of 2.1 are not trained",
             "six pairs to serve as out-of-domain test sets",
             f"in both lists: {', '.join(lists.in_both) or 'none'}",
             not lists.in_both,
         ),
-        check_statement(
+        (
             "trained and remaining pairs cover all",
             "the remaining reports",
             f"{len(lists.trained)} + {len(lists.unseen)} of {len(lists.all)} pairs",
-            sorted(lists.trained + lists.unseen) == sorted(lists.all),
+            covered,
         ),
-        check_statement(
+        (
             "one pair images the sinus",
             "CT Sinus is the only “sinus” dataset",
             ", ".join(sinus),
             sinus == ["CT Sinus"],
         ),
     ]
+    return [check_statement(*row) for row in rows]
 
 
 def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
@@ -195,20 +184,21 @@ def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
     top = counts["mapped"].nlargest(len(lists.frequent)).index
     smallest = counts.loc[[pair for pair in lists.trained if pair in counts.index], "suitable"]
     largest = counts.loc[lists.unseen, "suitable"]
-    return [
-        check_statement(
+    named = set(lists.from_mimic_iii)
+    rows = [
+        (
             "the five first picks are the most frequent",
             "five of the most frequently-occurring",
             f"the five largest are {', '.join(top)}",
             set(top) == set(lists.frequent),
         ),
-        check_statement(
+        (
             "the picks are all pairs of MIMIC-III",
             "five pairs, then six",
-            f"{len(lists.frequent)} and {len(lists.rare)}, {len(set(lists.from_mimic_iii))} distinct",
-            set(lists.from_mimic_iii) == set(counts.index),
+            f"{len(lists.frequent)} and {len(lists.rare)}, {len(named)} distinct",
+            named == set(counts.index),
         ),
-        check_statement(
+        (
             "trained pairs are the larger ones",
             "due to their large sample sizes",
             f"smallest trained: {smallest.idxmin()}, {smallest.min():,}; "
@@ -216,6 +206,7 @@ def check_released_sizes(lists: PairLists, counts: pd.DataFrame) -> list[Check]:
             bool(smallest.min() > largest.max()),
         ),
     ]
+    return [check_statement(*row) for row in rows]
 
 
 def headings_named() -> list[str]:
@@ -224,31 +215,21 @@ def headings_named() -> list[str]:
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
 
-def draw_lengths(sizes: pd.DataFrame) -> Figure:
-    """Mean words (left) and vocabulary (right) of both sections, one bar a pair.
-
-    Parameters
-    ----------
-    sizes : of :func:`radeval_lib.pages.summarization.corpora.lengths_and_vocabulary`.
-    """
-    figure, axes = plots.panels(1, 2, height=4.2, sharey=True)
-    for ax, kind in zip(axes, ("words", "vocabulary"), strict=True):
-        drawn = sizes[[f"findings, {kind}", f"impression, {kind}"]]
-        drawn.columns = ["findings", "impression"]
-        drawn.plot.barh(ax=ax, width=0.8, legend=kind == "words")
-        ax.set(title=f"mean {kind}" if kind == "words" else kind, ylabel="")
-    return figure
-
-
 def figure_1(run: PageRun) -> None:
     """Figure 1 from the reports that the profile names: a table, both panels, and the checks of its prose."""
     sizes = corpora.lengths_and_vocabulary(corpora.named(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
-    draw_lengths(sizes)
-    longer, shortest = (
-        sizes["findings, words"] > sizes["impression, words"],
-        sizes["findings, words"].idxmin(),
-    )
+    _, axes = plots.panels(1, 2, height=4.2, sharey=True)
+    for ax, (kind, title) in zip(
+        axes, {"words": "mean words", "vocabulary": "vocabulary"}.items(), strict=True
+    ):
+        drawn = sizes[[f"findings, {kind}", f"impression, {kind}"]].set_axis(
+            ["findings", "impression"], axis=1
+        )
+        drawn.plot.barh(ax=ax, width=0.8, legend=kind == "words")
+        ax.set(title=title, ylabel="")
+    longer = sizes["findings, words"] > sizes["impression, words"]
+    shortest = str(sizes["findings, words"].idxmin())
     with run.exhibit("rrs.fig1", *run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"})) as exhibit:
         exhibit.table(sizes)
         exhibit.states(
@@ -260,6 +241,6 @@ def figure_1(run: PageRun) -> None:
         exhibit.states(
             "the pair with the shortest findings",
             "chest X-ray reports are much shorter than reports from other pairs",
-            str(shortest),
+            shortest,
             shortest == "X-ray Chest",
         )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import get_args
 
 import pandas as pd
@@ -14,7 +15,7 @@ from matplotlib.axes import Axes
 from radeval_lib import plots
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import BothEmpty, Graph, Level
-from radeval_lib.papers.printed_numbers import printed, quotations
+from radeval_lib.papers.printed_numbers import by_name, printed, quotations
 from radeval_lib.study.checks import Check, check_statement, check_value
 
 Edge = tuple[str, str]
@@ -51,13 +52,8 @@ def check_schema() -> list[Check]:
 
 @dataclass(frozen=True)
 class Example:
-    """The graph of Appendix A.2.
-
-    Attributes
-    ----------
-    nodes, edges : the sets V and E, read out of the paper's words.
-    labels : of each entity, as the printed triplets T have them.
-    """
+    """The graph of Appendix A.2: the sets V (``nodes``) and E (``edges``), read out of the paper's words, and
+    the label of each entity, as the printed triplets T have them."""
 
     nodes: list[str]
     edges: list[Edge]
@@ -91,75 +87,60 @@ class Example:
         """The entities without an edge."""
         return [name for name in self.nodes if not any(name in edge for edge in self.edges)]
 
-    def graph(
-        self,
-        *,
-        nodes: Sequence[str] | None = None,
-        edges: Iterable[Edge] | None = None,
-        labels: Mapping[str, str] | None = None,
-    ) -> Graph:
-        """The example's graph, or one with other nodes or edges, or with some labels changed.
-
-        The types of relations are not printed, so every edge gets the same one.
-        """
-        words = list(self.nodes if nodes is None else nodes)
-        known = {**self.labels, **(labels or {})}
+    def graph(self) -> Graph:
+        """The example's graph; the types of relations are not printed, so every edge gets the same one."""
+        places = {name: place for place, name in enumerate(self.nodes)}
         return radgraph.build_graph(
-            [(word, known[word]) for word in words],
-            [
-                (words.index(first), "relation", words.index(second))
-                for first, second in (self.edges if edges is None else edges)
-            ],
+            [(name, self.labels[name]) for name in self.nodes],
+            [(places[first], "relation", places[second]) for first, second in self.edges],
         )
 
     def candidates(self) -> dict[str, Graph]:
         """The example, and graphs that differ from it by one thing, by what that is."""
         first = self.nodes[:3]
-        capital = [("Mild", second) if name == "mild" else (name, second) for name, second in self.edges]
-        return {
-            "the same": self.graph(),
-            "overt modifies edema": self.graph(edges=[*self.edges, ("overt", "edema")]),
-            "the negation is missed": self.graph(labels=dict.fromkeys(self.absent, "obs-dp")),
-            "all edges turned round": self.graph(edges=self.turned),
-            "no edges": self.graph(edges=[]),
-            "“Mild” with a capital": self.graph(
-                nodes=["Mild", *self.nodes[1:]], edges=capital, labels={"Mild": "obs-dp"}
+        changed = {
+            "the same": self,
+            "overt modifies edema": replace(self, edges=[*self.edges, ("overt", "edema")]),
+            "the negation is missed": replace(
+                self, labels=self.labels | dict.fromkeys(self.absent, "obs-dp")
             ),
-            "first sentence only": self.graph(
-                nodes=first, edges=[edge for edge in self.edges if set(edge) <= set(first)]
+            "all edges turned round": replace(self, edges=self.turned),
+            "no edges": replace(self, edges=[]),
+            "“Mild” with a capital": Example(
+                ["Mild", *self.nodes[1:]],
+                [("Mild", second) if name == "mild" else (name, second) for name, second in self.edges],
+                self.labels | {"Mild": "obs-dp"},
+            ),
+            "first sentence only": replace(
+                self, nodes=first, edges=[edge for edge in self.edges if set(edge) <= set(first)]
             ),
         }
+        return {name: example.graph() for name, example in changed.items()}
 
     def check_triplets(self) -> list[Check]:
         """Whether the printed triplets follow from the printed sets, and these fit one another."""
-        flags = has_relation(self.graph())
-        ends = [end for edge in self.edges for end in edge]
-        inside = sum(end in self.nodes for end in ends)
+        flags, ends = has_relation(self.graph()), list(chain(*self.edges))
+        inside, both = sum(end in self.nodes for end in ends), set(self.nodes) & set(self.labels)
+        entities, edges = f"{len(both)} of {len(self.nodes)}", f"{inside} of {len(ends)} ends"
+        same = set(self.nodes) == set(self.labels)
+        name, claim = "the edges join entities of V", "relations between pairs of entities"
         return [
             *(
-                check_value(f"has a relation: {row.entity}", row.printed, flags[str(row.entity)])
-                for row in printed("rrs.example_a2_graph").itertuples()
+                check_value(f"has a relation: {entity}", flag, flags[entity])
+                for entity, flag in by_name(printed("rrs.example_a2_graph"), "entity").items()
             ),
             check_statement(
-                "the entities of T are those of V",
-                "a triplet contains an entity",
-                f"{len(set(self.nodes) & set(self.labels))} of {len(self.nodes)}",
-                set(self.nodes) == set(self.labels),
+                "the entities of T are those of V", "a triplet contains an entity", entities, same
             ),
-            check_statement(
-                "the edges join entities of V",
-                "relations between pairs of entities",
-                f"{inside} of {len(ends)} ends",
-                inside == len(ends),
-            ),
+            check_statement(name, claim, edges, inside == len(ends)),
         ]
 
     def check_direction(self) -> Check:
         """Whether the printed triplets follow from the edges as printed, and not from turned ones."""
-        wanted = {row.entity: int(row.value) for row in printed("rrs.example_a2_graph").itertuples()}
+        wanted = by_name(printed("rrs.example_a2_graph"), "entity")
         forward, reverse = (
-            sum(has_relation(self.graph(edges=edges))[name] == flag for name, flag in wanted.items())
-            for edges in (self.edges, self.turned)
+            sum(flag == wanted[name].value for name, flag in has_relation(one.graph()).items())
+            for one in (self, replace(self, edges=self.turned))
         )
         return check_statement(
             "printed triplets fit the edges in their printed direction only",
@@ -171,8 +152,8 @@ class Example:
     def draw(self) -> Axes:
         """Entities as boxes in the colour of their label, edges as arrows."""
         _, axes = plots.panels(1, 1, height=2.2)
+        line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 34}
         for first, second in self.edges:
-            line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 34}
             axes.annotate("", _PLACES[second], _PLACES[first], arrowprops=line)
         for name in self.nodes:
             label = self.labels[name]
@@ -211,19 +192,8 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
     long = scores.rename_axis("candidate").reset_index()
     long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
     _, axes = plots.panels(1, 1, height=3.6)
-    sns.stripplot(
-        long,
-        x="F1-RadGraph",
-        y="candidate",
-        hue="level",
-        dodge=True,
-        jitter=False,
-        size=8,
-        marker="o",
-        linewidth=0.5,
-        edgecolor="white",
-        ax=axes,
-    )
+    looks = {"dodge": True, "jitter": False, "size": 8, "marker": "o", "linewidth": 0.5, "edgecolor": "white"}
+    sns.stripplot(long, x="F1-RadGraph", y="candidate", hue="level", ax=axes, **looks)
     axes.set(xlim=(-4, 104), ylabel="")
     axes.grid(axis="y", visible=False)
     for edge in range(len(scores) - 1):
@@ -233,24 +203,16 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
 
 
 def scores_of_identical(full: Graph, bare: Graph) -> pd.DataFrame:
-    """Scores of identical reports by the rule for empty sets.
-
-    Parameters
-    ----------
-    full, bare : a graph with relations, and one without.
-    """
-
-    def f1(graph: Graph, rule: BothEmpty) -> float:
-        return radgraph.compare(graph, graph, both_empty=rule).f1
-
-    def combined(graph: Graph, rule: BothEmpty) -> float:
-        return radgraph.radgraph_combined(graph, graph, rule)
-
-    cases = {
-        "both empty, F1-RadGraph": (f1, radgraph.build_graph([])),
-        "identical without relations, F1-RadGraph": (f1, bare),
-        "identical without relations, radgraph_combined": (combined, bare),
-        "identical with relations, radgraph_combined": (combined, full),
+    """Scores of identical reports by the rule for empty sets; ``full`` has relations, ``bare`` has none."""
+    rules: dict[str, BothEmpty] = {"as released: 0": "zero", "both empty count as 1": "one"}
+    combined = radgraph.radgraph_combined
+    scores = {
+        title: {
+            "both empty, F1-RadGraph": radgraph.compare({}, {}, both_empty=rule).f1,
+            "identical without relations, F1-RadGraph": radgraph.compare(bare, bare, both_empty=rule).f1,
+            "identical without relations, radgraph_combined": combined(bare, bare, rule),
+            "identical with relations, radgraph_combined": combined(full, full, rule),
+        }
+        for title, rule in rules.items()
     }
-    rows = {name: [score(graph, "zero"), score(graph, "one")] for name, (score, graph) in cases.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["as released: 0", "both empty count as 1"])
+    return pd.DataFrame(scores)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pandas as pd
-import yaml
+from matplotlib.axes import Axes
 
-from radeval_lib import plots
+from radeval_lib import own_yaml, plots
 from radeval_lib.data import openi
 from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.data.restricted import reveal
@@ -30,22 +29,18 @@ from radeval_lib.metrics.radgraph import (
 )
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.model import PARTS
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import intervals, micro
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
-from radeval_lib.wording import with_interval
 
-PART_TITLES = {
-    "entity": "entities",
-    "relation": "relations",
-    "strict": "relations with typed ends",
-}
+PART_TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
 _ALLOWED = {
     "located_at": {("observation", "anatomy")},
     "modify": {("observation", "observation"), ("anatomy", "anatomy")},
     "suggestive_of": {("observation", "observation")},
 }
-_COUNTS = ["matched", "predicted", "gold", "unseen"]
+_MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -59,57 +54,32 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Returns
     -------
     DataFrame
-        One row a part and label (``all`` for the part as a whole, first) and measure: ``part``, ``label``,
-        ``measure``, ``value``, ``low``, ``high``, ``gold`` (in one seed's test part).
+        One row a part and label (``all`` for the part as a whole, first): ``gold`` (in one seed's test part),
+        and ``precision``, ``recall`` and ``F1`` as estimates.
     """
-    rows = []
+    rows = {}
     for part in PARTS:
         own = counts[counts["part"] == part]
         for label in ("all", *sorted(own["label"].unique())):
             chosen = own if label == "all" else own[own["label"] == label]
-            sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
-            found = intervals(sums, micro(), resamples=resamples, rng=rng).reset_index()
-            gold = int(sums["gold"].sum() / sums["seed"].nunique())
-            rows.append(found.assign(part=part, label=label, gold=gold))
-    columns = ["part", "label", "measure", "value", "low", "high", "gold"]
-    return pd.concat(rows, ignore_index=True)[columns]
+            sums = chosen.groupby(["seed", "case"], as_index=False)[list(micro().statistics)].sum()
+            found = intervals(sums, micro(), resamples=resamples, rng=rng)[["value", "low", "high"]]
+            rows[part, label] = {
+                "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
+                **{title: Estimate(*found.loc[measure]) for measure, title in _MEASURES.items()},
+            }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def agreement(quality: pd.DataFrame) -> pd.DataFrame:
-    """One row a part: ``gold``, and precision, recall and F1 with their intervals, as text.
-
-    Parameters
-    ----------
-    quality : of :func:`quality`.
-    """
-    overall = quality[quality["label"] == "all"]
-    text = overall.apply(lambda row: with_interval(row.value, row.low, row.high, ".2f"), axis=1)
-    table = overall.assign(text=text).pivot(index="part", columns="measure", values="text")
-    return _measures(table.loc[list(PART_TITLES)], overall.groupby("part")["gold"].first()).rename(
-        index=PART_TITLES
-    )
-
-
-def f1_by_type(quality: pd.DataFrame) -> pd.DataFrame:
-    """The rows of F1 of each type of entity and relation, by type."""
-    return _types(quality).query("measure == 'f1'").set_index("label")
+    """The parts of :func:`quality` as wholes: ``gold``, and precision, recall and F1 as text."""
+    table = quality.xs("all", level=1).loc[list(PART_TITLES)].rename(PART_TITLES)
+    return table.assign(**{title: table[title].map("{:.2f}".format) for title in _MEASURES.values()})
 
 
 def by_type(quality: pd.DataFrame) -> pd.DataFrame:
-    """One row a type of entity or relation: ``gold``, precision, recall and F1."""
-    typed = f1_by_type(quality)
-    table = _types(quality).pivot_table(index="label", columns="measure", values="value").loc[typed.index]
-    return _measures(table, typed["gold"]).rename_axis("type")
-
-
-def _types(quality: pd.DataFrame) -> pd.DataFrame:
-    return quality[(quality["label"] != "all") & quality["part"].isin(["entity", "relation"])]
-
-
-def _measures(table: pd.DataFrame, gold: pd.Series) -> pd.DataFrame:
-    table = table[["precision", "recall", "f1"]].rename(columns={"f1": "F1"})
-    table.insert(0, "gold", gold)
-    return table.rename_axis(None).rename_axis(None, axis=1)
+    """The rows of :func:`quality` of each type of entity and relation, by type."""
+    return quality.drop("all", level=1).loc[["entity", "relation"]].droplevel(0)
 
 
 def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
@@ -135,45 +105,29 @@ def scores_of_changes() -> pd.DataFrame:
         "a relation has another type": (entities, [located, (1, "located_at", 2)]),
         "a relation leads elsewhere": (entities, [(0, "located_at", 1), modify]),
     }
-    reference = build_graph(entities, [located, modify])
+    reference, levels = build_graph(entities, [located, modify]), get_args(Level)
     rows = {
-        name: [compare(reference, build_graph(*graph), level).f1 for level in get_args(Level)]
+        name: [compare(reference, build_graph(*graph), level).f1 for level in levels]
         for name, graph in variants.items()
     }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(get_args(Level)))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(levels))
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
-    """F1-RadGraph of each pair by every level and rule on case, as released where both graphs are empty.
-
-    Returns
-    -------
-    DataFrame
-        float64, one row a pair, columns (level, case).
-    """
+    """F1-RadGraph of each pair (rows) by every level and rule on case (columns), as released where both
+    graphs are empty."""
     names = list(product(get_args(Level), get_args(Case)))
     columns = {name: f1_radgraph(references, candidates, *name) for name in names}
     return pd.DataFrame(columns, columns=pd.MultiIndex.from_tuples(names, names=["level", "case"]))
 
 
 def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
-    """What each convention does to the scores that ``base`` gives.
-
-    Returns
-    -------
-    DataFrame
-        One row a convention: ``mean``, ``changed`` (share of pairs with another score), ``largest`` (absolute
-        change of one pair) and ``tau`` (Kendall's tau-b of the pairs' order with that of ``base``).
-    """
+    """What each convention does to the scores that ``base`` gives: ``mean``, ``changed`` (share of pairs with
+    another score), ``largest`` (absolute change of one pair) and ``tau`` (Kendall's tau-b of the pairs' order
+    with that of ``base``)."""
     gaps = scores.sub(scores[base], axis=0).abs()
-    return pd.DataFrame(
-        {
-            "mean": scores.mean(),
-            "changed": (gaps > 1e-12).mean(),
-            "largest": gaps.max(),
-            "tau": scores.corr("kendall")[base],
-        }
-    )
+    told = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
+    return pd.DataFrame(told | {"tau": scores.corr("kendall")[base]})
 
 
 def _concept(label: str) -> str:
@@ -187,30 +141,22 @@ def relation_types(head: str, tail: str) -> list[str]:
 
 
 def beside_printed(printed: pd.DataFrame, graph: Graph) -> pd.DataFrame:
-    """Printed triplets beside those of a graph.
+    """Printed triplets (``entity``, ``label`` and ``printed``: whether it has a relation) beside a graph's.
 
-    Parameters
-    ----------
-    printed : ``entity``, ``label`` and ``printed`` (whether it has a relation, as text).
-
-    Returns
-    -------
-    DataFrame
-        ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–`` where
-        the graph has no such entity. Capitals do not count.
+    Returns ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–``
+    where the graph has no such entity. Capitals do not count.
     """
-    found = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
-    rows = [
+    triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
+    found = [triplet.get(entity.lower(), ("–", "–")) for entity in printed["entity"]]
+    return pd.DataFrame(
         {
-            "entity": row.entity,
-            "label printed": str(row.label).lower(),
-            "label found": found.get(str(row.entity).lower(), ("–", "–"))[0],
-            "relation printed": str(row.printed),
-            "relation found": found.get(str(row.entity).lower(), ("–", "–"))[1],
+            "entity": printed["entity"],
+            "label printed": printed["label"].str.lower(),
+            "label found": [label for label, _ in found],
+            "relation printed": printed["printed"],
+            "relation found": [flag for _, flag in found],
         }
-        for row in printed.itertuples()
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 COLOURS = {
@@ -241,14 +187,10 @@ def lines(annotation: Annotation) -> list[str]:
     return [*related, *(name for key, name in named.items() if key not in joined)]
 
 
-def draw(axes: Any, annotation: Annotation, words_a_line: int = 9) -> None:
+def draw(axes: Axes, annotation: Annotation, words_a_line: int = 9) -> None:
     """The text with its entities as boxes in the colour of their label, and an arrow for each relation.
 
-    Parameters
-    ----------
-    axes : matplotlib axes, which are cleared of ticks and frame.
-    annotation : in RadGraph's form.
-    words_a_line : after how many words a new line begins.
+    ``annotation``: in RadGraph's form. ``words_a_line``: after how many words a new line begins.
     """
     words = annotation["text"].split()
     x, places = 0.0, []
@@ -258,16 +200,13 @@ def draw(axes: Any, annotation: Annotation, words_a_line: int = 9) -> None:
         width = 0.13 * len(word) + 0.12
         places.append((x + width / 2, -1.5 * (number // words_a_line)))
         x += width + 0.22
-    marked = {
-        at: one["label"]
+    boxes = {
+        at: {"boxstyle": "round,pad=0.3", "fc": "white", "ec": colour_of(one["label"]), "lw": 1.8}
         for one in annotation["entities"].values()
         for at in range(one["start_ix"], one["end_ix"] + 1)
     }
     for number, (word, place) in enumerate(zip(words, places, strict=True)):
-        label = marked.get(number)
-        edge = {} if label is None else {"ec": colour_of(label), "lw": 1.8}
-        box = {"boxstyle": "round,pad=0.3", "fc": "white", **edge} if edge else None
-        axes.text(*place, word, ha="center", va="center", fontsize=9, bbox=box, zorder=3)
+        axes.text(*place, word, ha="center", va="center", fontsize=9, bbox=boxes.get(number), zorder=3)
     _arrows(axes, annotation, places)
     right = max((x for x, _ in places), default=1.0)
     low = min((y for _, y in places), default=0.0)
@@ -275,45 +214,22 @@ def draw(axes: Any, annotation: Annotation, words_a_line: int = 9) -> None:
     axes.axis("off")
 
 
-def _arrows(axes: Any, annotation: Annotation, places: Sequence[tuple[float, float]]) -> None:
+def _arrows(axes: Axes, annotation: Annotation, places: Sequence[tuple[float, float]]) -> None:
     """An arc from the first word of the head to that of the tail, its type above the middle."""
     entities = annotation["entities"]
     for one in entities.values():
         for kind, tail in one["relations"]:
             start, end = places[one["start_ix"]], places[entities[tail]["start_ix"]]
-            bend = 0.35 if start[0] > end[0] else -0.35
-            shape = {
-                "arrowstyle": "-|>",
-                "color": plots.PALETTE[-1],
-                "connectionstyle": f"arc3,rad={bend}",
-                "shrinkA": 9,
-                "shrinkB": 9,
-                "lw": 1.1,
-            }
-            axes.annotate("", end, start, arrowprops=shape, zorder=2)
+            bend = f"arc3,rad={0.35 if start[0] > end[0] else -0.35}"
+            looks = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 9, "shrinkB": 9, "lw": 1.1}
+            axes.annotate("", end, start, arrowprops=looks | {"connectionstyle": bend}, zorder=2)
             rise = 0.3 + 0.17 * abs(end[0] - start[0])
             middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + min(rise, 0.95))
             axes.text(*middle, kind.replace("_", " "), fontsize=7, ha="center", color=plots.PALETTE[-1])
 
 
-_GRAPHS = Path(__file__).with_name("open_sentences.yml")
-
-
-@dataclass(frozen=True)
-class OpenSentence:
-    """A sentence and its graph by hand."""
-
-    uid: str
-    gold: Annotation
-
-    @property
-    def text(self) -> str:
-        """The sentence's words, joined by blanks."""
-        return str(self.gold["text"])
-
-
-def read(path: Path | None) -> list[OpenSentence]:
-    """The sentences, their words from Open-i's file; none where there is no file.
+def read(path: Path | None) -> list[Annotation]:
+    """Ten sentences with their graphs by hand, their words from Open-i's file; none where there is no file.
 
     Raises
     ------
@@ -324,28 +240,27 @@ def read(path: Path | None) -> list[OpenSentence]:
         return []
     findings = {report.id: report.findings for report in openi.load(path)}
     found = []
-    for row in yaml.safe_load(_GRAPHS.read_text(encoding="utf-8")):
+    for row in own_yaml.read(Path(__file__).with_name("open_sentences.yml")):
         start, end = row["words"]
         words = tokenize(reveal(findings.get(row["uid"], "")))[start:end]
         if len(words) < end - start:
             raise ResultError(f"report {row['uid']} has other words than those annotated", path.name)
         graph = ([tuple(item) for item in row[name]] for name in ("entities", "relations"))
-        found.append(OpenSentence(row["uid"], annotation(words, *graph)))
+        found.append(annotation(words, *graph))
     return found
 
 
-def judged(sentences: Sequence[OpenSentence], found: Sequence[Annotation]) -> pd.DataFrame:
+def judged(gold: Sequence[Annotation], found: Sequence[Annotation]) -> pd.DataFrame:
     """One row a sentence: its words, how many entities and relations are right of how many, and the lines of
     either graph that the other lacks."""
     rows = []
-    for sentence, graph in zip(sentences, found, strict=True):
-        truth, guess = _entities(sentence.gold), _entities(graph)
-        links, made = _relations(sentence.gold), _relations(graph)
-        wanted, had = lines(sentence.gold), lines(graph)
+    for truth, guess in zip(gold, found, strict=True):
+        (entities, links), (guessed, made) = _items(truth), _items(guess)
+        wanted, had = lines(truth), lines(guess)
         rows.append(
             {
-                "sentence": sentence.text,
-                "entities right": f"{len(truth & guess)} of {len(truth)}",
+                "sentence": truth["text"],
+                "entities right": f"{len(entities & guessed)} of {len(entities)}",
                 "relations right": f"{len(links & made)} of {len(links)}",
                 "found wrongly": "; ".join(line for line in had if line not in wanted) or "–",
                 "missed": "; ".join(line for line in wanted if line not in had) or "–",
@@ -354,14 +269,11 @@ def judged(sentences: Sequence[OpenSentence], found: Sequence[Annotation]) -> pd
     return pd.DataFrame(rows)
 
 
-def _entities(graph: Annotation) -> set[tuple[int, int, str]]:
-    return {(one["start_ix"], one["end_ix"], one["label"]) for one in graph["entities"].values()}
-
-
-def _relations(graph: Annotation) -> set[tuple[int, int, str]]:
-    entities = graph["entities"]
-    return {
-        (one["start_ix"], entities[tail]["start_ix"], kind)
-        for one in entities.values()
+def _items(graph: Annotation) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
+    """Borders and label of each entity, and where each relation begins and ends, with its type."""
+    entities = graph["entities"].values()
+    return {(one["start_ix"], one["end_ix"], one["label"]) for one in entities}, {
+        (one["start_ix"], graph["entities"][tail]["start_ix"], kind)
+        for one in entities
         for kind, tail in one["relations"]
     }

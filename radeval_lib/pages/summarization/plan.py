@@ -48,13 +48,7 @@ def settings(profile: Profile) -> SummarizationSettings:
 
 
 def training_sets(train_set: str) -> list[str]:
-    """The training sets that a cell's parameter ``train_set`` stands for.
-
-    Raises
-    ------
-    ParameterError
-        Where it is none that the paper trains.
-    """
+    """The training sets that a cell's parameter ``train_set`` stands for."""
     if train_set == EACH:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
@@ -65,13 +59,7 @@ def training_sets(train_set: str) -> list[str]:
 
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
-    """The systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`.
-
-    Raises
-    ------
-    ParameterError
-        Where the profile has no such system.
-    """
+    """The systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
     own = settings(profile)
     known = own.rales_systems if rales else own.systems
     if system == EVERY:

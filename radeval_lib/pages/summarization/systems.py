@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,15 +40,6 @@ class System(BaseModel):
         return self.kind in ("clusters", "selector")
 
 
-@dataclass(frozen=True)
-class Made:
-    """A system ready for use."""
-
-    summarizer: Summarizer
-    history: list[dict[str, float]]
-    save: Callable[[Path], None] | None
-
-
 def make(
     system: System,
     train_set: Sequence[ReportPair],
@@ -59,44 +49,30 @@ def make(
     encoder: Encoder | None = None,
     device: str = "auto",
     folder: Path | None = None,
-) -> Made:
+) -> Summarizer:
     """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a training that
-    takes long keeps its last checkpoint in ``folder``."""
-    if system.needs_vectors and encoder is None:
-        raise ParameterError(f"a system of kind {system.kind!r} needs an encoder", "systems")
+    takes long keeps its last checkpoint in ``folder``. One that learned can ``save`` itself."""
+    own = system.settings
     try:
-        return _made(system, train_set, dev, seed, encoder, device, folder)
+        if system.kind == "lead":
+            return LeadSentences(**own)
+        if system.needs_vectors:
+            assert encoder is not None
+            if system.kind == "clusters":
+                return ClusterExtractor(encoder.encode, seed=seed, **own)
+            from radeval_lib.models.summarizers.extractive import SentenceSelector
+
+            chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **own)
+            chosen.fit(train_set, dev)
+            return chosen
+        task = _task(system, train_set, seed, device)
+        given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
+        train(task, train_set, dev, TrainingSettings(**given), folder=folder)
+        return task
     except TypeError as error:
         raise ParameterError(
             f"a setting does not exist: {error}", f"systems, {system.kind}", "Correct it in the profile."
         ) from error
-
-
-def _made(
-    system: System,
-    train_set: Sequence[ReportPair],
-    dev: Sequence[ReportPair],
-    seed: int,
-    encoder: Encoder | None,
-    device: str,
-    folder: Path | None,
-) -> Made:
-    if system.kind == "lead":
-        return Made(LeadSentences(**system.settings), [], None)
-    if system.kind == "clusters":
-        assert encoder is not None
-        return Made(ClusterExtractor(encoder.encode, seed=seed, **system.settings), [], None)
-    if system.kind == "selector":
-        from radeval_lib.models.summarizers.extractive import SentenceSelector
-
-        assert encoder is not None
-        chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **system.settings)
-        chosen.fit(train_set, dev)
-        return Made(chosen, [], chosen.save)
-    task = _task(system, train_set, seed, device)
-    settings = TrainingSettings(**{"measure": "rouge_l", **system.training, "seed": seed, "device": device})
-    trained = train(task, train_set, dev, settings, folder=folder)
-    return Made(task, trained.history, task.save)
 
 
 def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:

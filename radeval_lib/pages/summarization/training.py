@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +15,8 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.summarizers.extractive import oracle
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.corpora import divided, drawn
+from radeval_lib.pages.summarization.corpora import divided, drawn, named
 from radeval_lib.pages.summarization.systems import System, make
-from radeval_lib.pages.summarization.tallies import scored
 from radeval_lib.study.runs import Run
 
 COMMONEST = "Most frequent impression"
@@ -29,49 +27,29 @@ ORACLE = "Oracle"
 """The best extract, which reads the answer: what extraction could reach at most, and no system."""
 
 _MANY = 8
-_KEYS = ["seed", "system", "train_set"]
+Save = Callable[[Path], None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What trainings gave."""
-
-    scores: pd.DataFrame
-    history: pd.DataFrame
-    summaries: pd.DataFrame
-    sizes: dict[str, int]
-    save: Callable[[Path], None] | None
-
-
-def encoder_of(run: Run, systems: Mapping[str, System]) -> Encoder | None:
-    """The profile's encoder of sentences, where a system needs one."""
-    if not any(system.needs_vectors for system in systems.values()):
-        return None
-    cache = run.output_dir / "cache"
-    return Encoder(
-        run.model("encoder"), pooling="mean", max_tokens=64, device=run.profile.device, cache=cache
-    )
-
-
-def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> Outcome:
+def run_trainings(
+    run: Run, systems: Mapping[str, System], sets: Sequence[str]
+) -> tuple[pd.DataFrame, Save | None]:
     """Train and test on pairs of modality and anatomy.
 
-    Parameters
-    ----------
-    sets : training sets, each a pair's name or :data:`~radeval_lib.pages.summarization.plan.ALL`.
-        Systems that learn nothing are tested once, with the set ALL.
+    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.pages.summarization.plan.ALL`; systems
+    that learn nothing are tested once, with the set ALL. Returns a row a summary: ``case``, ``group``, a
+    score by each metric, ``seed``, ``system`` and ``train_set``; and what saves the last system that learned
+    with the first set and seed.
     """
     own = plan.settings(run.profile)
-    parts = divided(run.load("anatomy_summaries"), run.rng("splits"), by_pair=True)
+    parts = divided(named(run.load("anatomy_summaries")), run.rng("splits"))
     pools = {
         name: {part: [r for r in parts[part] if name in (plan.ALL, r.group)] for part in ("train", "dev")}
         for name in sets
     }
-    sizes = {"train": own.reports_a_pair, "dev": own.dev_a_pair}
-    return _run(run, systems, pools, parts["test"], sizes)
+    return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
 
 
-def run_one_corpus(run: Run, systems: Mapping[str, System]) -> Outcome:
+def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     """Train and test on the corpus of the role ``summaries``, taken as one whatever its groups.
 
     The scores have one more column, ``seen``: whether the report's group was in training.
@@ -81,8 +59,8 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> Outcome:
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": own.rales_reports, "dev": own.rales_dev}
-    found = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
-    return replace(found, scores=found.scores.assign(seen=found.scores["group"].isin(kept)))
+    scores, _ = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
+    return scores.assign(seen=scores["group"].isin(kept))
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
@@ -102,91 +80,47 @@ def _run(
     sizes: Mapping[str, int],
     *,
     whole: bool = False,
-) -> Outcome:
-    encoder = encoder_of(run, systems)
-    metrics = run.all_metrics()
-    quick = {name: metric for name, metric in metrics.items() if "graph_model" not in metric.needs}
-    findings = [reveal(pair.findings) for pair in tests]
-    scores, histories, summaries = [], [], []
-    save = None
+) -> tuple[pd.DataFrame, Save | None]:
+    encoder, device = None, run.profile.device
+    if any(system.needs_vectors for system in systems.values()):
+        cache = run.output_dir / "cache"
+        encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device, cache=cache)
+    metrics = run.all_metrics().values()
+    findings, references = (
+        [reveal(getattr(pair, part)) for pair in tests] for part in ("findings", "impression")
+    )
+    cases = pd.DataFrame({"case": [pair.id for pair in tests], "group": [pair.group for pair in tests]})
+    scores, save, first = [], None, next(iter(pools))
 
-    def add_scores(each: int, name: str, train_set: str, written: list[str]) -> None:
-        table = scored(tests, written, quick)
+    def add_scores(seed: int, name: str, train_set: str, written: list[str]) -> None:
+        table = cases.assign(seed=seed, system=name, train_set=train_set)
         # Graphs take most of the time: of the first seed alone, and not across pairs.
         own = [row for row, pair in enumerate(tests) if train_set in ("", plan.ALL, pair.group)]
-        for slow in metrics.values() if each == run.seed else ():
-            if slow not in quick.values():
-                references = [reveal(tests[row].impression) for row in own]
-                values = slow.score(references, [written[row] for row in own]).values
-                table.loc[own, slow.name] = values
-        scores.append(table.assign(seed=each, system=name, train_set=train_set))
-        if each == run.seed:
-            summaries.append(_texts(tests, written).assign(system=name, train_set=train_set))
+        for metric in metrics:
+            if "graph_model" not in metric.needs:
+                table[metric.name] = metric.score(references, written).values
+            elif seed == run.seed:
+                texts = [references[row] for row in own], [written[row] for row in own]
+                table.loc[own, metric.name] = metric.score(*texts).values
+        scores.append(table)
 
     for train_set, pool in pools.items():
-        for each in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
-            chosen = {
-                part: _drawn(pool[part], sizes[part], run, f"{part} {train_set} {each}", whole)
+        for seed in range(run.seed, run.seed + max(1, plan.settings(run.profile).seeds)):
+            train, dev = (
+                drawn(pool[part], sizes[part], run.rng(f"{part} {train_set} {seed}"), whole=whole)
                 for part in ("train", "dev")
-            }
+            )
             for name, system in systems.items():
-                if not system.learns and (train_set != plan.ALL or each != run.seed):
+                if not system.learns and (train_set != plan.ALL or seed != run.seed):
                     continue
-                made = make(
-                    system,
-                    chosen["train"],
-                    chosen["dev"],
-                    seed=each,
-                    encoder=encoder,
-                    device=run.profile.device,
-                    folder=run.unfinished(train_set, name, each),
-                )
-                add_scores(
-                    each, name, train_set if system.learns else "", made.summarizer.summarize(findings)
-                )
-                histories.append(
-                    pd.DataFrame(made.history).assign(seed=each, system=name, train_set=train_set)
-                )
-                if made.save is not None and each == run.seed and train_set == next(iter(pools)):
-                    save = made.save
+                folder = run.unfinished(train_set, name, seed)
+                made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
+                add_scores(seed, name, train_set if system.learns else "", made.summarize(findings))
+                if train_set == first and seed == run.seed:
+                    save = getattr(made, "save", save)
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
         add_scores(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
     if plan.ALL in pools:
-        add_scores(run.seed, ORACLE, "", oracle(findings, [reveal(pair.impression) for pair in tests]))
-    counted = {part: len(rows) for part, rows in next(iter(pools.values())).items()}
-    return Outcome(
-        _ordered(scores),
-        _ordered(histories),
-        _ordered(summaries, ["system", "train_set"]),
-        {**counted, "test": len(tests)},
-        save,
-    )
-
-
-def _drawn(pool: Sequence[ReportPair], size: int, run: Run, stream: str, whole: bool) -> list[ReportPair]:
-    """Reports of a part: so many of each group, or of the whole."""
-    if not whole:
-        return drawn(pool, size, run.rng(stream))
-    if not size or size >= len(pool):
-        return list(pool)
-    return [pool[index] for index in sorted(run.rng(stream).choice(len(pool), size, replace=False))]
-
-
-def _texts(pairs: Sequence[ReportPair], written: Sequence[str]) -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "case": [pair.id for pair in pairs],
-            "group": [pair.group for pair in pairs],
-            "findings": [reveal(pair.findings) for pair in pairs],
-            "impression": [reveal(pair.impression) for pair in pairs],
-            "summary": list(written),
-        }
-    )
-
-
-def _ordered(frames: Sequence[pd.DataFrame], keys: Sequence[str] = _KEYS) -> pd.DataFrame:
-    """The rows below one another, the keys' columns first."""
-    filled = [frame for frame in frames if len(frame)]
-    table = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(keys))
-    return table[[*keys, *(column for column in table if column not in keys)]]
+        add_scores(run.seed, ORACLE, "", oracle(findings, references))
+    return pd.concat(scores, ignore_index=True), save

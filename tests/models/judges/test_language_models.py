@@ -99,7 +99,7 @@ def test_records_of_the_role_name_what_was_wrong():
 def test_the_profile_full_has_the_settings_that_the_paper_states():
     full = settings(profile("full"))
     told = full.tuning(0, "cpu")
-    assert full.effective_batch == 2048
+    assert told.batch_size * told.accumulate == 2048
     assert (told.epochs, told.learning_rate, told.warmup, told.weight_decay) == (12, 1e-4, 0.05, 0.1)
     assert (full.longest, full.ranks) == (2048, [0])
 

@@ -60,13 +60,14 @@ def test_quality_by_hand() -> None:
     found = graphs_by_machine.quality(
         pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0)
     )
-    f1 = found[found["measure"] == "f1"].set_index(["part", "label"])
-    assert f1.loc[("entity", "all"), "value"] == pytest.approx((3 / 4 + 1 / 4) / 2)
-    assert f1.loc[("entity", "all"), "gold"] == 8
-    assert f1.loc[("entity", "X"), "gold"] == 4
-    assert f1.index.tolist()[0] == ("entity", "all")
-    table = graphs_by_machine.by_type(found)
-    assert table.loc["X", "F1"] == pytest.approx(graphs_by_machine.f1_by_type(found).loc["X", "value"])
+    assert found.loc[("entity", "all"), "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
+    assert found.loc[("entity", "all"), "gold"] == 8
+    assert found.loc[("entity", "X"), "gold"] == 4
+    assert found.index.tolist()[0] == ("entity", "all")
+    assert graphs_by_machine.by_type(found).index.tolist() == ["X", "Y", "r"]
+    told = graphs_by_machine.agreement(found)
+    assert told.index.tolist() == ["entities", "relations", "relations with typed ends"]
+    assert told.loc["entities", "F1"].startswith("0.50 [")
 
 
 def test_each_level_sees_other_changes_of_a_graph() -> None:
@@ -116,9 +117,9 @@ def test_open_sentences_take_their_words_from_the_file(tmp_path: Path) -> None:
     assert graphs_by_machine.read(None) == []
     sentences = graphs_by_machine.read(_openi(tmp_path, 60))
     assert len(sentences) == 10
-    assert sentences[1].text.startswith("w10 w11")
-    wrong = [{**sentence.gold, "entities": {}} for sentence in sentences]
-    judged = graphs_by_machine.judged(sentences, [sentences[0].gold, *wrong[1:]])
+    assert sentences[1]["text"].startswith("w10 w11")
+    wrong = [{**sentence, "entities": {}} for sentence in sentences]
+    judged = graphs_by_machine.judged(sentences, [sentences[0], *wrong[1:]])
     assert judged.loc[0, ["entities right", "missed"]].tolist() == ["7 of 7", "–"]
     assert judged.loc[3, "relations right"] == "0 of 5"
     with pytest.raises(ResultError, match="report 3043 has other words"):

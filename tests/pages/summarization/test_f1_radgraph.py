@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from radeval_lib.pages.summarization.f1_radgraph import (
     Example,
     has_relation,
@@ -15,6 +17,7 @@ EXAMPLE = Example(
     [("mild", "edema")],
     {"mild": "obs-dp", "edema": "obs-da", "lung": "anat-dp"},
 )
+TURNED = replace(EXAMPLE, edges=EXAMPLE.turned).graph()
 
 
 def test_the_printed_example_has_an_edge_for_all_words_but_those_alone() -> None:
@@ -25,15 +28,15 @@ def test_the_printed_example_has_an_edge_for_all_words_but_those_alone() -> None
 
 def test_the_start_of_an_edge_has_a_relation() -> None:
     assert has_relation(EXAMPLE.graph()) == {"mild": 1, "edema": 0, "lung": 0}
-    assert has_relation(EXAMPLE.graph(edges=EXAMPLE.turned)) == {"mild": 0, "edema": 1, "lung": 0}
+    assert has_relation(TURNED) == {"mild": 0, "edema": 1, "lung": 0}
     assert (EXAMPLE.absent, EXAMPLE.alone) == (["edema"], ["lung"])
 
 
 def test_levels_see_different_changes() -> None:
     changed = {
         "same": EXAMPLE.graph(),
-        "turned": EXAMPLE.graph(edges=EXAMPLE.turned),
-        "present": EXAMPLE.graph(labels={"edema": "obs-dp"}),
+        "turned": TURNED,
+        "present": replace(EXAMPLE, labels=EXAMPLE.labels | {"edema": "obs-dp"}).graph(),
     }
     scores = scores_by_level(EXAMPLE.graph(), changed)
     assert scores.loc["same"].eq(100).all()
@@ -42,7 +45,7 @@ def test_levels_see_different_changes() -> None:
 
 
 def test_identical_graphs_without_relations_lose_by_the_released_rule() -> None:
-    scores = scores_of_identical(EXAMPLE.graph(), EXAMPLE.graph(edges=[]))
+    scores = scores_of_identical(EXAMPLE.graph(), replace(EXAMPLE, edges=[]).graph())
     assert scores["both empty count as 1"].eq(1).all()
     assert scores["as released: 0"].tolist() == [0, 1, 0.5, 1]
 

@@ -14,9 +14,9 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.metrics import create
 from radeval_lib.pages.rales import nlg_metric_limits
 from radeval_lib.pages.rales.nlg_metric_limits import by_preference, draw_fairness, limits_checks
-from radeval_lib.pages.summarization import benchmark, sentences
+from radeval_lib.pages.summarization import benchmark
+from radeval_lib.pages.summarization.benchmark import LeadRetention, unseen_check
 from radeval_lib.pages.summarization.corpora import lengths_and_vocabulary
-from radeval_lib.pages.summarization.tallies import LeadRetention
 from radeval_lib.pages.summarization.training import seen_groups
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.cells import Cell, CellOutput
@@ -111,7 +111,7 @@ def test_the_limits_are_told_in_each_case() -> None:
 def test_most_of_a_lead_is_lost_where_the_interval_of_what_is_left_says_so(
     seen: Estimate, share: Estimate | None, told: str, came: str
 ) -> None:
-    check = sentences.unseen_check("S", LeadRetention(seen, LEVEL, share))
+    check = unseen_check("S", LeadRetention(seen, LEVEL, share))
     assert check.outcome == came
     assert check.computed.endswith(told)
 
@@ -126,15 +126,13 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
         }
     )
     spots = benchmark.blind_spots(scores)
-    assert spots.loc["CT Head", "share"] == 1.0
+    assert spots.loc["CT Head", "perfect score"] == 2
     assert spots.loc["X-ray Chest", "in other words"] == 1
     outside, chest, p = benchmark.against_chest(spots)
     assert (outside, chest) == (1.0, 0.0)
     assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
     with pytest.raises(ValueError, match="inside the chest"):
         benchmark.against_chest(spots.head(1))
-    with pytest.raises(ValueError, match="several summaries"):
-        benchmark.blind_spots(pd.concat([scores, scores]))
 
 
 FEW_DRAWS = SimpleNamespace(
@@ -185,8 +183,9 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
 
 def test_one_of_several_is_compared_with_each_other() -> None:
     rows = {name: by_group(HEAD, [value] * 6) for name, value in {"A": 0.5, "B": 0.4, "C": 0.5}.items()}
-    gaps = benchmark.against_others(FEW_DRAWS, rows, "A", "rouge_l")
+    gaps = benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l")
     assert {name: gap.value for name, gap in gaps.items()} == pytest.approx({"B": 0.05, "C": 0.0})
+    assert benchmark.compared(FEW_DRAWS, rows, "A", "rouge_l", ["B"]) == {"B": gaps["B"]}
 
 
 def test_rows_of_a_system_and_the_grid() -> None:
@@ -225,5 +224,4 @@ def test_what_stands_in_several_cells_is_taken_once(tmp_path: Path) -> None:
     row = {"seed": [1], "system": ["Oracle"], "train_set": [""], "case": ["a"], "rouge_l": [0.4]}
     cell = Cell.of("summarization/training", train_set="ALL")
     kept = [CellOutput(cell, {"scores": pd.DataFrame(row)}, {}, tmp_path, None) for _ in range(2)]
-    assert len(benchmark.gathered(kept, "scores")) == 1
-    assert benchmark.gathered(kept, "examples").empty
+    assert len(benchmark.gathered(kept)) == 1

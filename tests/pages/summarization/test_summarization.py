@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,18 +11,10 @@ import pytest
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ParameterError
-from radeval_lib.metrics import create
 from radeval_lib.pages.summarization import plan
-from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, pair_name
+from radeval_lib.pages.summarization.benchmark import grid, lead_left, mean_of, paired_difference
+from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN, divided, drawn, named, pair_name
 from radeval_lib.pages.summarization.systems import System, make
-from radeval_lib.pages.summarization.tallies import (
-    grid,
-    lead_left,
-    mean_of,
-    paired_difference,
-    scored,
-    within,
-)
 from radeval_lib.roles import load
 from radeval_lib.study.profiles import profile
 
@@ -48,7 +41,7 @@ def test_pairs_are_named_as_the_paper_names_them(group: str, name: str) -> None:
 
 def test_the_generator_fills_the_twelve_pairs_and_trains_seven() -> None:
     records = load("anatomy_summaries", "synthetic", size=200, seed=3, root=None)
-    parts = divided(records, np.random.default_rng(0), by_pair=True)
+    parts = divided(named(records), np.random.default_rng(0))
     assert {record.group for record in parts["test"]} == {*TRAINED, *UNSEEN}
     assert {record.group for record in parts["train"]} == set(TRAINED) == {r.group for r in parts["dev"]}
     assert len({record.id for record in records}) == len(records)
@@ -82,6 +75,9 @@ def test_as_many_of_each_group_are_drawn_anew_with_each_seed() -> None:
     assert [record.group for record in first] == ["a"] * 5 + ["b"] * 5
     assert first == again != other
     assert drawn(records, 0, np.random.default_rng(1)) == drawn(records, 99, np.random.default_rng(1))
+    among = drawn(records, 5, np.random.default_rng(1), whole=True)
+    assert len(among) == 5
+    assert [int(record.id) for record in among] == sorted(int(record.id) for record in among)
 
 
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
@@ -107,10 +103,15 @@ def test_what_a_cell_may_be_asked_for() -> None:
 def test_a_wrong_setting_is_named() -> None:
     with pytest.raises(ParameterError, match="a setting does not exist"):
         make(System(kind="lead", settings={"colour": 1}), [], [], seed=0)
-    with pytest.raises(ParameterError, match="needs an encoder"):
-        make(System(kind="clusters"), [], [], seed=0)
     with pytest.raises(ParameterError, match="no model to start from"):
         make(System(kind="seq2seq"), [pair(1)], [pair(2)], seed=0)
+
+
+def drawing(resamples: int) -> SimpleNamespace:
+    """A run that draws so often."""
+    return SimpleNamespace(
+        profile=SimpleNamespace(resamples=resamples), rng=lambda name: np.random.default_rng(0)
+    )
 
 
 def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame:
@@ -121,12 +122,12 @@ def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame
 def test_means_and_differences_allow_for_cases_and_seeds() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): 0.4, (1, "b"): 0.6})
     second = scores({(0, "a"): 0.1, (0, "b"): 0.3})
-    alone = mean_of(second, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    alone = mean_of(drawing(500), second, "rouge_l")
     assert (alone.low, alone.value, alone.high) == pytest.approx((0.1, 0.2, 0.3))
-    found = mean_of(first, "rouge_l", resamples=500, rng=np.random.default_rng(0))
+    found = mean_of(drawing(500), first, "rouge_l")
     assert found.value == pytest.approx(0.4)
     assert found.high - found.low > 0.4  # cases alone would give 0.2, and two seeds tell little
-    gap = paired_difference(first, second, "rouge_l", resamples=20_000, rng=np.random.default_rng(0))
+    gap = paired_difference(drawing(20_000), first, second, "rouge_l", "gap")
     assert gap.value == pytest.approx(0.2)
     # Cases cancel, seeds do not: Student's t with one degree of freedom, 12.7 times 0.1.
     assert gap.high - gap.value == pytest.approx(1.27, rel=0.1)
@@ -142,49 +143,30 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     behind = ahead([0.0] * 40, [0.0] * 40)
     led = rng.normal(0.4, 0.1, 40).tolist()
-    left = lead_left(
-        ahead(led, [x / 4 for x in led]), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0)
-    )
+    left = lead_left(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
     assert left.seen.value == pytest.approx(np.mean(led))
     assert left.share is not None
     assert left.share.value == pytest.approx(0.25)
     assert 0.2 < left.share.low < 0.25 < left.share.high < 0.3
     level = rng.normal(0.0, 0.3, 40).tolist()
-    none = lead_left(ahead(level, led), behind, "rouge_l", resamples=400, rng=np.random.default_rng(0))
+    none = lead_left(drawing(400), ahead(level, led), behind, "rouge_l")
     assert none.share is None
     assert none.seen.low <= 0 < none.unseen.low
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4})
-    rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="not tested on the same cases"):
-        paired_difference(first, scores({(0, "a"): 0.1}), "rouge_l", resamples=9, rng=rng)
-    with pytest.raises(ValueError, match="has a case twice"):
-        mean_of(pd.concat([first, first]), "rouge_l", resamples=9, rng=rng)
+        paired_difference(drawing(9), first, scores({(0, "a"): 0.1}), "rouge_l", "gap")
+    with pytest.raises(ValueError, match="duplicate"):
+        mean_of(drawing(9), pd.concat([first, first]), "rouge_l")
     with pytest.raises(ValueError, match="lacks a case"):
-        mean_of(scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l", resamples=9, rng=rng)
-    with pytest.raises(ValueError, match="no summary"):
-        mean_of(first.head(0), "rouge_l", resamples=9, rng=rng)
+        mean_of(drawing(9), scores({(0, "a"): 0.2, (1, "b"): 0.4}), "rouge_l")
 
 
-def test_the_grid_and_the_pairs_own_tests() -> None:
-    table = pd.DataFrame(
-        {
-            "train_set": ["CT Head", "CT Head", "ALL", ""],
-            "group": ["CT Head", "MR Neck", "CT Head", "MR Neck"],
-            "system": ["S", "S", "S", "Lead-3"],
-            "rouge_l": [0.5, 0.3, 0.6, 0.2],
-        }
-    )
-    found = grid(table, "rouge_l", ["CT Head", "ALL"], ["CT Head", "MR Neck"])
-    assert found.loc["CT Head"].tolist() == [0.5, 0.3]
+def test_the_grid_has_every_training_set_and_test_pair() -> None:
+    rows = [("CT Head", "CT Head", 0.5), ("CT Head", "MR Neck", 0.3), ("ALL", "CT Head", 0.6)]
+    found = grid(pd.DataFrame(rows, columns=["train_set", "group", "rouge_l"]), "rouge_l")
+    assert found.loc["CT Head", ["CT Head", "MR Neck"]].tolist() == [0.5, 0.3]
     assert np.isnan(found.loc["ALL", "MR Neck"])
-    assert within(table, ["S", "Lead-3"])["rouge_l"].tolist() == [0.5, 0.2]
-
-
-def test_summaries_are_scored_one_by_one() -> None:
-    found = scored([pair(1, "g"), pair(2, "g")], ["Clot.", "No mass."], {"R": create("rouge_l")})
-    assert found.columns.tolist() == ["case", "group", "words", "rouge_l"]
-    assert found["rouge_l"].tolist() == [1.0, 0.0]
-    assert found["words"].tolist() == [1, 2]
+    assert (list(found.index), list(found)) == ([*TRAINED, plan.ALL], [*TRAINED, *UNSEEN])
