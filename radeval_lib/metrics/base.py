@@ -2,11 +2,12 @@
 input's order.
 
 A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
-itself::
+itself; what else its class annotates are its settings, as of a dataclass::
 
     @register
     class Rouge(Metric):
         name = "rouge_l"
+        stem: bool = True
         ...
 
 Modules of this package must be cheap to import (no torch, no transformers at the top), because looking a
@@ -18,11 +19,10 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
-import types
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -59,6 +59,7 @@ class Scores:
         return len(self.values)
 
 
+@typing.dataclass_transform(kw_only_default=True, eq_default=False)
 class Metric(ABC):
     """A metric of a candidate text against a reference text.
 
@@ -83,6 +84,16 @@ class Metric(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     reads_lines: ClassVar[bool] = False
     device: str = "auto"
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        for key, hint in typing.get_type_hints(type(self)).items():
+            choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+            if choices and (value := getattr(self, key)) not in choices:
+                remedy = f"Choices: {', '.join(choices)}."
+                raise MetricError(f"unknown value {value!r}", f"{self.name}.{key}", remedy)
 
     def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
         """Score each candidate against the reference of the same position.
@@ -166,8 +177,9 @@ class Metric(ABC):
         return f"{self.name}|{settings}" if settings else self.name
 
     def settings(self) -> dict[str, Any]:
-        """The settings in force; a subclass with settings returns them."""
-        return {}
+        """The settings in force that decide scores."""
+        given = (one.name for one in fields(self) if one.name not in ("device", "cache"))  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in given}
 
     def models(self) -> dict[str, str]:
         """Folder or name of every model that the scores depend on, by setting."""
@@ -209,10 +221,6 @@ M = TypeVar("M", bound=Metric)
 
 def register(metric: type[M]) -> type[M]:
     """Class decorator: make a metric known by its ``name``."""
-    if (other := _REGISTRY.get(metric.name)) is not None and other.__qualname__ != metric.__qualname__:
-        raise MetricError(
-            f"two metrics are called {metric.name!r}", f"{metric.__module__}.{metric.__qualname__}"
-        )
     _REGISTRY[metric.name] = metric
     return metric
 
@@ -275,40 +283,31 @@ def create(name: str, /, **settings: Any) -> Metric:
         raise MetricError(f"unknown setting {unknown[0]!r}", name, listed)
     hints = typing.get_type_hints(metric.__init__)
     values = {key: _coerced(value, hints.get(key), f"{name}.{key}") for key, value in settings.items()}
-    missing = [
-        key for key, default in known.items() if default is inspect.Parameter.empty and key not in values
-    ]
-    if missing:
-        raise MetricError(
-            f"setting {missing[0]!r} must be given", name, f"For example {name}.{missing[0]}=VALUE."
-        )
     return metric(**values)
+
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READERS: dict[type, Callable[[str], Any]] = {
+    bool: lambda text: _TRUTHS[text.lower()],
+    int: int,
+    float: float,
+}
 
 
 def _coerced(value: Any, hint: Any, where: str) -> Any:
     """``value`` as the annotated type where it is a text and the type is a plain one; otherwise as it is."""
-    options = typing.get_args(hint) if isinstance(hint, types.UnionType) or _is_union(hint) else (hint,)
+    options = typing.get_args(hint) or (hint,)
     if not isinstance(value, str) or str in options:
         return value
     if type(None) in options and value.lower() in ("", "none"):
         return None
-    try:
-        if bool in options:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                value.lower()
-            ]
-        if int in options:
-            return int(value)
-        if float in options:
-            return float(value)
-    except (KeyError, ValueError):
-        wanted = next(option.__name__ for option in (bool, int, float) if option in options)
-        raise MetricError(f"{value!r} is not of type {wanted}", where) from None
+    for kind, read in _READERS.items():
+        if kind in options:
+            try:
+                return read(value)
+            except (KeyError, ValueError):
+                raise MetricError(f"{value!r} is not of type {kind.__name__}", where) from None
     return value
-
-
-def _is_union(hint: Any) -> bool:
-    return typing.get_origin(hint) is typing.Union
 
 
 def typed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:

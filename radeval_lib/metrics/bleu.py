@@ -86,13 +86,11 @@ class Bleu(Metric):
     title = "BLEU"
     citation = "papineni2002bleu"
 
-    def __init__(self, *, order: int = 4) -> None:
-        if order < 1:
-            raise MetricError(f"order must be 1 or more, not {order}", "bleu")
-        self.order = order
+    order: int = 4
 
-    def settings(self) -> dict[str, Any]:
-        return {"order": self.order}
+    def __post_init__(self) -> None:
+        if self.order < 1:
+            raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

@@ -136,14 +136,12 @@ class ObservationF1(Metric):
     citation = "smit2020chexbert"
     reads_lines = True
 
-    def __init__(self, *, labels: int = 14) -> None:
-        if labels not in (5, 14):
-            raise MetricError(f"labels must be 14 or 5, not {labels}", "observations")
-        self.labels = labels
-        self._kept = frozenset(observations() if labels == 14 else FIVE)
+    labels: int = 14
 
-    def settings(self) -> dict[str, Any]:
-        return {"labels": self.labels}
+    def __post_init__(self) -> None:
+        if self.labels not in (5, 14):
+            raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
+        self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
     def remark(self, detail: Any) -> str:
         texts = (detail["reference"], detail["candidate"])

@@ -138,7 +138,8 @@ class _Encoder:
 
 
 def test_entities_of_ratescore_keep_a_share_of_their_weight() -> None:
-    metric = RaTEScore.with_models(_Tagger(), _Encoder())
+    metric = RaTEScore()
+    metric.tagger, metric.encoder = _Tagger(), _Encoder()
     reference, candidate = "Large\neffusion of the heart.", "Effusion. There is no\nedema."
     found = _explained(metric, reference, candidate)
     assert [

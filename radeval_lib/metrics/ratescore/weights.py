@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -54,19 +53,6 @@ class Weights:
         """W[query type, match type]."""
         row, column = type_indices([query, match])
         return float(self.matrix[row, column])
-
-    def flat(self) -> dict[str, float]:
-        """The package's own form: 25 keys ``query_match`` in lower case, and ``neg_weight``."""
-        pairs = {
-            f"{a}_{b}".lower(): float(self.matrix[row, column])
-            for row, a in enumerate(TYPES)
-            for column, b in enumerate(TYPES)
-        }
-        return {**pairs, "neg_weight": self.penalty}
-
-    def save(self, path: str | Path) -> None:
-        """Write the package's JSON form, which both this library and the package read back."""
-        Path(path).write_text(json.dumps(self.flat(), indent=1) + "\n", encoding="utf-8")
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
