@@ -30,7 +30,7 @@ from radeval_lib.metrics.radgraph import (
 )
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.training import PARTS
-from radeval_lib.stats.resampling import intervals, micro
+from radeval_lib.stats.resampling import MICRO, intervals
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
 from radeval_lib.wording import with_interval
@@ -68,7 +68,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
         for label in ("all", *sorted(own["label"].unique())):
             chosen = own if label == "all" else own[own["label"] == label]
             sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
-            found = intervals(sums, micro(), resamples=resamples, rng=rng).reset_index()
+            found = intervals(sums, MICRO, resamples=resamples, rng=rng).reset_index()
             gold = int(sums["gold"].sum() / sums["seed"].nunique())
             rows.append(found.assign(part=part, label=label, gold=gold))
     columns = ["part", "label", "measure", "value", "low", "high", "gold"]
