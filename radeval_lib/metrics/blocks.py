@@ -51,8 +51,7 @@ class ScoredBlock:
     scores, remarks : by metric, one a pair.
     failed : metrics that could not score, and why.
     explained : of explained pairs, a line of JSON each, and the share of sentences that the rules could read.
-    kept : metrics whose scores were there from an interrupted run.
-    damaged : whether others were to be, but were damaged.
+    kept, damaged : metrics whose scores were there from an interrupted run; whether others were damaged.
     """
 
     scores: dict[str, list[float]] = field(default_factory=dict)
@@ -142,13 +141,7 @@ def in_order(
     blocks: Iterable[tuple[T, Block]], scorer: BlockScorer, workers: int
 ) -> Generator[tuple[T, Block, ScoredBlock], None, None]:
     """Each block, with what comes with it and what was found of it, in their order; at most two a worker are
-    under way.
-
-    Raises
-    ------
-    MetricError
-        If a worker is ended from outside.
-    """
+    under way."""
     if workers == 1:
         for beside, block in blocks:
             yield beside, block, scorer(block)

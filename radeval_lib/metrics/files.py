@@ -24,9 +24,8 @@ from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, checksum
 
 @contextmanager
 def kept_beside(target: Path) -> Iterator[Path]:
-    """A folder for what is scored, for this run alone, which goes when the output is complete.
-
-    If that fails, the folder stays where it lets the next run go on, and the error says so."""
+    """A folder for what is scored, for this run alone. It goes when the output is complete, or where it would
+    not let the next run go on; else the error says so."""
     folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
     with ExitStack() as lock:
         try:
@@ -84,11 +83,8 @@ digits of what networks score, which depend on what is computed together."""
 
 def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], rows: int) -> int:
     """How many processes score: as many as there are cores, each with ten blocks at least, because one takes
-    seconds to begin, or with two where models make them long.
-
-    One where a model is on an accelerator, behind an address or a judge of its own size: more would be in
-    each other's way.
-    """
+    seconds to begin, or with two where models make them long; one where a model is on an accelerator, behind
+    an address or a judge of its own size."""
     names = {name for metric in metrics.values() for name in metric.models().values()}
     judges = {metric.models()["judge"] for metric in metrics.values() if "judge" in metric.needs} - {RULES}
     if judges or set(devices.values()) != {"cpu"} or any(name.startswith(ADDRESSES) for name in names):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Literal
 
 Kind = Literal["error", "matched", "unmatched"]
@@ -54,10 +55,6 @@ class Reason:
         """From its fields as JSON has them."""
         return cls(*fields[:-2], *(None if span is None else tuple(span) for span in fields[-2:]))
 
-    def moved(self, reference: _Moved, candidate: _Moved) -> Reason:
-        """The same reason with its places in other layouts of the two texts."""
-        return replace(self, reference=reference(self.reference), candidate=candidate(self.candidate))
-
 
 class _Moved:
     """From characters of a text to those of the same text whose white space differs."""
@@ -65,7 +62,8 @@ class _Moved:
     def __init__(self, seen: str, given: str) -> None:
         self._same = seen == given
         if not self._same:
-            self._before = signs_before(seen)
+            # of each character, and of the end, how many that are not white space stand before
+            self._before = [0, *accumulate(not sign.isspace() for sign in seen)]
             self._places = places(given)
 
     def __call__(self, span: Span | None) -> Span | None:
@@ -78,21 +76,13 @@ class _Moved:
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
     """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
     from those in white space alone."""
-    sides = [_Moved(one, other) for one, other in zip(seen, given, strict=True)]
-    return [reason.moved(*sides) for reason in reasons]
+    ours, theirs = (_Moved(one, other) for one, other in zip(seen, given, strict=True))
+    return [replace(one, reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
 
 
 def places(text: str) -> list[int]:
     """Where the characters of a text are that are not white space."""
     return [place for place, sign in enumerate(text) if not sign.isspace()]
-
-
-def signs_before(text: str) -> list[int]:
-    """How many characters that are not white space stand before each character, and before the end."""
-    counts = [0]
-    for sign in text:
-        counts.append(counts[-1] + (not sign.isspace()))
-    return counts
 
 
 class Finder:
