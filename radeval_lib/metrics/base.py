@@ -44,13 +44,8 @@ class MetricError(RadevalError):
 
 @dataclass(frozen=True)
 class Scores:
-    """One value and one explanation per pair, in the input's order.
-
-    Attributes
-    ----------
-    values : float64, shape (n,); every one finite.
-    details : length n; what explains each value (its type is the metric's own).
-    """
+    """One value a pair, float64 of shape (n,), every one finite, and what explains it (its type is the
+    metric's own), in the input's order."""
 
     values: NDArray[np.float64]
     details: list[Any] = field(default_factory=list)
@@ -133,24 +128,16 @@ class Metric(ABC):
         none."""
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
-        """What the value of a corpus follows from: here the mean over its pairs.
-
-        Returns
-        -------
-        table : statistics of each pair that was scored, float64 of shape (n, statistics).
-        values : the value of any set of pairs from their sums, shape (..., statistics) to (..., 1).
-        """
+        """What the value of a corpus follows from, here the mean over its pairs: statistics of each pair that
+        was scored, shape (n, statistics), and the value of any set of pairs from their sums, shape
+        (..., statistics) to (..., 1)."""
         from radeval_lib.stats.resampling import mean_of_sums
 
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell.
-
-        Parameters
-        ----------
-        reference, candidate : the texts as they were given to :meth:`score`; places of reasons are in these.
-        """
+        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell. Places
+        are in the texts as they were given to :meth:`score`."""
         given = reference, candidate
         seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
         return moved(self._reasons(*seen, detail), seen, given)
@@ -165,10 +152,8 @@ class Metric(ABC):
         return cls._reasons is not Metric._reasons
 
     def remark(self, detail: Any) -> str:
-        """What a reader of a pair's score should know of it, given its detail; empty if nothing.
-
-        The same words for every pair that it holds for, because pairs are counted by them.
-        """
+        """What a reader of a pair's score should know of it, in the same words for every pair that it holds
+        for, because pairs are counted by them; empty if nothing."""
         return ""
 
     def signature(self) -> str:
@@ -188,13 +173,8 @@ class Metric(ABC):
 
 
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
-    """The (reference, candidate) pairs, after checking them.
-
-    Raises
-    ------
-    MetricError
-        As :meth:`Metric.score` says, naming the argument and the position.
-    """
+    """The (reference, candidate) pairs; an error names the argument and the position, as of
+    :meth:`Metric.score`."""
     for label, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str | bytes):
             raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one a pair.")
@@ -238,13 +218,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> type[Metric]:
-    """The metric class of that name.
-
-    Raises
-    ------
-    MetricError
-        If there is none, naming those that there are.
-    """
+    """The metric class of that name; an error names those that there are."""
     if name not in _REGISTRY:
         _import_all()
     if name not in _REGISTRY:

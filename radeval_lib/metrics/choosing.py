@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
@@ -20,16 +19,9 @@ ALL = "all"
 Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Metrics that are ready to score.
-
-    Attributes
-    ----------
-    metrics : by name, in the order in which they were asked for.
-    stand_ins : of metrics that have not their own models, what they have instead.
-    left_out : of metrics that were asked for and cannot score, why.
-    """
+class Chosen(NamedTuple):
+    """Metrics that are ready to score, by name, in the order in which they were asked for; what those have
+    that have not their own models; and why others cannot score."""
 
     metrics: dict[str, Metric]
     stand_ins: dict[str, str]
