@@ -237,19 +237,8 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """A metric ready to score.
-
-    Parameters
-    ----------
-    name : see :func:`names`.
-    settings : its constructor's parameters; texts, as a command line gives them, are turned into the
-        annotated type.
-
-    Raises
-    ------
-    MetricError
-        If there is no such metric or setting, or the value is not of the setting's type.
-    """
+    """A metric ready to score, by its name and its settings; texts, as a command line gives them, are
+    turned into the annotated type."""
     metric = get(name)
     known = settings_of(name)
     if unknown := sorted(set(settings) - set(known)):

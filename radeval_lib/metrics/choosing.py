@@ -29,20 +29,11 @@ class Chosen(NamedTuple):
 
 
 def choose(wanted: Wanted) -> Chosen:
-    """Metrics by name.
+    """Metrics by a name, names, or settings by name; the name ``all`` stands for all that are not named.
 
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise something stands in for it: the encoder that the installation
     brings, or a model that a build on this machine has trained.
-
-    Parameters
-    ----------
-    wanted : a name, names, or settings by name; the name ``all`` stands for all that are not named.
-
-    Raises
-    ------
-    MetricError
-        If a metric or a setting is unknown, a setting's value is wrong, or no metric can score.
     """
     settings = settings_by_name(wanted)
     everything = [name for name in names() if name not in settings] if ALL in settings else []

@@ -370,23 +370,17 @@ def compare_files(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
-    """Compare systems whose candidates stand in a file, or in one for each system.
+    """Compare systems whose candidates stand in a file, CSV, TSV, JSON lines or Parquet, or in one for each
+    system.
 
     Parameters
     ----------
-    path : CSV, TSV, JSON lines or Parquet, with a column ``reference``.
     systems : by the name of each system, its column of candidates or, where candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
     candidates : by the name of a system, a file with as many rows in the same order and a column
         ``candidate``, or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a
         column ``id`` or ``reference``, it must be the same.
     metrics, resamples, seed : as for :func:`compare`.
-
-    Raises
-    ------
-    MetricError
-        As :func:`compare`, and where a file is missing or not of its format, or its rows are not those of
-        ``path``.
     """
     import pandas as pd
 

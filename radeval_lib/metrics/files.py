@@ -94,18 +94,10 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 @dataclass
 class Scored:
-    """What was scored.
-
-    Attributes
-    ----------
-    chosen : the metrics, what stands in for the models of some, and why others were left out.
-    rows : in the file.
-    kept : how many of them were there from an interrupted run.
-    damaged : whether others were to be, but were damaged.
-    remarks : what a reader of the scores should know, with where.
-    means : mean of each column of scores, of all rows and of each group.
-    coverage : of explained pairs, the mean share of sentences that the rules could read, if there are any.
-    """
+    """What was scored: the rows of the file, and how many of them were there from an interrupted run, or
+    were to be, but were damaged; what a reader should know, with where; the mean of each column of scores,
+    of all rows and of each group; and, of explained pairs, the mean share of sentences that the rules
+    could read."""
 
     chosen: Chosen
     rows: int = 0

@@ -47,15 +47,9 @@ class Notice:
 
 @dataclass
 class FileContent:
-    """What a file holds.
-
-    Attributes
-    ----------
-    columns : in order of first appearance, each with the types of its values.
-    candidates : those of them that hold texts to score: ``candidate``, and any ``candidate:<system>``.
-    rows : how many.
-    empty : the rows with an empty text.
-    """
+    """What a file holds: columns in order of first appearance, with the types of their values; those of
+    them that hold texts to score, ``candidate`` and any ``candidate:<system>``; how many rows, and those
+    with an empty text."""
 
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()

@@ -142,7 +142,7 @@ def explanation_record(
     sides = {"reference": reference, "candidate": candidate}
     listed = []
     for metric, reason in reasons:
-        row: dict[str, Any] = {"metric": metric, **reason.fields()}
+        row: dict[str, Any] = {"metric": metric, **reason._asdict()}
         for side, text in sides.items():
             if (span := getattr(reason, side)) is not None:
                 row[side] = _place(span, text if texts else None, reason.kind == "error")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["error", "matched", "unmatched"]
 Span = tuple[int, int]
@@ -14,8 +13,7 @@ HALF = 0.5
 """An entity that keeps at least this share of its weight is told as matched by a metric of degrees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One thing that moves a score.
 
     Attributes
@@ -46,10 +44,6 @@ class Reason:
     reference: Span | None = None
     candidate: Span | None = None
 
-    def fields(self) -> dict[str, Any]:
-        """Its fields by name; ``dataclasses.asdict`` copies what they hold, and takes seconds for a file."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
     @classmethod
     def of(cls, fields: list[Any]) -> Reason:
         """From its fields as JSON has them."""
@@ -77,7 +71,7 @@ def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, st
     """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
     from those in white space alone."""
     ours, theirs = (_Moved(one, other) for one, other in zip(seen, given, strict=True))
-    return [replace(one, reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
+    return [one._replace(reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
 
 
 def places(text: str) -> list[int]:

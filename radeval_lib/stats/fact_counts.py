@@ -12,15 +12,8 @@ COHERENCE = {"Coherent": 1.0, "Minor Errors": 0.5, "Major Errors": 0.0}
 
 
 class FactCounts(NamedTuple):
-    """One rater's counts for one generated description.
-
-    Attributes
-    ----------
-    reference : R, facts in the reference description.
-    generated : G, facts in the generated description.
-    common : R&G, facts of the generated description that are also in the reference.
-    correct : C, facts of the generated description that are correct.
-    """
+    """One rater's counts for one generated description: facts of the reference (R) and of the description
+    (G), and how many of the latter are also in the reference (R&G) and correct (C)."""
 
     reference: int
     generated: int

@@ -79,11 +79,6 @@ def permutation_p(
 
     Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
     Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0.
-
-    Parameters
-    ----------
-    first, second, ratings : finite, shape (items,).
-    cases : of each item; items of one case change places together.
     """
     mine, theirs, rated = rankdata(first), rankdata(second), np.asarray(ratings, dtype=np.float64)
     place = np.unique(np.asarray(cases), return_inverse=True)[1]

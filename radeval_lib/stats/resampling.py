@@ -260,17 +260,11 @@ def randomization_p(
     first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Two-sided p, shape (measures,), of the hypothesis that each case of two systems could as well be the
-    other's.
+    other's, by their statistics on the same cases, shape (cases, statistics).
 
-    Parameters
-    ----------
-    first, second : statistics of the two systems on the same cases, shape (cases, statistics).
-    values : the measures from their sums.
-    resamples : random exchanges of cases between the two. With b differences at least as large as the
-        observed one, p is (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it
-        is exact, the share of these.
-
-    Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
+    With b random exchanges of cases whose difference is at least as large as the observed one, p is
+    (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it is exact, the share of
+    these. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
     """
     ours, theirs = first.sum(axis=0), second.sum(axis=0)
     mine, other = values(ours), values(theirs)

@@ -54,17 +54,12 @@ _REPEATABLE = frozenset("sndCcpauw")
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A place in the trie.
+    """A place in the trie, and where one gets from it: by class letter and test (``wildcards``), by the mark
+    of the text's begin (``start``), by a character (``literals``; a plus or a backslash of the text may stand
+    for the rule's own), by the brackets of the marked stretch, and by repetition of the character before
+    (``plus``).
 
-    Attributes
-    ----------
-    wildcards : (class letter, its test, where it leads).
-    start : where the mark of the text's begin leads.
-    literals : character -> where it leads; a plus or a backslash of the text may stand for the rule's own.
-    opening, closing : where the bracket that begins or ends the marked stretch leads.
-    plus : where a repetition of the character before leads.
-    rules : kind -> whether the last rule that ends here is a true clue; None where no rule ends.
-    at_end : the rules that end here if the text does; None if none.
+    ``rules`` and, if the text ends here, ``at_end`` say by kind whether the last rule is a true clue.
     """
 
     wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)

@@ -83,11 +83,6 @@ def options(preset: str = "released", **changes: Any) -> Options:
     ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
     card uses it).
-
-    Raises
-    ------
-    MetricError
-        If there is no such preset, option or choice.
     """
     if preset not in PRESETS:
         raise MetricError(f"unknown preset {preset!r}", "ratescore", f"Presets: {', '.join(PRESETS)}.")
@@ -233,16 +228,10 @@ class Direction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything from which a pair's score can be redone by hand.
-
-    Attributes
-    ----------
-    reference, candidate : the entities found.
-    precision : the candidate's entities looked up among the reference's; None where a side has no entity.
-    recall : the reference's entities looked up among the candidate's; None likewise.
-    score : their harmonic mean, or the value for a side without entities.
-    notes : what a reader should know: no sentence, no entity, a sentence cut, characters replaced.
-    """
+    """Everything from which a pair's score can be redone by hand: the entities found; the candidate's
+    looked up among the reference's (precision) and the other way round (recall), None where a side has no
+    entity; their harmonic mean, or the value for a side without entities; and what a reader should
+    know."""
 
     reference: tuple[NamedEntity, ...]
     candidate: tuple[NamedEntity, ...]
@@ -297,13 +286,7 @@ def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
 
 
 class Scorer:
-    """Scores pairs of entity lists with one set of weights and options.
-
-    Parameters
-    ----------
-    weights : ``long``, ``short``, a file, or :class:`Weights`.
-    options : see :class:`Options`.
-    """
+    """Scores pairs of entity lists with one set of weights (``long``, ``short``, a file) and options."""
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
         self.weights = load(weights)
@@ -353,11 +336,6 @@ class Scorer:
         similarity : cosines, shape (len(reference), len(candidate)); or
         embeddings : vectors of the reference's and of the candidate's entities, one row each.
         notes : carried into the explanation.
-
-        Raises
-        ------
-        MetricError
-            If a type is none of the five, a shape does not fit the lists, or a cosine is not finite.
         """
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:

@@ -27,14 +27,11 @@ _RELEASED = Path(__file__).with_name("weights.yml")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4.
+    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called and its
+    SHA-256.
 
-    Attributes
-    ----------
-    name : ``long``, ``short``, or what the reader's file is called and its SHA-256.
-    matrix : float64, shape (5, 5); rows and columns in the order of ``TYPES``. Row: type of the query entity;
-        column: type of the entity matched to it.
-    penalty : the factor p that a mismatch of types puts on the cosine.
+    ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
+    column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
     """
 
     name: str
@@ -92,13 +89,7 @@ def _released() -> dict[str, Weights]:
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
-
-    Raises
-    ------
-    MetricError
-        If it is none of these, or the file is not of the format.
-    """
+    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file."""
     if isinstance(name_or_path, Weights):
         return name_or_path
     if str(name_or_path).lower() in _released():
