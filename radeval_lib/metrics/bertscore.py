@@ -105,11 +105,8 @@ def greedy(
 ) -> tuple[float, float]:
     """Precision and recall: mean over one side's tokens of the highest cosine with the other's (equation 1).
 
-    Parameters
-    ----------
-    candidate, reference : unit vectors, one row a token, shape (tokens, dimension).
-    in_candidate, in_reference : which tokens the means are over, shape (tokens,); any may be matched. A side
-        without a token to count gives (0, 0).
+    Of each side the unit vectors, one row a token, and which of them the means are over; any may be matched.
+    A side without a token to count gives (0, 0).
     """
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0

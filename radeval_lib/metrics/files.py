@@ -168,10 +168,7 @@ def score_file(
     Raises
     ------
     MetricError
-        If the file is missing, not of its format, lacks a column, or already has one of a metric's name; if
-        a metric or a setting is unknown; if no metric can score; if the output cannot be written there, or
-        another run is writing it; if a process that scores is ended from outside. The message names the file
-        and the row.
+        If files, metrics, settings or workers are not as said, or no metric can score; it names file and row.
     FileError
         If the disk is full, or the system refuses otherwise.
     """

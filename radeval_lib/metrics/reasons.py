@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
@@ -50,27 +50,24 @@ class Reason(NamedTuple):
         return cls(*fields[:-2], *(None if span is None else tuple(span) for span in fields[-2:]))
 
 
-class _Moved:
+def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
     """From characters of a text to those of the same text whose white space differs."""
+    if seen == given:
+        return lambda span: span
+    # of each character, and of the end, how many that are not white space stand before
+    before, at = [0, *accumulate(not sign.isspace() for sign in seen)], places(given)
 
-    def __init__(self, seen: str, given: str) -> None:
-        self._same = seen == given
-        if not self._same:
-            # of each character, and of the end, how many that are not white space stand before
-            self._before = [0, *accumulate(not sign.isspace() for sign in seen)]
-            self._places = places(given)
+    def move(span: Span | None) -> Span | None:
+        first, end = (0, 0) if span is None else (before[border] for border in span)
+        return (at[first], at[end - 1] + 1) if first < end else None
 
-    def __call__(self, span: Span | None) -> Span | None:
-        if span is None or self._same:
-            return span
-        first, end = (self._before[border] for border in span)
-        return (self._places[first], self._places[end - 1] + 1) if first < end else None
+    return move
 
 
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
     """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
     from those in white space alone."""
-    ours, theirs = (_Moved(one, other) for one, other in zip(seen, given, strict=True))
+    ours, theirs = (_mover(one, other) for one, other in zip(seen, given, strict=True))
     return [one._replace(reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
 
 

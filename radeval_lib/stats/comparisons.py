@@ -60,17 +60,8 @@ def pairwise_mann_whitney(frame: pd.DataFrame, *, value: str, group: str) -> pd.
         divisions = comb(len(x) + len(y), len(x))
         every = stats.PermutationMethod(n_resamples=divisions)
         test = stats.mannwhitneyu(x, y, alternative="two-sided", method=every)
-        rows.append(
-            {
-                "first": first,
-                "second": second,
-                "n_first": len(x),
-                "n_second": len(y),
-                "difference": x.mean() - y.mean(),
-                "u": float(test.statistic),
-                "p": float(test.pvalue),
-                "p_bonferroni": min(1.0, float(test.pvalue) * len(pairs)),
-                "least_p": min(1.0, 2 / divisions * len(pairs)),
-            }
-        )
-    return pd.DataFrame(rows)
+        p, gap = float(test.pvalue), x.mean() - y.mean()
+        corrected = min(1.0, p * len(pairs)), min(1.0, 2 / divisions * len(pairs))
+        rows.append((first, second, len(x), len(y), gap, float(test.statistic), p, *corrected))
+    names = ["first", "second", "n_first", "n_second", "difference", "u", "p", "p_bonferroni", "least_p"]
+    return pd.DataFrame(rows, columns=names)
