@@ -6,7 +6,7 @@ Every function takes ``counts`` of shape (items, raters), float, without missing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import islice, permutations
 
 import numpy as np
 import pandas as pd
@@ -100,14 +100,11 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
-    found = []
-    for order, _ in zip(permutations(range(raters)), range(orders), strict=False):
-        mean = np.zeros(len(counts))
-        for array in arrays:
-            inner = np.zeros(len(counts))
-            for rater in order:
-                inner = inner + array[:, rater] / raters
-            mean = mean + inner
+    found, none = [], np.zeros(len(counts))
+    for order in islice(permutations(range(raters)), orders):
+        # added up one by one, in this order
+        means = (sum((array[:, rater] / raters for rater in order), none) for array in arrays)
+        mean = sum(means, none)
         found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
     return np.array(found)
 
