@@ -30,7 +30,7 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
     gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
     right = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
     value, n = right.mean(axis=0), len(right)
-    low, high = proportion_confint(value * n, n, method="wilson")
+    low, high = proportion_confint(value * n, n, alpha=1 - 0.95, method="wilson")
     columns = {"value": value, "low": low, "high": high, "tied": (right == 0.5).mean(axis=0), "n": n}
     return pd.DataFrame(columns, index=better.columns)
 
