@@ -5,7 +5,7 @@
 [('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
 """
 
-from radeval_lib.findings.reader import coverage, read
+from radeval_lib.findings.reader import read
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Presence, Reading
 
-__all__ = ["Finding", "Location", "NormalStatement", "Presence", "Reading", "coverage", "read"]
+__all__ = ["Finding", "Location", "NormalStatement", "Presence", "Reading", "read"]

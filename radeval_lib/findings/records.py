@@ -53,8 +53,7 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a report says, in its order; ``recommends`` is whether it asks for another examination."""
+    """What a report says, in its order."""
 
     findings: tuple[Finding, ...]
     normals: tuple[NormalStatement, ...]
-    recommends: bool

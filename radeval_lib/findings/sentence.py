@@ -5,7 +5,6 @@ Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -26,19 +25,9 @@ _SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without"
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 _ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 _EITHER = frozenset(["or", "versus", "vs"])
-_CHOICE = _EITHER | {
-    "and",
-    "/",
-    "possibly",
-    "possible",
-    "less",
-    "likely",
-    "focal",
-    "early",
-    "superimposed",
-    "a",
-    MASK,
-}
+_CHOICE = _EITHER | frozenset(
+    ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
+)
 _FAR = 40
 
 
@@ -77,12 +66,6 @@ class Parsed(NamedTuple):
     mentions: tuple[Mention, ...]
     normals: tuple[NormalMention, ...]
     spots: tuple[list[Spot], ...]
-    recommends: bool
-
-
-_RECOMMENDS = re.compile(
-    r"\b(?:recommend|follow.?up|advis|suggest(?:ed)?\b.*\bct|correlat|further (?:eval|assess))"
-)
 
 
 @lru_cache(maxsize=65536)
@@ -111,9 +94,7 @@ class _Sentence:
         self.degrees = known.degrees.find(self.words, named)
         self.changes = known.changes.find(self.words, named)
         # "Lower" calls nothing low in "the right lower lung".
-        zones = [
-            spot for spot in self.spots if any(at.word in ZONES for at in self.words[spot.first : spot.end])
-        ]
+        zones = [spot for spot in self.spots if ZONES & self._between(spot.first, spot.end)]
         self.states = known.states.find(self.words, _marks(size, self.named, zones))
         self.subjects = known.subjects.find(self.words, named)
         self.sides = known.sides.find(self.words, _marks(size, self.spots))
@@ -135,12 +116,10 @@ class _Sentence:
         mentions = self._alternatives(self._whole_names(mentions))
         self._link(mentions)
         self._attach(mentions)
-        return Parsed(
-            tuple(mentions),
-            tuple(normals),
-            tuple(spot.value for spot in self.spots),
-            _RECOMMENDS.search(" ".join(word.word for word in self.words)) is not None,
-        )
+        return Parsed(tuple(mentions), tuple(normals), tuple(spot.value for spot in self.spots))
+
+    def _between(self, first: int, end: int) -> set[str]:
+        return {word.word for word in self.words[first:end]}
 
     def _about(self, found: PhraseMatch[list[Sense]]) -> list[Sense]:
         """ "The bones show no acute abnormality" is about the bones."""
@@ -212,21 +191,15 @@ class _Sentence:
         first, end = state.first, max(state.end, subjects[-1].end)
         words = plain(" ".join(word.word for word in self.words[state.first : state.end]))
         if state.value == "normal":
-            behind = self.words[state.end].word if state.end < len(self.words) else ""
-            if self.scope.denied[state.first] or behind in (
-                "of",
-                "from",
-            ):  # "clear of effusion" denies that alone
+            # "clear of effusion" denies that alone
+            if self.scope.denied[state.first] or self._between(state.end, state.end + 1) & {"of", "from"}:
                 return False
             subjects = [one for one in subjects if self._fits(one, words)]
             for subject in subjects:
                 change = self._change_near(subject.first, end)
-                span = sorted([subject.first, subject.end, state.first, state.end])
-                normals.append(
-                    NormalMention(
-                        subject.value, words, self.words[span[0]].start, self.words[span[-1] - 1].end, change
-                    )
-                )
+                start, *_, last = sorted([subject.first, subject.end, state.first, state.end])
+                span = self.words[start].start, self.words[last - 1].end
+                normals.append(NormalMention(subject.value, words, *span, change))
             return bool(subjects)
         said = False
         for subject in subjects:
@@ -247,7 +220,7 @@ class _Sentence:
 
     def _adjoins(self, end: int, at: int) -> bool:
         """Whether a state stands right before its structure: "normal size and contour of the heart"."""
-        return at - end <= 3 or {word.word for word in self.words[end:at]} <= _ASPECTS
+        return at - end <= 3 or self._between(end, at) <= _ASPECTS
 
     def _fits(self, subject: PhraseMatch[list[Subject]], words: str) -> bool:
         """Whether the words call this structure normal: "anterior" is normal of a placenta alone."""
@@ -285,14 +258,14 @@ class _Sentence:
                 and self.words[one.first].word in _ADJECTIVES
                 and one.end == one.first + 1
                 and after.first - one.end <= 5
-                and not any(word.word in _SEPARATORS for word in self.words[one.end : after.first])
+                and not _SEPARATORS.keys() & self._between(one.end, after.first)
             )
         ]
 
     def _alternatives(self, mentions: list[Mention]) -> list[Mention]:
         """ "Atelectasis or scarring" doubts both, and so does "versus"."""
         for one, after in pairwise(mentions):
-            between = {word.word for word in self.words[one.end : after.first]}
+            between = self._between(one.end, after.first)
             near = after.first - one.end <= 5 and "," not in between
             if near and between & _EITHER and one.presence != "absent" and after.presence != "absent":
                 one.presence = after.presence = "uncertain"
@@ -318,7 +291,7 @@ class _Sentence:
         """The first diagnosis, and those that "or" adds to it without a place between."""
         last = 0
         for one, after in pairwise(behind):
-            between = {word.word for word in self.words[mentions[one].end : mentions[after].first]}
+            between = self._between(mentions[one].end, mentions[after].first)
             if not between <= _CHOICE or not between & (_EITHER | {"/"}):
                 break
             last += 1
@@ -373,7 +346,7 @@ class _Sentence:
     def _share_places(self, mentions: list[Mention]) -> None:
         """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
         for one, after in pairwise(mentions):
-            between = {word.word for word in self.words[one.end : after.first]}
+            between = self._between(one.end, after.first)
             if one.spots or one.sides or not between & JOINTS or "," in between:
                 continue
             usual = set().union(*(self.known.places.get(sense.key, ()) for sense in one.senses))
@@ -417,7 +390,7 @@ class _Sentence:
             and self.words[there].word == "there"
             and self.scope.clause[there - 1] == here
             and not any(here <= one.first < there for one in mentions)
-            and not any(word.word in BE for word in self.words[at:there])
+            and not BE & self._between(at, there)
         )
         return here != there and not leads
 

@@ -66,9 +66,8 @@ class Vocabulary:
     normal statement calls its structure normal with, ``normal`` those that fit every structure;
     ``no_abnormality`` what is denied of a structure by "no acute abnormality"; ``placeless`` are the
     observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
-    observations that have a side and no place; ``asides`` what marks a sentence that states no finding;
-    ``places`` is where an observation may be; ``kin`` are pairs of near relatives, ``kinds`` pairs of a
-    coarser and a finer name.
+    observations that have a side and no place; ``places`` is where an observation may be; ``kin`` are pairs
+    of near relatives, ``kinds`` pairs of a coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -87,7 +86,6 @@ class Vocabulary:
     after: Phrases[str]
     links: Phrases[bool]
     sides: Phrases[str]
-    asides: Phrases[bool]
     sided: frozenset[str]
     paired: frozenset[str]
     places: Mapping[str, frozenset[str]]
@@ -305,7 +303,6 @@ def vocabulary() -> Vocabulary:
         Phrases(after),
         Phrases((word, True) for word in raw["links"]),
         Phrases((word, side) for side, words in raw["sides"].items() for word in words),
-        Phrases((word, True) for word in raw["asides"]),
         frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
         frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
         {

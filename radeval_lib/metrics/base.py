@@ -2,11 +2,12 @@
 input's order.
 
 A metric subclasses :class:`Metric`, sets the class attributes, implements ``_score_pairs`` and registers
-itself::
+itself; what else its class annotates are its settings, as of a dataclass::
 
     @register
     class Rouge(Metric):
         name = "rouge_l"
+        stem: bool = True
         ...
 
 Modules of this package must be cheap to import (no torch, no transformers at the top), because looking a
@@ -18,11 +19,10 @@ from __future__ import annotations
 import difflib
 import inspect
 import math
-import types
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -44,13 +44,8 @@ class MetricError(RadevalError):
 
 @dataclass(frozen=True)
 class Scores:
-    """One value and one explanation per pair, in the input's order.
-
-    Attributes
-    ----------
-    values : float64, shape (n,); every one finite.
-    details : length n; what explains each value (its type is the metric's own).
-    """
+    """One value a pair, float64 of shape (n,), every one finite, and what explains it (its type is the
+    metric's own), in the input's order."""
 
     values: NDArray[np.float64]
     details: list[Any] = field(default_factory=list)
@@ -59,6 +54,7 @@ class Scores:
         return len(self.values)
 
 
+@typing.dataclass_transform(kw_only_default=True, eq_default=False)
 class Metric(ABC):
     """A metric of a candidate text against a reference text.
 
@@ -83,6 +79,16 @@ class Metric(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     reads_lines: ClassVar[bool] = False
     device: str = "auto"
+
+    def __init_subclass__(cls) -> None:
+        dataclass(kw_only=True, eq=False, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        for key, hint in typing.get_type_hints(type(self)).items():
+            choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
+            if choices and (value := getattr(self, key)) not in choices:
+                remedy = f"Choices: {', '.join(choices)}."
+                raise MetricError(f"unknown value {value!r}", f"{self.name}.{key}", remedy)
 
     def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
         """Score each candidate against the reference of the same position.
@@ -122,24 +128,16 @@ class Metric(ABC):
         none."""
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
-        """What the value of a corpus follows from: here the mean over its pairs.
-
-        Returns
-        -------
-        table : statistics of each pair that was scored, float64 of shape (n, statistics).
-        values : the value of any set of pairs from their sums, shape (..., statistics) to (..., 1).
-        """
+        """What the value of a corpus follows from, here the mean over its pairs: statistics of each pair that
+        was scored, shape (n, statistics), and the value of any set of pairs from their sums, shape
+        (..., statistics) to (..., 1)."""
         from radeval_lib.stats.resampling import mean_of_sums
 
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell.
-
-        Parameters
-        ----------
-        reference, candidate : the texts as they were given to :meth:`score`; places of reasons are in these.
-        """
+        """What the score of a pair rests on, given its detail; empty for a metric that cannot tell. Places
+        are in the texts as they were given to :meth:`score`."""
         given = reference, candidate
         seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
         return moved(self._reasons(*seen, detail), seen, given)
@@ -154,10 +152,8 @@ class Metric(ABC):
         return cls._reasons is not Metric._reasons
 
     def remark(self, detail: Any) -> str:
-        """What a reader of a pair's score should know of it, given its detail; empty if nothing.
-
-        The same words for every pair that it holds for, because pairs are counted by them.
-        """
+        """What a reader of a pair's score should know of it, in the same words for every pair that it holds
+        for, because pairs are counted by them; empty if nothing."""
         return ""
 
     def signature(self) -> str:
@@ -166,8 +162,9 @@ class Metric(ABC):
         return f"{self.name}|{settings}" if settings else self.name
 
     def settings(self) -> dict[str, Any]:
-        """The settings in force; a subclass with settings returns them."""
-        return {}
+        """The settings in force that decide scores."""
+        given = (one.name for one in fields(self) if one.name not in ("device", "cache"))  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in given}
 
     def models(self) -> dict[str, str]:
         """Folder or name of every model that the scores depend on, by setting."""
@@ -176,13 +173,8 @@ class Metric(ABC):
 
 
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[tuple[str, str]]:
-    """The (reference, candidate) pairs, after checking them.
-
-    Raises
-    ------
-    MetricError
-        As :meth:`Metric.score` says, naming the argument and the position.
-    """
+    """The (reference, candidate) pairs; an error names the argument and the position, as of
+    :meth:`Metric.score`."""
     for label, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str | bytes):
             raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one a pair.")
@@ -209,10 +201,6 @@ M = TypeVar("M", bound=Metric)
 
 def register(metric: type[M]) -> type[M]:
     """Class decorator: make a metric known by its ``name``."""
-    if (other := _REGISTRY.get(metric.name)) is not None and other.__qualname__ != metric.__qualname__:
-        raise MetricError(
-            f"two metrics are called {metric.name!r}", f"{metric.__module__}.{metric.__qualname__}"
-        )
     _REGISTRY[metric.name] = metric
     return metric
 
@@ -230,13 +218,7 @@ def names() -> list[str]:
 
 
 def get(name: str) -> type[Metric]:
-    """The metric class of that name.
-
-    Raises
-    ------
-    MetricError
-        If there is none, naming those that there are.
-    """
+    """The metric class of that name; an error names those that there are."""
     if name not in _REGISTRY:
         _import_all()
     if name not in _REGISTRY:
@@ -255,19 +237,8 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """A metric ready to score.
-
-    Parameters
-    ----------
-    name : see :func:`names`.
-    settings : its constructor's parameters; texts, as a command line gives them, are turned into the
-        annotated type.
-
-    Raises
-    ------
-    MetricError
-        If there is no such metric or setting, or the value is not of the setting's type.
-    """
+    """A metric ready to score, by its name and its settings; texts, as a command line gives them, are
+    turned into the annotated type."""
     metric = get(name)
     known = settings_of(name)
     if unknown := sorted(set(settings) - set(known)):
@@ -275,40 +246,31 @@ def create(name: str, /, **settings: Any) -> Metric:
         raise MetricError(f"unknown setting {unknown[0]!r}", name, listed)
     hints = typing.get_type_hints(metric.__init__)
     values = {key: _coerced(value, hints.get(key), f"{name}.{key}") for key, value in settings.items()}
-    missing = [
-        key for key, default in known.items() if default is inspect.Parameter.empty and key not in values
-    ]
-    if missing:
-        raise MetricError(
-            f"setting {missing[0]!r} must be given", name, f"For example {name}.{missing[0]}=VALUE."
-        )
     return metric(**values)
+
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+_READERS: dict[type, Callable[[str], Any]] = {
+    bool: lambda text: _TRUTHS[text.lower()],
+    int: int,
+    float: float,
+}
 
 
 def _coerced(value: Any, hint: Any, where: str) -> Any:
     """``value`` as the annotated type where it is a text and the type is a plain one; otherwise as it is."""
-    options = typing.get_args(hint) if isinstance(hint, types.UnionType) or _is_union(hint) else (hint,)
+    options = typing.get_args(hint) or (hint,)
     if not isinstance(value, str) or str in options:
         return value
     if type(None) in options and value.lower() in ("", "none"):
         return None
-    try:
-        if bool in options:
-            return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-                value.lower()
-            ]
-        if int in options:
-            return int(value)
-        if float in options:
-            return float(value)
-    except (KeyError, ValueError):
-        wanted = next(option.__name__ for option in (bool, int, float) if option in options)
-        raise MetricError(f"{value!r} is not of type {wanted}", where) from None
+    for kind, read in _READERS.items():
+        if kind in options:
+            try:
+                return read(value)
+            except (KeyError, ValueError):
+                raise MetricError(f"{value!r} is not of type {kind.__name__}", where) from None
     return value
-
-
-def _is_union(hint: Any) -> bool:
-    return typing.get_origin(hint) is typing.Union
 
 
 def typed(settings: Mapping[str, str], prefix: str) -> dict[str, str]:

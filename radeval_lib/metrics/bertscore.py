@@ -4,6 +4,7 @@ context."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,14 +36,12 @@ class BertScore(Metric):
     citation = "zhang2020bertscore"
     needs = ("encoder",)
 
-    def __init__(
-        self, *, encoder: str = "distilbert-base-uncased", layer: int | None = 5, device: str = "auto"
-    ) -> None:
-        self.encoder, self.layer, self.device = encoder, layer, device
-        self._loaded: tuple[Any, Any] | None = None
+    encoder: str = "distilbert-base-uncased"
+    layer: int | None = 5
+    device: str = "auto"
 
     def settings(self) -> dict[str, Any]:
-        return {"encoder": self.encoder, "layer": self.layer, "idf": "no", "rescaled": "no"}
+        return {**super().settings(), "idf": "no", "rescaled": "no"}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), _CHUNK):
@@ -55,23 +54,23 @@ class BertScore(Metric):
                 value = 2 * precision * recall / total if total else 0.0
                 yield value, {"precision": precision, "recall": recall}
 
+    @cached_property
     def _model(self) -> tuple[Any, Any]:
-        if self._loaded is None:
-            from transformers import AutoModel, AutoTokenizer
+        """Tokenizer and model, loaded when first needed."""
+        from transformers import AutoModel, AutoTokenizer
 
-            from radeval_lib.models.batching import pack
-            from radeval_lib.models.pretrained import device_of, pretrained, weights
-            from radeval_lib.models.soundness import ENCODER
+        from radeval_lib.models.batching import pack
+        from radeval_lib.models.pretrained import device_of, pretrained, weights
+        from radeval_lib.models.soundness import ENCODER
 
-            model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
-            depth = int(model.config.num_hidden_layers)
-            if self.layer is not None and not 0 <= self.layer <= depth:
-                raise MetricError(
-                    f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
-                )
-            pack(model)
-            self._loaded = pretrained(AutoTokenizer, self.encoder), model
-        return self._loaded
+        model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
+        depth = int(model.config.num_hidden_layers)
+        if self.layer is not None and not 0 <= self.layer <= depth:
+            raise MetricError(
+                f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
+            )
+        pack(model)
+        return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """Of each text the unit vectors of its tokens, float32, shape (tokens, dimension), and which of them
@@ -81,7 +80,7 @@ class BertScore(Metric):
         from radeval_lib.models.batching import in_batches
         from radeval_lib.models.encoders import well_formed
 
-        tokenizer, model = self._model()
+        tokenizer, model = self._model
         encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=512)
         ids = encoded["input_ids"]
         # Not every special token: an [UNK] stands for a word of the text.
@@ -106,11 +105,8 @@ def greedy(
 ) -> tuple[float, float]:
     """Precision and recall: mean over one side's tokens of the highest cosine with the other's (equation 1).
 
-    Parameters
-    ----------
-    candidate, reference : unit vectors, one row a token, shape (tokens, dimension).
-    in_candidate, in_reference : which tokens the means are over, shape (tokens,); any may be matched. A side
-        without a token to count gives (0, 0).
+    Of each side the unit vectors, one row a token, and which of them the means are over; any may be matched.
+    A side without a token to count gives (0, 0).
     """
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0

@@ -42,10 +42,6 @@ def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
 
 
 def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
-    if len(candidates) != len(references) or not candidates:
-        raise ValueError(
-            f"{len(candidates)} candidates for {len(references)} references; pair them one to one"
-        )
     pairs = zip(candidates, references, strict=True)
     return np.stack([_counts(candidate, reference, order) for candidate, reference in pairs])
 
@@ -86,13 +82,11 @@ class Bleu(Metric):
     title = "BLEU"
     citation = "papineni2002bleu"
 
-    def __init__(self, *, order: int = 4) -> None:
-        if order < 1:
-            raise MetricError(f"order must be 1 or more, not {order}", "bleu")
-        self.order = order
+    order: int = 4
 
-    def settings(self) -> dict[str, Any]:
-        return {"order": self.order}
+    def __post_init__(self) -> None:
+        if self.order < 1:
+            raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

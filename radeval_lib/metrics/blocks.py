@@ -44,16 +44,9 @@ class Block(NamedTuple):
 
 @dataclass
 class ScoredBlock:
-    """What was found of a block.
-
-    Attributes
-    ----------
-    scores, remarks : by metric, one a pair.
-    failed : metrics that could not score, and why.
-    explained : of explained pairs, a line of JSON each, and the share of sentences that the rules could read.
-    kept : metrics whose scores were there from an interrupted run.
-    damaged : whether others were to be, but were damaged.
-    """
+    """What was found of a block: by metric, scores and remarks, one a pair; why some could not score; of
+    explained pairs a line of JSON each, and the share of sentences that the rules could read; whose scores
+    were there from an interrupted run, and whether others were to be, but were damaged."""
 
     scores: dict[str, list[float]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
@@ -68,15 +61,8 @@ class BlockScorer:
     """Scores blocks. A block is scored by itself, so that neither what was scored before it nor who scores it
     decides the scores.
 
-    Attributes
-    ----------
-    metrics : by name.
-    candidates : the columns of candidates.
-    folder : where scores are kept.
-    tables : by metric, what its values depend on beside the texts.
-    explained, texts : whether pairs are explained, and with words of the texts.
-    run : what tells this run's scores from an earlier one's.
-    """
+    ``folder`` is where scores are kept, ``tables`` by metric what its values depend on beside the texts,
+    ``run`` what tells this run's scores from an earlier one's."""
 
     metrics: dict[str, Metric]
     candidates: tuple[str, ...]
@@ -118,10 +104,7 @@ class BlockScorer:
         scores = pair_scores(self.metrics[name], pairs, explained=self.explained)
         if self.metrics[name].needs:
             _give_back()
-        rows = [
-            (one.value, one.remark, [list(why.fields().values()) for why in one.reasons]) for one in scores
-        ]
-        content = self.run + json.dumps(rows).encode()
+        content = self.run + json.dumps(scores).encode()
         path.parent.mkdir(exist_ok=True)
         with atomic.new_file(path) as part:
             part.write_bytes(_check(content) + content)
@@ -142,13 +125,7 @@ def in_order(
     blocks: Iterable[tuple[T, Block]], scorer: BlockScorer, workers: int
 ) -> Generator[tuple[T, Block, ScoredBlock], None, None]:
     """Each block, with what comes with it and what was found of it, in their order; at most two a worker are
-    under way.
-
-    Raises
-    ------
-    MetricError
-        If a worker is ended from outside.
-    """
+    under way."""
     if workers == 1:
         for beside, block in blocks:
             yield beside, block, scorer(block)

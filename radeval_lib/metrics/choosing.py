@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.base import Metric, MetricError, create, get, names, settings_of
@@ -20,16 +19,9 @@ ALL = "all"
 Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Metrics that are ready to score.
-
-    Attributes
-    ----------
-    metrics : by name, in the order in which they were asked for.
-    stand_ins : of metrics that have not their own models, what they have instead.
-    left_out : of metrics that were asked for and cannot score, why.
-    """
+class Chosen(NamedTuple):
+    """Metrics that are ready to score, by name, in the order in which they were asked for; what those have
+    that have not their own models; and why others cannot score."""
 
     metrics: dict[str, Metric]
     stand_ins: dict[str, str]
@@ -37,20 +29,11 @@ class Chosen:
 
 
 def choose(wanted: Wanted) -> Chosen:
-    """Metrics by name.
+    """Metrics by a name, names, or settings by name; the name ``all`` stands for all that are not named.
 
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise something stands in for it: the encoder that the installation
     brings, or a model that a build on this machine has trained.
-
-    Parameters
-    ----------
-    wanted : a name, names, or settings by name; the name ``all`` stands for all that are not named.
-
-    Raises
-    ------
-    MetricError
-        If a metric or a setting is unknown, a setting's value is wrong, or no metric can score.
     """
     settings = settings_by_name(wanted)
     everything = [name for name in names() if name not in settings] if ALL in settings else []

@@ -289,21 +289,16 @@ def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) 
 
 
 def _numbers(given: ArrayLike, where: str) -> FloatArray:
+    import pandas as pd
+
     array = np.asarray(given, dtype=object)
     if array.ndim != 1:
         raise MetricError(f"shape {array.shape}", where, "Give one score a case.")
-    numbers = np.array([_number(value) for value in array])
+    numbers = pd.to_numeric(pd.Series(array), errors="coerce").to_numpy(np.float64)
     if (bad := np.flatnonzero(~np.isfinite(numbers))).size:
         remedy = "Give a finite number for every case, or leave the case out for all systems."
         raise MetricError("the score is missing, or no finite number", f"{where}, row {bad[0] + 1}", remedy)
     return numbers
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _pairs(references: Sequence[str] | None, texts: Sequence[str] | None, name: str) -> list[tuple[str, str]]:
@@ -363,13 +358,7 @@ def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {
-            str(name): None if missing else value
-            for (name, value), missing in zip(row.items(), gaps, strict=True)
-        }
-        for row, gaps in zip(frame.to_dict("records"), frame.isna().to_numpy(), strict=True)
-    ]
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def compare_files(
@@ -381,23 +370,17 @@ def compare_files(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
-    """Compare systems whose candidates stand in a file, or in one for each system.
+    """Compare systems whose candidates stand in a file, CSV, TSV, JSON lines or Parquet, or in one for each
+    system.
 
     Parameters
     ----------
-    path : CSV, TSV, JSON lines or Parquet, with a column ``reference``.
     systems : by the name of each system, its column of candidates or, where candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
     candidates : by the name of a system, a file with as many rows in the same order and a column
         ``candidate``, or columns ``<metric>`` as ``radbook score`` writes them. Where both files have a
         column ``id`` or ``reference``, it must be the same.
     metrics, resamples, seed : as for :func:`compare`.
-
-    Raises
-    ------
-    MetricError
-        As :func:`compare`, and where a file is missing or not of its format, or its rows are not those of
-        ``path``.
     """
     import pandas as pd
 

@@ -8,7 +8,7 @@ up to a common factor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
@@ -17,16 +17,9 @@ from radeval_lib.metrics.base import MetricError
 TOLERANCE = 1e-7  # rates that passed through 32-bit numbers and were printed with eight decimals
 
 
-@dataclass(frozen=True, order=True)
-class RateCounts:
-    """Counts that give a set of rates.
-
-    Attributes
-    ----------
-    reference, generated, common : facts of the reference, of the summary, and in both.
-    invented : facts of the summary that are invented.
-    omitted : facts of the reference that are left out; None where no omission rate is known.
-    """
+class RateCounts(NamedTuple):
+    """Counts that give a set of rates: facts of the reference, of the summary, in both, invented by the
+    summary and left out of it; the last is None where no omission rate is known."""
 
     reference: int
     generated: int
@@ -53,82 +46,58 @@ def possible_counts(
     omission: float | None = None,
     most_reference: int,
     most_generated: int,
-    tolerance: float = TOLERANCE,
 ) -> list[RateCounts]:
     """Every set of counts up to the given sizes that gives these rates, smallest first.
 
     A precision of 1 beside a recall of 0 means a summary without any fact: nothing over nothing, printed
-    as 1.
-
-    Parameters
-    ----------
-    precision, recall, hallucination, omission : rates from 0 to 1; no constraint where ``omission`` is None.
-    most_reference, most_generated : largest counts to try.
-    tolerance : largest distance of a rate from its fraction.
+    as 1. There is no constraint where ``omission`` is None.
     """
-    for name, rate in (
-        ("precision", precision),
-        ("recall", recall),
-        ("hallucination", hallucination),
-        ("omission", 0.0 if omission is None else omission),
-    ):
-        if not 0 <= rate <= 1:
-            raise ValueError(f"{name} must be a rate from 0 to 1, not {rate:g}")
-    if most_reference < 1 or most_generated < 1:
-        raise ValueError("most_reference and most_generated must be at least 1")
     found = []
     for reference in range(1, most_reference + 1):
-        common = _share(recall, reference, tolerance)
-        omitted = 0 if omission is None else _share(omission, reference, tolerance)
+        common = _share(recall, reference)
+        omitted = 0 if omission is None else _share(omission, reference)
         if common is None or omitted is None:
             continue
-        for generated in _generated(precision, common, most_generated, tolerance):
-            invented = _share(hallucination, generated, tolerance)
+        for generated in _generated(precision, common, most_generated):
+            invented = _share(hallucination, generated)
             if invented is not None and invented <= generated - common:
-                found.append(
-                    RateCounts(reference, generated, common, invented, None if omission is None else omitted)
-                )
+                left_out = None if omission is None else omitted
+                found.append(RateCounts(reference, generated, common, invented, left_out))
     return sorted(found, key=lambda one: (one.reference + one.generated, one.reference))
 
 
-def _share(rate: float, whole: int, tolerance: float) -> int | None:
+def _share(rate: float, whole: int) -> int | None:
     """The number that makes up ``rate`` of ``whole``; None where no whole number does."""
     if whole == 0:
         return 0 if rate == 0 else None
     part = round(rate * whole)
-    return part if abs(part / whole - rate) <= tolerance else None
+    return part if abs(part / whole - rate) <= TOLERANCE else None
 
 
-def _generated(precision: float, common: int, most: int, tolerance: float) -> Iterator[int]:
+def _generated(precision: float, common: int, most: int) -> Iterator[int]:
     """Facts of a summary of which ``common`` are the share ``precision``."""
-    if common == 0 and precision <= tolerance:
+    if common == 0 and precision <= TOLERANCE:
         yield from range(1, most + 1)
-    elif common == 0 and precision >= 1 - tolerance:
+    elif common == 0 and precision >= 1 - TOLERANCE:
         yield 0
-    elif common and precision > tolerance:
+    elif common and precision > TOLERANCE:
         whole = round(common / precision)
-        if whole <= most and abs(common / whole - precision) <= tolerance:
+        if whole <= most and abs(common / whole - precision) <= TOLERANCE:
             yield whole
 
 
-def counts_of(rating: FactRating, *, facts_per_word: float = 1.0) -> list[RateCounts]:
-    """The counts that can have made one judgement's rates.
-
-    Parameters
-    ----------
-    facts_per_word : bounds the counts by the texts' words. Where no counts are within the bound, those up to
-        ten facts a word are tried: a bound on style must not be taken for a contradiction.
-    """
+def counts_of(rating: FactRating) -> list[RateCounts]:
+    """The counts that can have made one judgement's rates, with no more facts than words; where there are
+    none, with up to ten facts a word: a bound on style must not be taken for a contradiction."""
     words = [max(1, len(reveal(text).split())) for text in (rating.reference, rating.candidate)]
-    for bound in (facts_per_word, 10.0):
-        most_reference, most_generated = (max(1, int(bound * number)) for number in words)
+    for bound in (1, 10):
         found = possible_counts(
             rating.precision,
             rating.recall,
             hallucination=rating.hallucination,
             omission=rating.omission,
-            most_reference=most_reference,
-            most_generated=most_generated,
+            most_reference=bound * words[0],
+            most_generated=bound * words[1],
         )
         if found:
             return found

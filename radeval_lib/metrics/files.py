@@ -24,9 +24,8 @@ from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, checksum
 
 @contextmanager
 def kept_beside(target: Path) -> Iterator[Path]:
-    """A folder for what is scored, for this run alone, which goes when the output is complete.
-
-    If that fails, the folder stays where it lets the next run go on, and the error says so."""
+    """A folder for what is scored, for this run alone. It goes when the output is complete, or where it would
+    not let the next run go on; else the error says so."""
     folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
     with ExitStack() as lock:
         try:
@@ -84,11 +83,8 @@ digits of what networks score, which depend on what is computed together."""
 
 def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], rows: int) -> int:
     """How many processes score: as many as there are cores, each with ten blocks at least, because one takes
-    seconds to begin, or with two where models make them long.
-
-    One where a model is on an accelerator, behind an address or a judge of its own size: more would be in
-    each other's way.
-    """
+    seconds to begin, or with two where models make them long; one where a model is on an accelerator, behind
+    an address or a judge of its own size."""
     names = {name for metric in metrics.values() for name in metric.models().values()}
     judges = {metric.models()["judge"] for metric in metrics.values() if "judge" in metric.needs} - {RULES}
     if judges or set(devices.values()) != {"cpu"} or any(name.startswith(ADDRESSES) for name in names):
@@ -98,18 +94,10 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 @dataclass
 class Scored:
-    """What was scored.
-
-    Attributes
-    ----------
-    chosen : the metrics, what stands in for the models of some, and why others were left out.
-    rows : in the file.
-    kept : how many of them were there from an interrupted run.
-    damaged : whether others were to be, but were damaged.
-    remarks : what a reader of the scores should know, with where.
-    means : mean of each column of scores, of all rows and of each group.
-    coverage : of explained pairs, the mean share of sentences that the rules could read, if there are any.
-    """
+    """What was scored: the rows of the file, and how many of them were there from an interrupted run, or
+    were to be, but were damaged; what a reader should know, with where; the mean of each column of scores,
+    of all rows and of each group; and, of explained pairs, the mean share of sentences that the rules
+    could read."""
 
     chosen: Chosen
     rows: int = 0
@@ -180,10 +168,7 @@ def score_file(
     Raises
     ------
     MetricError
-        If the file is missing, not of its format, lacks a column, or already has one of a metric's name; if
-        a metric or a setting is unknown; if no metric can score; if the output cannot be written there, or
-        another run is writing it; if a process that scores is ended from outside. The message names the file
-        and the row.
+        If files, metrics, settings or workers are not as said, or no metric can score; it names file and row.
     FileError
         If the disk is full, or the system refuses otherwise.
     """

@@ -11,8 +11,7 @@ Errors]:``, each with lines ``(a) <category>: <count>. <errors>`` to ``(f)``, an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from radeval_lib.data.categories import DIGITS, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
@@ -29,8 +28,7 @@ _MATCHED = re.compile(r"(\d+)\.(?!\d)")
 _NONE = re.compile(r"No(?:ne)?\b")
 
 
-@dataclass(frozen=True)
-class Analysis:
+class Analysis(NamedTuple):
     """What was read from a judge's analysis.
 
     Attributes
@@ -44,7 +42,7 @@ class Analysis:
     significant: Counts | None
     insignificant: Counts | None
     matched: int | None
-    faults: tuple[str, ...] = field(default=())
+    faults: tuple[str, ...] = ()
 
     @property
     def score(self) -> float | None:
@@ -55,21 +53,10 @@ class Analysis:
 
 
 def green_score(matched: int, significant_errors: int) -> float:
-    """Matched findings over matched findings plus clinically significant errors; 0 where nothing matches.
-
-    Parameters
-    ----------
-    matched, significant_errors : whole numbers from 0.
-
-    Returns
-    -------
-    float
-        From 0 (worst) to 1 (something matches and no significant error).
+    """Matched findings over matched findings plus clinically significant errors, from 0 to 1.
 
     Source: Ostmeier et al. 2024, Equation 1.
     """
-    if matched < 0 or significant_errors < 0:
-        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
     return matched / (matched + significant_errors) if matched else 0.0
 
 
@@ -83,21 +70,11 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
         first blank line, so an empty section takes over the next one; whatever does not have the expected
         form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
         ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
-
-    Raises
-    ------
-    ValueError
-        Where the mode is unknown.
     """
-    if mode == "reference":
-        return Analysis(
-            _reference_errors(response, SIGNIFICANT),
-            _reference_errors(response, INSIGNIFICANT),
-            _reference_matched(response),
-        )
     if mode == "strict":
         return _strict(response)
-    raise ValueError(f"unknown mode {mode!r}; modes: reference, strict")
+    significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
+    return Analysis(significant, insignificant, _reference_matched(response))
 
 
 def clean(response: str) -> str:

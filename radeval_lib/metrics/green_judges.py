@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from radeval_lib.data.categories import CATEGORIES
@@ -39,39 +40,22 @@ class Green(Metric):
     needs = ("judge",)
     reads_lines = True
 
-    def __init__(
-        self,
-        *,
-        judge: str = "rules",
-        model: str = "",
-        mode: Mode = "strict",
-        device: str = "auto",
-        cache: str | None = None,
-    ) -> None:
-        if mode not in ("strict", "reference"):
-            raise MetricError(f"unknown mode {mode!r}", self.name, "Modes: strict, reference.")
-        self._judge_name, self._model, self._mode = judge, model, mode
-        self.device, self._cache = device, cache
-        self._judge: Judge | None = None
+    judge: str = "rules"
+    model: str = ""
+    mode: Mode = "strict"
+    device: str = "auto"
+    cache: str | None = None
 
-    def settings(self) -> dict[str, Any]:
-        """Judge and mode of reading."""
-        return {"judge": self._judge_name, "model": self._model, "mode": self._mode}
-
-    @property
-    def judge(self) -> Judge:
+    @cached_property
+    def _judge(self) -> Judge:
         """The judge, opened when first needed."""
-        if self._judge is None:
-            from radeval_lib.models.judges.opening import open_judge
+        from radeval_lib.models.judges.opening import open_judge
 
-            self._judge = open_judge(
-                self._judge_name, cache=self._cache, device=self.device, model=self._model
-            )
-        return self._judge
+        return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        for place, answer in enumerate(self.judge.judge(pairs)):
-            read = parse(clean(answer), self._mode)
+        for place, answer in enumerate(self._judge.judge(pairs)):
+            read = parse(clean(answer), self.mode)
             if read.score is None:
                 raise MetricError(
                     f"the judge's answer to a pair is malformed: {read.faults[0][:120]}",

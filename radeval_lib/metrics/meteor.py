@@ -35,16 +35,17 @@ class Meteor(Metric):
     title = "METEOR"
     citation = "banerjee2005meteor"
 
-    def __init__(self, *, wordnet: str | None = None) -> None:
-        self.wordnet = wordnet
+    wordnet: str | None = None
+
+    def __post_init__(self) -> None:
         self._synonyms: Any = _NoSynonyms()
-        if wordnet is not None:
-            if not (Path(wordnet) / "data.noun").is_file():
+        if self.wordnet is not None:
+            if not (Path(self.wordnet) / "data.noun").is_file():
                 remedy = "Give the folder that has data.noun, or leave it out."
                 raise MetricError("no WordNet dictionary in that folder", "meteor.wordnet", remedy)
             from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
-            self._synonyms = WordNetCorpusReader(wordnet, None)
+            self._synonyms = WordNetCorpusReader(self.wordnet, None)
 
     def settings(self) -> dict[str, Any]:
         return {"synonyms": "wordnet" if self.wordnet else "none"}

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
 from radeval_lib.findings.words import sentences
@@ -30,34 +29,24 @@ _RULES = Path(__file__).with_name("observations.yml")
 _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
 
 
-@dataclass(frozen=True)
-class _Rules:
+class _Rules(NamedTuple):
     mentions: dict[str, re.Pattern[str]]
     normal: dict[str, re.Pattern[str]]
-    denied_before: re.Pattern[str]
-    denied_after: re.Pattern[str]
-    doubted_before: re.Pattern[str]
-    doubted_after: re.Pattern[str]
-    stops: re.Pattern[str]
+    cues: dict[str, re.Pattern[str]]
 
 
-def _either(expressions: Sequence[str]) -> re.Pattern[str]:
+def _either(expressions: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{one})" for one in expressions))
 
 
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     raw = own_yaml.read(_RULES)
-    words = {key: [rf"\b(?:{one})\b" for one in raw[key]] for key in raw if key != "observations"}
-    kinds = raw["observations"]
+    kinds = raw.pop("observations")
     return _Rules(
         {name: _either(kind["mentions"]) for name, kind in kinds.items()},
         {name: _either(kind["normal"]) for name, kind in kinds.items() if kind.get("normal")},
-        _either(words["negation_before"]),
-        _either(words["negation_after"]),
-        _either(words["uncertain_before"]),
-        _either(words["uncertain_after"]),
-        _either(words["stops"]),
+        {key: _either(rf"\b(?:{one})\b" for one in words) for key, words in raw.items()},
     )
 
 
@@ -78,7 +67,7 @@ def label(text: str) -> dict[str, int | None]:
     for _, part in sentences(text):
         sentence = one_line(part).lower()
         for name, pattern in rules.mentions.items():
-            values = [_said(sentence, *match.span(), rules) for match in pattern.finditer(sentence)]
+            values = [_said(sentence, *match.span(), rules.cues) for match in pattern.finditer(sentence)]
             if not values and name in rules.normal and rules.normal[name].search(sentence):
                 values = [NEGATIVE]
             for value in values:
@@ -90,29 +79,27 @@ def label(text: str) -> dict[str, int | None]:
     return found
 
 
-def _said(sentence: str, begin: int, end: int, rules: _Rules) -> int:
+def _said(sentence: str, begin: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> int:
     before, after = sentence[:begin], sentence[end:]
-    stop = max((match.end() for match in rules.stops.finditer(before)), default=0)
-    if next_stop := rules.stops.search(after):
+    stop = max((match.end() for match in cues["stops"].finditer(before)), default=0)
+    if next_stop := cues["stops"].search(after):
         after = after[: next_stop.start()]
     # The mention itself is within reach: "heart size is not enlarged", "heart may be enlarged".
     reach = sentence[stop:end]
-    denials = list(rules.denied_before.finditer(reach))
-    denied = bool(denials) or rules.denied_after.search(after) is not None
+    denials = list(cues["negation_before"].finditer(reach))
+    denied = bool(denials) or cues["negation_after"].search(after) is not None
     # "no features to suggest edema" denies: a doubt within a longer denial is no doubt.
     doubts = [
         doubt.group()
-        for doubt in rules.doubted_before.finditer(reach)
+        for doubt in cues["uncertain_before"].finditer(reach)
         if not any(one.start() <= doubt.start() and doubt.end() <= one.end() for one in denials)
     ]
     # "no edema or effusion": the "or" joins two denied things and doubts neither.
     if denied:
         doubts = [doubt for doubt in doubts if doubt not in ("or", "vs", "versus")]
-    if doubts or rules.doubted_after.search(after):
+    if doubts or cues["uncertain_after"].search(after):
         return UNCERTAIN
-    if denied:
-        return NEGATIVE
-    return POSITIVE
+    return NEGATIVE if denied else POSITIVE
 
 
 def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
@@ -136,25 +123,18 @@ class ObservationF1(Metric):
     citation = "smit2020chexbert"
     reads_lines = True
 
-    def __init__(self, *, labels: int = 14) -> None:
-        if labels not in (5, 14):
-            raise MetricError(f"labels must be 14 or 5, not {labels}", "observations")
-        self.labels = labels
-        self._kept = frozenset(observations() if labels == 14 else FIVE)
+    labels: int = 14
 
-    def settings(self) -> dict[str, Any]:
-        return {"labels": self.labels}
+    def __post_init__(self) -> None:
+        if self.labels not in (5, 14):
+            raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
+        self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
     def remark(self, detail: Any) -> str:
-        texts = (detail["reference"], detail["candidate"])
-        named = [
-            any(value is not None for name, value in text.items() if name != NO_FINDING) for text in texts
-        ]
-        return (
-            ""
-            if all(named)
-            else "a text mentions none of the observations; the rules fit chest reports alone"
-        )
+        for text in (detail["reference"], detail["candidate"]):
+            if all(value is None for name, value in text.items() if name != NO_FINDING):
+                return "a text mentions none of the observations; the rules fit chest reports alone"
+        return ""
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))

@@ -47,15 +47,9 @@ class Notice:
 
 @dataclass
 class FileContent:
-    """What a file holds.
-
-    Attributes
-    ----------
-    columns : in order of first appearance, each with the types of its values.
-    candidates : those of them that hold texts to score: ``candidate``, and any ``candidate:<system>``.
-    rows : how many.
-    empty : the rows with an empty text.
-    """
+    """What a file holds: columns in order of first appearance, with the types of their values; those of
+    them that hold texts to score, ``candidate`` and any ``candidate:<system>``; how many rows, and those
+    with an empty text."""
 
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
@@ -79,20 +73,17 @@ def check(source: Path, target: Path, explained: bool, report: Path | None) -> l
 
     Checks whether there is an input, and whether these, the output and the report can be written.
     """
-    own = [target, *([] if report is None else [report])]
-    for path in (source, *own):
-        _check_file(path)
-    beside = [about_path(target), *([explained_path(target)] if explained else [])]
-    for path in beside:
-        _check_file(path)
     for path in (source, target):
+        _check_file(path)
         _check_format(path)
-    _check_there(source)
-    for path in (*own, *beside):
+    _check_source(source)
+    endings = ["about.json", *(["explained.jsonl"] if explained else [])]
+    written = [target, *(target.with_name(f"{target.name}.{ending}") for ending in endings)]
+    for path in (*written, *([] if report is None else [report])):
         check_target(path, [source])
-    if report is not None and report.resolve() in [path.resolve() for path in (target, *beside)]:
+    if report is not None and report.resolve() in [path.resolve() for path in written]:
         raise MetricError("report and output are one file", report.name, "Give another name to the report.")
-    return beside
+    return written[1:]
 
 
 def check_target(target: Path, sources: Iterable[Path]) -> None:
@@ -100,14 +91,13 @@ def check_target(target: Path, sources: Iterable[Path]) -> None:
     _check_file(target)
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
-    for source in sources:
-        if target.exists() and source.exists() and target.samefile(source):
-            raise MetricError(
-                "input and output are one file", target.name, "Give another name to the output."
-            )
+    if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
+        raise MetricError("input and output are one file", target.name, "Give another name to the output.")
 
 
-def _check_there(path: Path) -> None:
+def _check_source(path: Path) -> None:
+    _check_file(path)
+    _check_format(path)
     try:
         path.stat()
     except FileNotFoundError:
@@ -139,16 +129,6 @@ def _parquet() -> Any:
         remedy = "Run: pip install 'radeval-lib[parquet]'"
         raise MetricError("the package pyarrow is not installed", "Parquet", remedy) from None
     return parquet
-
-
-def about_path(target: Path) -> Path:
-    """Where it stands how an output was made."""
-    return target.with_name(f"{target.name}.about.json")
-
-
-def explained_path(target: Path) -> Path:
-    """Where it stands what the scores of an output rest on."""
-    return target.with_name(f"{target.name}.explained.jsonl")
 
 
 def version(path: Path) -> tuple[int, ...]:
@@ -213,8 +193,7 @@ def _columns(columns: Iterable[str]) -> str:
 
 def table(path: Path) -> list[Row]:
     """The rows of a file; of its columns, those that are named for texts hold texts."""
-    for check_one in (_check_file, _check_there, _check_format):
-        check_one(path)
+    _check_source(path)
     _header(path)
     found = []
     for where, row in _rows(path):
@@ -357,11 +336,9 @@ def _cell(value: Any) -> Any:
 
 
 def _text(value: Any) -> str | None:
-    return (
-        value
-        if value is None or isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False, default=str)
-    )
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 @contextmanager
@@ -370,21 +347,15 @@ def _parquet_writer(path: Path, found: FileContent, added: list[str]) -> Iterato
     parquet = _parquet()
     import pyarrow
 
-    plain_types = {
-        str: pyarrow.string(),
-        int: pyarrow.int64(),
-        float: pyarrow.float64(),
-        bool: pyarrow.bool_(),
-    }
+    of = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
     kinds = {}
     for name, types in found.columns.items():
         known = types - {type(None)}
-        known = {float} if known == {int, float} else known
-        kinds[name] = (
-            plain_types.get(next(iter(known)), pyarrow.string()) if len(known) == 1 else pyarrow.string()
-        )
+        (kind,) = {float} if known == {int, float} else known if len(known) == 1 else {str}
+        kinds[name] = of.get(kind, pyarrow.string())
     kinds |= dict.fromkeys(added, pyarrow.float64())
     schema = pyarrow.schema(list(kinds.items()))
+    texts = {name for name, kind in kinds.items() if pyarrow.types.is_string(kind)}
     waiting: list[Row] = []
     with parquet.ParquetWriter(path, schema) as writer:
 
@@ -393,13 +364,7 @@ def _parquet_writer(path: Path, found: FileContent, added: list[str]) -> Iterato
             waiting.clear()
 
         def write(row: Row) -> None:
-            is_text = pyarrow.types.is_string
-            waiting.append(
-                {
-                    name: _text(row.get(name)) if is_text(kind) else row.get(name)
-                    for name, kind in kinds.items()
-                }
-            )
+            waiting.append({name: _text(row.get(name)) if name in texts else row.get(name) for name in kinds})
             if len(waiting) == _GROUP_ROWS:
                 flush()
 

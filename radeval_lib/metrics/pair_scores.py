@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
@@ -62,13 +61,8 @@ def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
 
 
 def leave_out(chosen: Chosen, failed: Mapping[str, RadevalError], *, tolerant: bool = True) -> None:
-    """Put metrics that failed among those left out.
-
-    Raises
-    ------
-    RadevalError
-        What one of them says, where none would be left, or failure is not tolerated.
-    """
+    """Put metrics that failed among those left out; where none would be left, or failure is not tolerated,
+    raise what one of them says."""
     new = {name: why for name, why in failed.items() if name in chosen.metrics}
     if new and (not tolerant or len(new) == len(chosen.metrics)):
         raise next(reversed(new.values()))
@@ -78,8 +72,7 @@ def leave_out(chosen: Chosen, failed: Mapping[str, RadevalError], *, tolerant: b
         chosen.left_out[name] = str(why)
 
 
-@dataclass(frozen=True)
-class ScoredPair:
+class ScoredPair(NamedTuple):
     """A pair with its scores by metric: the number of its row from 1, and the column of its candidate."""
 
     row: int
@@ -99,8 +92,7 @@ class ScoredPair:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Of a text, where its sentences are, and which of them the rules read nothing in."""
 
     sentences: tuple[Span, ...]
@@ -137,12 +129,7 @@ def share_read(*texts: str) -> float | None:
 def explanation_record(
     reasons: Iterable[tuple[str, Reason]], reference: str, candidate: str, *, texts: bool = True
 ) -> dict[str, Any]:
-    """What explains a pair, ready for JSON.
-
-    Parameters
-    ----------
-    reasons : each with the name of its metric.
-    texts : whether words of the texts may be told; without them there are places alone.
+    """What explains a pair, by reasons of metrics, ready for JSON; without ``texts`` it tells places alone.
 
     Returns
     -------
@@ -155,10 +142,10 @@ def explanation_record(
     sides = {"reference": reference, "candidate": candidate}
     listed = []
     for metric, reason in reasons:
-        row: dict[str, Any] = {"metric": metric, **reason.fields()}
+        row: dict[str, Any] = {"metric": metric, **reason._asdict()}
         for side, text in sides.items():
             if (span := getattr(reason, side)) is not None:
-                row[side] = _place(span, text, reason.kind == "error") if texts else _border(span)
+                row[side] = _place(span, text if texts else None, reason.kind == "error")
         if not texts:
             del row["quoted"]
         listed.append(row)
@@ -170,13 +157,11 @@ def explanation_record(
     }
 
 
-def _border(span: Span) -> dict[str, Any]:
-    return dict(zip(("start", "end"), span, strict=True))
-
-
-def _place(span: Span, text: str, sentence: bool) -> dict[str, Any]:
-    place = _border(span) | {"words": text[slice(*span)]}
-    if sentence:
-        around = next((one for one in coverage(text).sentences if one[0] <= span[0] < one[1]), span)
-        place["sentence"] = text[slice(*around)]
+def _place(span: Span, text: str | None, sentence: bool) -> dict[str, Any]:
+    place: dict[str, Any] = {"start": span[0], "end": span[1]}
+    if text is not None:
+        place["words"] = text[slice(*span)]
+        if sentence:
+            around = next((one for one in coverage(text).sentences if one[0] <= span[0] < one[1]), span)
+            place["sentence"] = text[slice(*around)]
     return place

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,13 @@ from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.radgraph import CHUNK, RadGraphCombined
 
+if TYPE_CHECKING:
+    from radeval_lib.models.encoders import Encoder
+
 COMPONENTS = ("radgraph_combined", "bertscore", "semb", "bleu2")
 
 
-@dataclass(frozen=True)
-class LinearModel:
+class LinearModel(NamedTuple):
     """A linear model of standardised components, each in the order of :data:`COMPONENTS`.
 
     ``means`` and ``scales`` standardise a component; ``weights`` and ``intercept`` give the predicted errors.
@@ -45,37 +47,19 @@ MODELS = {
         intercept=2.5e-10,
     ),
 }
+Version = Literal["v0", "v1"]
 
 
 def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
-    """Predicted error count of each pair.
+    """Predicted error count of each pair, float64 of shape (n,); lower is better, no bounds.
 
     Parameters
     ----------
     components : shape (n, 4), float: RadGraph F1 (mean of entity and relation F1), BERTScore F1, cosine of
         CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
-    version : ``"v0"`` or ``"v1"``.
-
-    Returns
-    -------
-    ndarray
-        float64 of shape (n,); lower is better, no bounds.
-
-    Raises
-    ------
-    ValueError
-        Where the shape is another, a component is not finite, or the version is unknown.
     """
-    if version not in MODELS:
-        raise ValueError(f"unknown version {version!r}; versions: {', '.join(MODELS)}")
-    values = np.asarray(components, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] != len(COMPONENTS):
-        raise ValueError(f"components has shape {values.shape}; give (n, 4): {', '.join(COMPONENTS)}")
-    if not np.isfinite(values).all():
-        row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
-        raise ValueError(f"row {row} of components holds a value that is not finite: {values[row].tolist()}")
     model = MODELS[version]
-    standardised = (values - np.array(model.means)) / np.array(model.scales)
+    standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
     result: NDArray[np.float64] = standardised @ np.array(model.weights) + model.intercept
     return result
 
@@ -114,52 +98,37 @@ class RadCliQ(Metric):
     citation = "yu2023radcliq"
     needs = ("graph_model", "encoder")
 
-    def __init__(
-        self,
-        *,
-        version: str = "v1",
-        graph_model: str = "radgraph:radgraph",
-        encoder: str = "distilroberta-base",
-        layer: int | None = 5,
-        baseline: float | None = None,
-        label_encoder: str | None = None,
-        device: str = "auto",
-    ) -> None:
-        if version not in MODELS:
-            raise MetricError(
-                f"unknown version {version!r}", "radcliq.version", f"Choices: {', '.join(MODELS)}."
-            )
-        if baseline is None:
-            baseline = DISTILROBERTA_BASELINE if (encoder, layer) == ("distilroberta-base", 5) else 0.0
-        if not 0 <= baseline < 1:
-            raise MetricError(f"baseline must be at least 0 and below 1, not {baseline}", "radcliq.baseline")
-        self.version, self.baseline, self.device = version, baseline, device
-        self.label_encoder = encoder if label_encoder is None else label_encoder
-        self._graphs = RadGraphCombined(graph_model=graph_model, device=device)
-        self._bertscore = BertScore(encoder=encoder, layer=layer, device=device)
-        self._semb: Any = None
+    version: Version = "v1"
+    graph_model: str = "radgraph:radgraph"
+    encoder: str = "distilroberta-base"
+    layer: int | None = 5
+    baseline: float | None = None
+    label_encoder: str | None = None
+    device: str = "auto"
 
-    def settings(self) -> dict[str, Any]:
-        return {
-            "version": self.version,
-            "graph_model": self._graphs.graph_model,
-            "encoder": self._bertscore.encoder,
-            "layer": self._bertscore.layer,
-            "baseline": self.baseline,
-            "label_encoder": self.label_encoder,
-        }
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.baseline is None:
+            released = (self.encoder, self.layer) == ("distilroberta-base", 5)
+            self.baseline = DISTILROBERTA_BASELINE if released else 0.0
+        if not 0 <= self.baseline < 1:
+            what = f"baseline must be at least 0 and below 1, not {self.baseline}"
+            raise MetricError(what, "radcliq.baseline")
+        self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
+        self._graphs = RadGraphCombined(graph_model=self.graph_model, device=self.device)
+        self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)
 
     def models(self) -> dict[str, str]:
-        return {**super().models(), "label_encoder": self.label_encoder}
+        return {**super().models(), "label_encoder": str(self.label_encoder)}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             references, candidates = (list(side) for side in zip(*chunk, strict=True))
-            bert = self._bertscore.score(references, candidates).values
+            bert, baseline = self._bertscore.score(references, candidates).values, self.baseline or 0.0
             columns = [
                 self._graphs.score(references, candidates).values,
-                (bert - self.baseline) / (1 - self.baseline),
+                (bert - baseline) / (1 - baseline),
                 self._semb_scores(references, candidates),
                 np.array([bleu2(*pair) for pair in chunk]),
             ]
@@ -167,12 +136,14 @@ class RadCliQ(Metric):
             for value, row in zip(radcliq(table, self.version), table.tolist(), strict=True):
                 yield float(value), dict(zip(COMPONENTS, row, strict=True))
 
+    @cached_property
+    def _semb(self) -> Encoder:
+        from radeval_lib.models.encoders import Encoder as TextEncoder
+
+        return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)
+
     def _semb_scores(self, references: list[str], candidates: list[str]) -> NDArray[np.float64]:
         """Cosines of the texts' vectors, shape (n,)."""
-        if self._semb is None:
-            from radeval_lib.models.encoders import Encoder
-
-            self._semb = Encoder(self.label_encoder, pooling="cls", max_tokens=512, device=self.device)
         left, right = (self._semb.encode(texts).astype(np.float64) for texts in (references, candidates))
         norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
         cosines: NDArray[np.float64] = (left * right).sum(axis=1) / np.maximum(norms, 1e-12)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, chain
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.base import Metric, register
 from radeval_lib.metrics.reasons import Reason, Span, places
 
 if TYPE_CHECKING:
@@ -23,16 +24,9 @@ BothEmpty = Literal["zero", "one"]
 Direction = Literal["outgoing", "either"]
 
 
-@dataclass(frozen=True)
-class GraphEntity:
-    """One entity of an annotation.
-
-    Attributes
-    ----------
-    tokens : the entity's words, parted by single spaces.
-    label : RadGraph's label, e.g. ``OBS-DP``.
-    relations : outgoing relations as (type, key of the other entity).
-    """
+class GraphEntity(NamedTuple):
+    """One entity of an annotation: its words, parted by single spaces, its label ("OBS-DP"), and its outgoing
+    relations as (type, key of the other entity)."""
 
     tokens: str
     label: str
@@ -43,15 +37,8 @@ Graph = Mapping[str, GraphEntity]
 Item = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Agreement of two sets of items, with the counts it rests on.
-
-    Attributes
-    ----------
-    common, candidate, reference : sizes of the intersection and of the two sets.
-    precision, recall, f1 : from 0 to 1.
-    """
+class Overlap(NamedTuple):
+    """Agreement of two sets of items: sizes of the intersection and of the two sets; shares from 0 to 1."""
 
     common: int
     candidate: int
@@ -61,32 +48,16 @@ class Overlap:
     f1: float
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-
-
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
-    """Read RadGraph's ``entities`` dictionary of one text.
-
-    Raises
-    ------
-    ValueError
-        Where an entity lacks ``tokens`` or ``label``, or a relation points at an entity that is not there.
-    """
-    graph = {}
-    for key, entity in entities.items():
-        missing = [name for name in ("tokens", "label") if not isinstance(entity.get(name), str)]
-        if missing:
-            raise ValueError(f"RadGraph entity {key!r} has no text {missing[0]!r}; give RadGraph's own JSON")
-        relations = tuple((str(kind), str(other)) for kind, other in entity.get("relations", ()))
-        for kind, other in relations:
-            if other not in entities:
-                raise ValueError(
-                    f"relation {kind!r} of entity {key!r} points at {other!r}, which is not annotated"
-                )
-        graph[str(key)] = GraphEntity(entity["tokens"], entity["label"], relations)
-    return graph
+    """Read RadGraph's ``entities`` dictionary of one text."""
+    return {
+        str(key): GraphEntity(
+            entity["tokens"],
+            entity["label"],
+            tuple((str(kind), str(other)) for kind, other in entity.get("relations", ())),
+        )
+        for key, entity in entities.items()
+    }
 
 
 def build_graph(
@@ -95,10 +66,6 @@ def build_graph(
     """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
-        if not (0 <= source < len(entities) and 0 <= target < len(entities)):
-            raise ValueError(
-                f"relation ({source}, {kind!r}, {target}) points outside the {len(entities)} entities"
-            )
         outgoing.setdefault(source, []).append((kind, str(target + 1)))
     return {
         str(position + 1): GraphEntity(tokens, label, tuple(outgoing.get(position, ())))
@@ -114,7 +81,6 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
         counts it for both of its ends.
     """
-    _one_of("direction", direction, get_args(Direction))
     related = {key for key, entity in graph.items() if entity.relations}
     if direction == "either":
         related |= {other for entity in graph.values() for _, other in entity.relations}
@@ -138,8 +104,6 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
 
 def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
     """Each item with the key of the entity that it is of."""
-    _one_of("level", level, get_args(Level))
-    _one_of("case", case, get_args(Case))
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
@@ -157,7 +121,6 @@ def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
     """Agreement of two sets of items; see :func:`compare`."""
-    _one_of("both_empty", both_empty, get_args(BothEmpty))
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
@@ -174,17 +137,13 @@ def compare(
     case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> Overlap:
-    """F1-RadGraph of one pair, as an :class:`Overlap`.
+    """F1-RadGraph of one pair, as an :class:`Overlap`; the paper multiplies by 100.
 
     Parameters
     ----------
     reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
     level, case : see :func:`items`.
     both_empty : value where neither side has an entity: ``zero`` as the reference code, or ``one``.
-
-    Notes
-    -----
-    MIMIC-RRS multiplies by 100; the code does not. The score is symmetric in the two graphs.
     """
     return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
 
@@ -194,29 +153,15 @@ def f1_radgraph(
     candidates: Sequence[Graph],
     level: Level = "partial",
     case: Case = "relations",
-    both_empty: BothEmpty = "zero",
 ) -> NDArray[np.float64]:
-    """F1-RadGraph of each pair, from 0 to 1; the corpus value is the mean.
-
-    Returns
-    -------
-    ndarray
-        float64 of shape (n,), one value a pair, in order.
-
-    Raises
-    ------
-    ValueError
-        Where the two sequences differ in length.
-    """
-    if len(references) != len(candidates):
-        raise ValueError(
-            f"{len(references)} references for {len(candidates)} candidates; pair them one to one"
-        )
+    """F1-RadGraph of each pair, from 0 to 1, float64 of shape (n,); the corpus value is the mean."""
     pairs = zip(references, candidates, strict=True)
-    return np.array([compare(ref, cand, level, case, both_empty).f1 for ref, cand in pairs], dtype=np.float64)
+    return np.array([compare(*pair, level, case).f1 for pair in pairs], dtype=np.float64)
 
 
-def _keyed_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+def _entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+    """Entities as (tokens, label), relations as (source, target, type) with both labels, each with a key."""
+    yield from _keyed_items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, other in entity.relations:
             target = graph[other].tokens, graph[other].label
@@ -233,23 +178,19 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     both_empty : value of either F1 where neither side has an item. The reference code takes ``zero``, so
         that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    return combined_of(combined_sets(reference), combined_sets(candidate), both_empty)[0]
+    ours, theirs = ({item for _, item in _entities_and_relations(graph)} for graph in (reference, candidate))
+    return _combined(ours, theirs, both_empty)[0]
 
 
-def combined_sets(graph: Graph) -> tuple[set[Any], set[Any]]:
-    """The entities and the relations that :func:`radgraph_combined` compares."""
-    return items(graph, "simple", "keep"), {item for _, item in _keyed_relations(graph)}
-
-
-def combined_of(
-    reference: tuple[set[Any], set[Any]], candidate: tuple[set[Any], set[Any]], both_empty: BothEmpty = "zero"
-) -> tuple[float, Overlap, Overlap]:
-    """``radgraph_combined`` of two results of :func:`combined_sets`, and the overlaps that it is the mean
-    of."""
-    entities, relations = (
-        overlap(mine, theirs, both_empty) for mine, theirs in zip(candidate, reference, strict=True)
-    )
-    return (entities.f1 + relations.f1) / 2, entities, relations
+def _combined(
+    reference: set[Item], candidate: set[Item], both_empty: BothEmpty
+) -> tuple[float, dict[str, Overlap]]:
+    """The mean of two F1, and the overlaps that it is the mean of; relations are the items of three parts."""
+    found = {}
+    for name, size in (("entities", 2), ("relations", 3)):
+        ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))
+        found[name] = overlap(theirs, ours, both_empty)
+    return (found["entities"].f1 + found["relations"].f1) / 2, found
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
@@ -280,33 +221,22 @@ class _GraphMetric(Metric):
 
     citation = "jain2021radgraph"
     needs = ("graph_model",)
+    graph_model: str
+    both_empty: BothEmpty = "zero"
+    device: str = "auto"
 
-    def __init__(self, graph_model: str, both_empty: BothEmpty, device: str) -> None:
-        if both_empty not in get_args(BothEmpty):
-            raise MetricError(
-                f"unknown value {both_empty!r}", f"{self.name}.both_empty", _choices(get_args(BothEmpty))
-            )
-        self.graph_model, self.both_empty, self.device = graph_model, both_empty, device
-        self._extractor: Extractor | None = None
-
-    @property
+    @cached_property
     def extractor(self) -> Extractor:
         """What finds the graphs, opened when first needed."""
-        if self._extractor is None:
-            from radeval_lib.models.graph.extraction import shared_extractor
+        from radeval_lib.models.graph.extraction import shared_extractor
 
-            self._extractor = shared_extractor(self.graph_model, device=self.device)
-        return self._extractor
+        return shared_extractor(self.graph_model, device=self.device)
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            annotated = self.extractor.annotate(texts)
-            read = {
-                text: self._read(parse_graph(item["entities"]))
-                for text, item in zip(texts, annotated, strict=True)
-            }
+            read = dict(zip(texts, map(self._read, self.extractor.annotate(texts)), strict=True))
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
 
@@ -331,26 +261,24 @@ class _GraphMetric(Metric):
             found.setdefault(item, where.get(key))
         return found
 
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        """The items that are compared, each with the key of the entity that it is of."""
-        raise NotImplementedError
-
-    def _told(self, item: Item) -> dict[str, Any]:
-        """What is told of an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
-        raise NotImplementedError
-
     def compare(self, reference: Annotation, candidate: Annotation) -> float:
         """The score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
-        read = [self._read(parse_graph(item["entities"])) for item in (reference, candidate)]
-        return self._compare(*read)[0]
+        return self._compare(self._read(reference), self._read(candidate))[0]
 
-    def _read(self, graph: Graph) -> Any:
-        """What of a graph is compared."""
-        raise NotImplementedError
+    def _read(self, annotated: Annotation) -> set[Item]:
+        return {item for _, item in self._items(parse_graph(annotated["entities"]))}
 
-    def _compare(self, reference: Any, candidate: Any) -> tuple[float, Any]:
-        """The score and its detail."""
-        raise NotImplementedError
+    @abstractmethod
+    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        """The items that are compared, each with the key of the entity that it is of."""
+
+    @abstractmethod
+    def _told(self, item: Item) -> dict[str, Any]:
+        """What is told of an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
+
+    @abstractmethod
+    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
+        """The score of two texts' items, and its detail."""
 
 
 @register
@@ -371,29 +299,9 @@ class F1RadGraph(_GraphMetric):
 
     name = "f1_radgraph"
     title = "RadGraph F1"
-
-    def __init__(
-        self,
-        *,
-        graph_model: str = "radgraph:modern-radgraph-xl",
-        level: Level = "partial",
-        case: Case = "relations",
-        both_empty: BothEmpty = "zero",
-        device: str = "auto",
-    ) -> None:
-        super().__init__(graph_model, both_empty, device)
-        for setting, value, allowed in (("level", level, get_args(Level)), ("case", case, get_args(Case))):
-            if value not in allowed:
-                raise MetricError(f"unknown value {value!r}", f"{self.name}.{setting}", _choices(allowed))
-        self.level, self.case = level, case
-
-    def settings(self) -> dict[str, Any]:
-        return {
-            "level": self.level,
-            "case": self.case,
-            "both_empty": self.both_empty,
-            "graph_model": self.graph_model,
-        }
+    graph_model: str = "radgraph:modern-radgraph-xl"
+    level: Level = "partial"
+    case: Case = "relations"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         return _keyed_items(graph, self.level, self.case)
@@ -404,10 +312,7 @@ class F1RadGraph(_GraphMetric):
             return {"category": label, "quoted": " ".join(relation)}
         return {"category": label, "says": "with a relation" if relation else ""}
 
-    def _read(self, graph: Graph) -> Any:
-        return items(graph, self.level, self.case)
-
-    def _compare(self, reference: Any, candidate: Any) -> tuple[float, Any]:
+    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
         found = overlap(candidate, reference, self.both_empty)
         return found.f1, found
 
@@ -426,21 +331,10 @@ class RadGraphCombined(_GraphMetric):
     name = "radgraph_combined"
     title = "RadGraph entities and relations"
     citation = "yu2023radcliq"
-
-    def __init__(
-        self,
-        *,
-        graph_model: str = "radgraph:radgraph",
-        both_empty: BothEmpty = "zero",
-        device: str = "auto",
-    ) -> None:
-        super().__init__(graph_model, both_empty, device)
-
-    def settings(self) -> dict[str, Any]:
-        return {"both_empty": self.both_empty, "graph_model": self.graph_model}
+    graph_model: str = "radgraph:radgraph"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        return chain(_keyed_items(graph, "simple", "keep"), _keyed_relations(graph))
+        return _entities_and_relations(graph)
 
     def _told(self, item: Item) -> dict[str, Any]:
         if len(item) == 2:
@@ -448,13 +342,5 @@ class RadGraphCombined(_GraphMetric):
         (_, label), (target, other), kind = item
         return {"category": f"{label} {kind} {other}", "quoted": f"{kind} {target}"}
 
-    def _read(self, graph: Graph) -> Any:
-        return combined_sets(graph)
-
-    def _compare(self, reference: Any, candidate: Any) -> tuple[float, Any]:
-        value, entities, relations = combined_of(reference, candidate, self.both_empty)
-        return value, {"entities": entities, "relations": relations}
-
-
-def _choices(allowed: Sequence[str]) -> str:
-    return f"Choices: {', '.join(allowed)}."
+    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
+        return _combined(reference, candidate, self.both_empty)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from itertools import accumulate
+from typing import Any, Literal, NamedTuple
 
 Kind = Literal["error", "matched", "unmatched"]
 Span = tuple[int, int]
@@ -13,8 +13,7 @@ HALF = 0.5
 """An entity that keeps at least this share of its weight is told as matched by a metric of degrees."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One thing that moves a score.
 
     Attributes
@@ -45,54 +44,36 @@ class Reason:
     reference: Span | None = None
     candidate: Span | None = None
 
-    def fields(self) -> dict[str, Any]:
-        """Its fields by name; ``dataclasses.asdict`` copies what they hold, and takes seconds for a file."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
     @classmethod
     def of(cls, fields: list[Any]) -> Reason:
         """From its fields as JSON has them."""
         return cls(*fields[:-2], *(None if span is None else tuple(span) for span in fields[-2:]))
 
-    def moved(self, reference: _Moved, candidate: _Moved) -> Reason:
-        """The same reason with its places in other layouts of the two texts."""
-        return replace(self, reference=reference(self.reference), candidate=candidate(self.candidate))
 
-
-class _Moved:
+def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
     """From characters of a text to those of the same text whose white space differs."""
+    if seen == given:
+        return lambda span: span
+    # of each character, and of the end, how many that are not white space stand before
+    before, at = [0, *accumulate(not sign.isspace() for sign in seen)], places(given)
 
-    def __init__(self, seen: str, given: str) -> None:
-        self._same = seen == given
-        if not self._same:
-            self._before = signs_before(seen)
-            self._places = places(given)
+    def move(span: Span | None) -> Span | None:
+        first, end = (0, 0) if span is None else (before[border] for border in span)
+        return (at[first], at[end - 1] + 1) if first < end else None
 
-    def __call__(self, span: Span | None) -> Span | None:
-        if span is None or self._same:
-            return span
-        first, end = (self._before[border] for border in span)
-        return (self._places[first], self._places[end - 1] + 1) if first < end else None
+    return move
 
 
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
     """Reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which differ
     from those in white space alone."""
-    sides = [_Moved(one, other) for one, other in zip(seen, given, strict=True)]
-    return [reason.moved(*sides) for reason in reasons]
+    ours, theirs = (_mover(one, other) for one, other in zip(seen, given, strict=True))
+    return [one._replace(reference=ours(one.reference), candidate=theirs(one.candidate)) for one in reasons]
 
 
 def places(text: str) -> list[int]:
     """Where the characters of a text are that are not white space."""
     return [place for place, sign in enumerate(text) if not sign.isspace()]
-
-
-def signs_before(text: str) -> list[int]:
-    """How many characters that are not white space stand before each character, and before the end."""
-    counts = [0]
-    for sign in text:
-        counts.append(counts[-1] + (not sign.isspace()))
-    return counts
 
 
 class Finder:

@@ -12,9 +12,8 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,12 +33,7 @@ _LEFT, _WIDTH, _ROW = 150, 194, 22  # of a drawing: where its scale begins, how 
 
 
 class ScorePage:
-    """Takes the pairs of a file as they are scored, and writes the page.
-
-    Parameters
-    ----------
-    texts : whether the page may show texts.
-    """
+    """Takes the pairs of a file as they are scored, and writes the page, with ``texts`` or without."""
 
     def __init__(self, texts: bool) -> None:
         self._texts = texts
@@ -177,8 +171,7 @@ def _number(reason: Mapping[str, Any], errors: list[dict[str, Any]]) -> int:
 # --- drawings ---
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A line of a drawing: quantiles of scores, as numbers and as places on the scale."""
 
     label: str
@@ -189,8 +182,7 @@ class Row:
     y: int
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """How a metric's scores lie, and those of pairs of known quality where they are known."""
 
     name: str
@@ -213,11 +205,8 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
     known = held["scores by signature"].get(metric.signature(), {})
     rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
     rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
-    ends = [
-        0.0,
-        *filter(math.isfinite, metric.range[1:]),
-        *(value for *_, values in rows for value in values),
-    ]
+    drawn = chain.from_iterable(values for *_, values in rows)
+    ends = [0.0, *filter(math.isfinite, metric.range[1:]), *drawn]
     low, high = min(ends), max(ends)
     high = high if high > low else 1.0
     return Chart(
@@ -239,8 +228,7 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
 @lru_cache(maxsize=1)
 def _references() -> dict[str, Any]:
     """What ``workflow/reference_scores.py`` wrote."""
-    held: dict[str, Any] = json.loads(REFERENCE_SCORES.read_text(encoding="utf-8"))
-    return held
+    return dict(json.loads(REFERENCE_SCORES.read_text(encoding="utf-8")))
 
 
 # --- the page ---

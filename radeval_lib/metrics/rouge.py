@@ -13,12 +13,7 @@ from radeval_lib.stats import tokens
 class _Rouge(Metric):
     citation = "lin2004rouge"
     kind = ""
-
-    def __init__(self, *, stem: bool = True) -> None:
-        self.stem = stem
-
-    def settings(self) -> dict[str, Any]:
-        return {"stem": self.stem}
+    stem: bool = True
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer

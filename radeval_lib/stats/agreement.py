@@ -6,7 +6,7 @@ Every function takes ``counts`` of shape (items, raters), float, without missing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import islice, permutations
 
 import numpy as np
 import pandas as pd
@@ -16,25 +16,9 @@ from scipy import stats
 FloatArray = NDArray[np.float64]
 
 
-def checked_counts(counts: ArrayLike) -> FloatArray:
-    """``counts`` as a float64 array of shape (items, raters), at least two raters and no value missing."""
-    array = np.asarray(counts, dtype=np.float64)
-    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 2:
-        raise ValueError(f"counts has shape {array.shape}; give (items, raters) with at least two raters")
-    if not np.isfinite(array).all():
-        raise ValueError("counts holds a value that is missing or not finite; leave those items out")
-    return array
-
-
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
-    """Mean absolute difference of every two raters.
-
-    Returns
-    -------
-    ndarray
-        Symmetric, shape (raters, raters), in the unit of the counts; 0 on the diagonal.
-    """
-    array = checked_counts(counts)
+    """Mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the diagonal."""
+    array = np.asarray(counts, dtype=np.float64)
     result: FloatArray = np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
     return result
 
@@ -44,7 +28,7 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
     NaN where a rater gives every item the same count.
     """
-    result: FloatArray = pd.DataFrame(checked_counts(counts)).corr("kendall").to_numpy()
+    result: FloatArray = pd.DataFrame(np.asarray(counts, dtype=np.float64)).corr("kendall").to_numpy()
     return result
 
 
@@ -63,19 +47,16 @@ def means_of_pairs(matrix: ArrayLike) -> FloatArray:
 
 def mean_of_others(counts: ArrayLike) -> FloatArray:
     """For each rater the mean count of all other raters; shape (items, raters)."""
-    array = checked_counts(counts)
+    array = np.asarray(counts, dtype=np.float64)
     result: FloatArray = (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
     return result
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     """Kendall's tau-b of each rater with a reference of shape (items,), or (items, raters), one a rater."""
-    array = checked_counts(counts)
-    against = np.asarray(reference, dtype=np.float64)
+    array, against = (np.asarray(side, dtype=np.float64) for side in (counts, reference))
     columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
-    return np.array(
-        [stats.kendalltau(array[:, rater], columns[:, rater]).statistic for rater in range(array.shape[1])]
-    )
+    return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
 def signed_rank_statistic(differences: ArrayLike) -> float:
@@ -88,40 +69,24 @@ def signed_rank_statistic(differences: ArrayLike) -> float:
 
 
 def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Wilcoxon signed-rank test of each rater against the mean of all raters.
-
-    Parameters
-    ----------
-    counts : whole numbers.
-    names : one a rater.
+    """Wilcoxon signed-rank test of each rater, by name, against the mean of all raters; counts are whole.
 
     Returns
     -------
     DataFrame
         One row a rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
         ``w`` and two-sided ``p`` (normal approximation) in exact arithmetic.
-
-    Notes
-    -----
-    The differences are multiplied by the number of raters, which makes them whole numbers: no rounding error
-    of a mean such as 1/3 then decides whether a difference is zero or two are tied.
     """
-    array = checked_counts(counts)
+    array = np.asarray(counts, dtype=np.float64)
+    # Times the number of raters the differences are whole numbers: no rounding error of a mean such as 1/3
+    # then decides whether a difference is zero or two are tied.
     exact = np.rint(array * array.shape[1] - array.sum(axis=1, keepdims=True))
     rows = []
-    for position, name in enumerate(names):
-        differences = exact[:, position]
+    for name, differences in zip(names, exact.T, strict=True):
         test = stats.wilcoxon(differences, zero_method="wilcox", method="approx")
-        rows.append(
-            {
-                "rater": name,
-                "difference": float(differences.mean() / array.shape[1]),
-                "n": int(np.count_nonzero(differences)),
-                "w": float(test.statistic),
-                "p": float(test.pvalue),
-            }
-        )
-    return pd.DataFrame(rows)
+        moved = float(differences.mean() / array.shape[1])
+        rows.append((name, moved, np.count_nonzero(differences), float(test.statistic), float(test.pvalue)))
+    return pd.DataFrame(rows, columns=["rater", "difference", "n", "w", "p"])
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
@@ -132,17 +97,14 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     (items, raters) add up to the counts; the result has shape (orders, raters), a row each of the first
     ``orders`` orders of the raters.
     """
-    arrays = [checked_counts(part) for part in parts]
+    arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
-    found = []
-    for order, _ in zip(permutations(range(raters)), range(orders), strict=False):
-        mean = np.zeros(len(counts))
-        for array in arrays:
-            inner = np.zeros(len(counts))
-            for rater in order:
-                inner = inner + array[:, rater] / raters
-            mean = mean + inner
+    found, none = [], np.zeros(len(counts))
+    for order in islice(permutations(range(raters)), orders):
+        # added up one by one, in this order
+        means = (sum((array[:, rater] / raters for rater in order), none) for array in arrays)
+        mean = sum(means, none)
         found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
     return np.array(found)
 
@@ -152,12 +114,6 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     observed over expected disagreement, NaN where all ratings are equal. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)
-    if table.ndim < 2 or table.shape[-2] < 2:
-        raise ValueError(
-            f"ratings has shape {table.shape}; give (..., raters, units) with at least two raters"
-        )
-    if np.isnan(table).any():
-        raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
     raters, units = table.shape[-2:]
     values = table.reshape(*table.shape[:-2], raters * units)
     # Mean squared difference of two ratings is twice their variance: within units, and over all.

@@ -15,94 +15,57 @@ Source: RaLEs (Zambrano Chaves et al. 2023), Appendix D, unless a docstring name
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
-Zeros = Literal["first bin", "dropped"]
+from radeval_lib.stats.resampling import FloatArray, sum_draws
 
-# Rows of float32 softmax output with thousands of classes miss 1 by less than this.
-_SUM_TOLERANCE = 1e-4
+_SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
 
 
-def _checked_probabilities(probabilities: ArrayLike) -> NDArray[np.float64]:
+def _distributions(probabilities: ArrayLike) -> FloatArray:
     array = np.asarray(probabilities, dtype=np.float64)
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(
-            f"probabilities has shape {array.shape}; give a non-empty array of (samples, classes)"
-        )
-    if not (np.isfinite(array).all() and (array >= 0).all() and (array <= 1 + _SUM_TOLERANCE).all()):
+        raise ValueError(f"probabilities has shape {array.shape}; give a non-empty (samples, classes)")
+    if not ((array >= 0) & (array <= 1 + _SUM_TOLERANCE)).all():
         raise ValueError("probabilities holds a value outside [0, 1]; apply softmax to logits first")
     off = np.abs(array.sum(axis=1) - 1)
     if (off > _SUM_TOLERANCE).any():
-        row = int(off.argmax())
-        raise ValueError(
-            f"row {row} of probabilities sums to {array[row].sum():.6g}; every row must sum to 1"
-        )
+        raise ValueError(f"row {off.argmax()} of probabilities does not sum to 1; every row must")
     return array.clip(max=1.0)
 
 
-def _checked_labels(labels: ArrayLike, samples: int, classes: int) -> NDArray[np.int64]:
-    array = np.asarray(labels)
-    if array.shape != (samples,):
-        raise ValueError(f"labels has shape {array.shape}; give one label for each of the {samples} samples")
-    if not np.issubdtype(array.dtype, np.integer):
-        raise ValueError(f"labels has type {array.dtype}; give whole numbers from 0 to {classes - 1}")
-    if array.min() < 0 or array.max() >= classes:
-        raise ValueError(
-            f"labels runs from {array.min()} to {array.max()}; classes run from 0 to {classes - 1}"
-        )
-    return array.astype(np.int64)
+def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
+    array, truth = _distributions(probabilities), np.asarray(labels)
+    samples, classes = array.shape
+    whole = truth.shape == (samples,) and np.issubdtype(truth.dtype, np.integer)
+    if not whole or truth.min() < 0 or truth.max() >= classes:
+        raise ValueError(f"labels must be {samples} whole numbers from 0 to {classes - 1}, one a sample")
+    return array, truth.astype(np.int64)
 
 
-def bin_of(values: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
+def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
     """Index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values' shape."""
-    if bins < 1:
-        raise ValueError(f"bins is {bins}; at least one bin is needed")
     place = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
     return place.clip(0, bins - 1)
 
 
-def _binned_sums(
-    values: NDArray[np.float64], hits: NDArray[np.float64], bins: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
     """Per bin: how many values, sum of hits, sum of values."""
     place = bin_of(values, bins)
-    counts, hit_sums, value_sums = (
-        np.bincount(place, weights=one, minlength=bins).astype(np.float64)
-        for one in (np.ones_like(values), hits, values)
-    )
-    return counts, hit_sums, value_sums
+    each = (np.ones_like(values), hits, values)
+    return tuple(np.bincount(place, weights=one, minlength=bins).astype(np.float64) for one in each)
 
 
-def _confidence(
-    probabilities: ArrayLike, labels: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Confidence and correctness (1 or 0) of each prediction."""
-    array = _checked_probabilities(probabilities)
-    truth = _checked_labels(labels, *array.shape)
+    array, truth = _checked(probabilities, labels)
     return array.max(axis=1), (array.argmax(axis=1) == truth).astype(np.float64)
-
-
-def _reliability(values: NDArray[np.float64], hits: NDArray[np.float64], bins: int) -> pd.DataFrame:
-    count, right, total = _binned_sums(values, hits, bins)
-    with np.errstate(invalid="ignore"):
-        accuracy, mean = right / count, total / count
-    edges = np.linspace(0, 1, bins + 1)
-    return pd.DataFrame(
-        {
-            "low": edges[:-1],
-            "high": edges[1:],
-            "count": count.astype(np.int64),
-            "accuracy": accuracy,
-            "confidence": mean,
-            "gap": np.abs(accuracy - mean),
-        }
-    )
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> pd.DataFrame:
@@ -114,7 +77,12 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) 
         One row a bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence``, ``gap`` (the
         absolute difference of the two); the last three are NaN in an empty bin.
     """
-    return _reliability(*_confidence(probabilities, labels), bins)
+    count, right, total = _binned_sums(*_confidence(probabilities, labels), bins)
+    with np.errstate(invalid="ignore"):
+        accurate, confident = right / count, total / count
+    edges = np.linspace(0, 1, bins + 1)
+    frame = pd.DataFrame({"low": edges[:-1], "high": edges[1:], "count": count.astype(np.int64)})
+    return frame.assign(accuracy=accurate, confidence=confident, gap=np.abs(accurate - confident))
 
 
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
@@ -126,48 +94,41 @@ def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, b
     return float((frame["gap"].fillna(0) * frame["count"]).sum() / frame["count"].sum())
 
 
-def maximum_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
-    """MCE: the largest calibration gap of any bin that is not empty; 0 to 1.
-
-    torchmetrics gives a confidence of exactly 1 a bin of its own, which can change the maximum.
-
-    Source: Guo et al. 2017, Section 3.
-    """
-    return float(reliability(probabilities, labels, bins=bins)["gap"].max())
+def maximum_calibration_error(probabilities: ArrayLike, labels: ArrayLike) -> float:
+    """MCE: the largest calibration gap of any bin that is not empty; 0 to 1. Source: Guo et al. 2017."""
+    return float(reliability(probabilities, labels)["gap"].max())
 
 
-def largest_weighted_gap(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) -> float:
+def largest_weighted_gap(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """The largest term of ECE's sum: a gap times its bin's share of samples; 0 to ECE.
 
     The code released with RaLEs calls this MCE; :func:`maximum_calibration_error` is what its documentation
     describes.
     """
-    frame = reliability(probabilities, labels, bins=bins)
+    frame = reliability(probabilities, labels)
     return float((frame["gap"].fillna(0) * frame["count"]).max() / frame["count"].sum())
 
 
 def static_calibration_error(
-    probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10, zeros: Zeros = "first bin"
+    probabilities: ArrayLike,
+    labels: ArrayLike,
+    *,
+    bins: int = 10,
+    zeros: Literal["first bin", "dropped"] = "first bin",
 ) -> float:
     """SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
 
-    Parameters
-    ----------
-    zeros : where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model gave 0.
-
-    Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
+    ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
+    gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
-    array = _checked_probabilities(probabilities)
-    samples, classes = array.shape
-    truth = _checked_labels(labels, samples, classes)
+    array, truth = _checked(probabilities, labels)
     total = 0.0
-    for index in range(classes):
-        kept = array[:, index] > (0 if zeros == "dropped" else -1)
-        column, right = array[kept, index], (truth[kept] == index).astype(np.float64)
-        _, hits, mass = _binned_sums(column, right, bins)
+    for index, column in enumerate(array.T):
+        kept = column > (0 if zeros == "dropped" else -1)
+        _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), bins)
         # n_bk |acc - conf| = |hits - mass|: the bin's count cancels.
         total += float(np.abs(hits - mass).sum())
-    return total / (samples * classes)
+    return total / array.size
 
 
 def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -184,7 +145,7 @@ def average_predictive_entropy(probabilities: ArrayLike) -> float:
 
     Source: RaLEs, Appendix D, last formula, with the minus sign that the paper leaves out.
     """
-    return float(entr(_checked_probabilities(probabilities)).sum(axis=1).mean())
+    return float(entr(_distributions(probabilities)).sum(axis=1).mean())
 
 
 def average_kl_to_uniform(probabilities: ArrayLike) -> float:
@@ -192,46 +153,32 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 
     Source: RaLEs, Appendix D, fourth formula.
     """
-    array = _checked_probabilities(probabilities)
+    array = _distributions(probabilities)
     return float(rel_entr(array, 1 / array.shape[1]).sum(axis=1).mean())
 
 
 def average_kl_from_uniform(probabilities: ArrayLike) -> float:
-    """aKLU as the released code computes it: mean KL(U || p) in nats; 0 to infinity.
+    """aKLU as the code released with RaLEs computes it: mean KL(U || p) in nats; 0 to infinity.
 
     Infinite as soon as one probability is 0. It grows where a model gives *any* class a tiny probability, so
     one very small class weighs more than all that the model says about likely ones.
-
-    Source: evaluation/complementary_metrics.py of the RaLEs repository.
     """
-    array = _checked_probabilities(probabilities)
+    array = _distributions(probabilities)
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """NLL: mean of -log of the probability given to the true class, in nats; 0 to infinity.
-
-    Infinite as soon as a true class was given 0.
-
-    Source: RaLEs repository, evaluation/complementary_metrics.py (there on logits).
-    """
-    array = _checked_probabilities(probabilities)
-    truth = _checked_labels(labels, *array.shape)
+    """NLL: mean of -log of the probability given to the true class, in nats; infinite where that is 0."""
+    array, truth = _checked(probabilities, labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(array[np.arange(len(truth)), truth]).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over classes and
-    averaged over samples; 0 to 2.
-
-    Source: Brier 1950. scikit-learn's is half of it where there are two classes.
-    """
-    array = _checked_probabilities(probabilities)
-    truth = _checked_labels(labels, *array.shape)
-    wanted = np.zeros_like(array)
-    wanted[np.arange(len(truth)), truth] = 1
-    return float(np.square(array - wanted).sum(axis=1).mean())
+    averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
+    array, truth = _checked(probabilities, labels)
+    return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -253,10 +200,113 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "Brier": brier_score,
 }
 """Every measure by its name on a page: a function of probabilities and labels."""
-HIGHER_IS_BETTER = frozenset(["accuracy", "WMC", "KL(p || U)", "KL(U || p)"])
-"""Measures of which more is better, as the arrows of RaLEs' Table 7 have it; of the others less is."""
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     """All of :data:`MEASURES`, by name."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
+
+
+class CalibrationDraws(NamedTuple):
+    """Measures in each resample, a column each, and those ``observed`` in the sample as it is."""
+
+    values: pd.DataFrame
+    observed: pd.Series
+
+
+def draw(
+    outputs: Sequence[ArrayLike],
+    labels: ArrayLike,
+    documents: Sequence[object],
+    *,
+    resamples: int,
+    rng: np.random.Generator,
+    bins: int = 10,
+) -> list[CalibrationDraws]:
+    """Resample whole documents, the same ones for every classifier.
+
+    Every measure but MCE is a sum over samples, or a sum of absolute values of such sums, so a resample needs
+    how often each document was drawn and nothing else. A binned measure of few samples is biased upwards, and
+    its resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
+    Differences on the same documents suffer less.
+
+    Parameters
+    ----------
+    outputs : probabilities of each classifier on the same samples, shape (n, k).
+    labels : int, shape (n,).
+    documents : shape (n,); samples of one document (or patient) are drawn together.
+    bins : of confidence.
+    """
+    checked = [_checked(output, labels) for output in outputs]
+    classes = checked[0][0].shape[1]
+    codes, names = pd.factorize(pd.Series(list(documents)))
+    terms = [_terms(*one, bins) for one in checked]
+    table = np.zeros((len(names), len(outputs), terms[0].shape[1]))
+    np.add.at(table, codes, np.stack(terms, axis=1))
+
+    def values(sums: FloatArray) -> FloatArray:
+        return _measured(sums.reshape(-1, *table.shape[1:]), classes, bins)
+
+    drawn = sum_draws(table.reshape(len(names), -1), values, resamples=resamples, rng=rng)
+    observed = values(table.sum(axis=0))[0]
+    return [
+        CalibrationDraws(
+            pd.DataFrame(drawn[:, at], columns=list(MEASURES)), pd.Series(row, index=list(MEASURES))
+        )
+        for at, row in enumerate(observed)
+    ]
+
+
+def _terms(array: FloatArray, labels: NDArray[np.int64], bins: int) -> FloatArray:
+    """What each sample adds: 8 means, which of them are infinite, gaps and counts by bin, gaps by class and
+    bin."""
+    samples, classes = array.shape
+    rows = np.arange(samples)
+    confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
+    wanted = np.eye(classes)[labels]
+    with np.errstate(divide="ignore"):
+        means = np.column_stack(
+            [
+                np.ones(samples),
+                correct,
+                entr(array).sum(axis=1),
+                confidence * (2 * correct - 1),
+                rel_entr(array, 1 / classes).sum(axis=1),
+                rel_entr(1 / classes, array).sum(axis=1),
+                -np.log(array[rows, labels]),
+                np.square(array - wanted).sum(axis=1),
+            ]
+        )
+    in_bin = np.eye(bins)[bin_of(confidence, bins)]
+    by_class = np.eye(bins)[bin_of(array, bins)] * (wanted - array)[..., None]
+    # A document with an infinite term makes only those resamples infinite that it is drawn for.
+    finite = np.where(np.isinf(means), 0.0, means)
+    gaps = in_bin * (correct - confidence)[:, None]
+    return np.hstack([finite, np.isinf(means), gaps, in_bin, by_class.reshape(samples, -1)])
+
+
+def _measured(sums: FloatArray, classes: int, bins: int) -> FloatArray:
+    """The measures :data:`MEASURES` from sums over samples; shape (..., terms) to (..., measures)."""
+    means, infinite, gaps, counts, by_class = np.split(sums, np.cumsum([8, 8, bins, bins]), axis=-1)
+    size, gaps = means[..., 0], np.abs(gaps)
+    _, correct, entropy, signed, to_uniform, from_uniform, loss, brier = np.moveaxis(
+        np.where(infinite > 0, np.inf, means) / size[..., None], -1, 0
+    )
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(counts > 0, gaps / counts, 0.0)
+    return np.stack(
+        [
+            correct,
+            gaps.sum(axis=-1) / size,
+            share.max(axis=-1),
+            gaps.max(axis=-1) / size,
+            np.abs(by_class).sum(axis=-1) / (size * classes),
+            entropy,
+            signed,
+            to_uniform,
+            from_uniform,
+            loss,
+            brier,
+        ],
+        axis=-1,
+    )

@@ -16,54 +16,40 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.printed import Kind, williams_test
+from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import FloatArray, drawn_counts, ends, estimate, holm
 
 LEAST_GROUPS = 5  # fewer cases tell too little of how they vary
 _MOST_UNDEFINED = 0.05
+_TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Correlation of scores with ratings; NaN where either side does not vary.
-
-    Parameters
-    ----------
-    scores, ratings : finite numbers, shape (pairs,).
-    kind : ``"pearson"``, ``"spearman"`` or ``"kendall"`` (tau-b).
-
-    Raises
-    ------
-    ValueError
-        Where the lengths differ, a value is not finite, or ``kind`` is another.
-    """
-    _check_kind(kind)
-    y = _column("ratings", ratings)
-    return _coefficient(_column("scores", scores, len(y)), y, kind)
+    """Correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does not vary.
+    Kendall's is tau-b."""
+    x, y = (np.asarray(side, dtype=np.float64) for side in (scores, ratings))
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(_TESTS[kind](x, y).statistic)
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """Metrics and ratings with their coefficients in each resample; made by :func:`resample`.
-
-    ``scores`` and ``draws`` have shapes (metrics, pairs) and (metrics, resamples), NaN where undefined."""
+    """Metrics with their coefficients at the data and, shape (metrics, resamples), NaN where undefined, in
+    each resample; made by :func:`resample`."""
 
     names: list[str]
-    scores: FloatArray
-    ratings: FloatArray
-    groups: int
-    kind: Kind
-    level: float
+    values: list[float]
     draws: FloatArray
+    pairs: int
+    groups: int
 
     def intervals(self) -> pd.DataFrame:
         """Correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high`` (percentile),
         ``n`` (pairs), ``groups`` (cases)."""
-        rows = []
-        for scores, draws, name in zip(self.scores, self.draws, self.names, strict=True):
-            low, high = ends(draws, self.level)
-            value = _coefficient(scores, self.ratings, self.kind)
-            rows.append({"metric": name, "value": value, "low": low, "high": high})
-        return pd.DataFrame(rows).assign(n=len(self.ratings), groups=self.groups)
+        low, high = np.transpose([ends(draws) for draws in self.draws])
+        found = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
+        return found.assign(n=self.pairs, groups=self.groups)
 
     def compare(self, first: str) -> pd.DataFrame:
         """Correlation of the metric ``first`` with the ratings minus that of every other metric.
@@ -71,51 +57,19 @@ class Resampled:
         Returns
         -------
         DataFrame
-            One row for every other metric:
-
-            - ``rival``, and ``difference``, first minus rival;
-            - ``low``, ``high``: percentile interval of the difference, both metrics on the same draws;
-            - ``p``: two-sided, by inversion; ``p_holm``: corrected over the rivals (Holm 1979);
-            - ``between``: Pearson correlation of the two metrics;
-            - ``p_williams``: Williams's test, for Pearson correlations only. It assumes independent pairs, so
-              with several pairs a case it is too small. NaN for other kinds and for two metrics of which one
-              is a linear function of the other.
-
-        Raises
-        ------
-        ValueError
-            Where ``first`` is unknown or has no rival.
+            One row for every other metric: ``rival``; ``difference``, first minus rival, with ``low`` and
+            ``high``, both metrics on the same draws; ``p``, two-sided, by inversion; ``p_holm``, corrected
+            over the rivals (Holm 1979).
         """
-        if first not in self.names:
-            raise ValueError(f"no metric {first!r}; there are {', '.join(self.names)}")
-        if len(self.names) == 1:
-            raise ValueError(f"{first!r} is the only metric; give another to compare it with")
-        chosen = self.names.index(first)
-        mine = _coefficient(self.scores[chosen], self.ratings, self.kind)
+        mine = self.names.index(first)
         rows = []
-        for row, name in enumerate(self.names):
-            if row == chosen:
-                continue
-            theirs = _coefficient(self.scores[row], self.ratings, self.kind)
-            lead = estimate(mine - theirs, self.draws[chosen] - self.draws[row], self.level)
-            between = _coefficient(self.scores[chosen], self.scores[row], "pearson")
-            williams = math.nan
-            if self.kind == "pearson" and abs(between) < 1 - 1e-12:
-                williams = williams_test(mine, theirs, between, len(self.ratings))[1]
-            rows.append(
-                {
-                    "rival": name,
-                    "difference": lead.value,
-                    "low": lead.low,
-                    "high": lead.high,
-                    "p": lead.p,
-                    "between": between,
-                    "p_williams": williams,
-                }
-            )
-        result = pd.DataFrame(rows)
-        result["p_holm"] = holm(result["p"])
-        return result[["rival", "difference", "low", "high", "p", "p_holm", "between", "p_williams"]]
+        for other, name in enumerate(self.names):
+            if other != mine:
+                gaps = self.draws[mine] - self.draws[other]
+                lead = estimate(self.values[mine] - self.values[other], gaps)
+                rows.append((name, lead.value, lead.low, lead.high, lead.p))
+        result = pd.DataFrame(rows, columns=["rival", "difference", "low", "high", "p"])
+        return result.assign(p_holm=holm(result["p"]))
 
 
 def resample(
@@ -126,7 +80,6 @@ def resample(
     kind: Kind,
     resamples: int,
     rng: np.random.Generator,
-    level: float = 0.95,
 ) -> Resampled:
     """Correlate each metric with the ratings in a cluster bootstrap; intervals and comparisons share its
     draws.
@@ -138,88 +91,29 @@ def resample(
     groups : the case of each pair, shape (pairs,); None: every pair is a case of its own.
     kind : which coefficient.
     resamples : how often the cases are drawn; all metrics are computed on the same draws.
-    rng : source of the draws.
-    level : coverage, strictly between 0 and 1.
 
     Raises
     ------
     ValueError
-        Where lengths differ, a value is not finite, there are fewer than 5 cases, an argument is out of
-        range, or a metric or the ratings do not vary in more than 5 % of the resamples. Up to there, such
-        resamples are left out.
+        Where a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
+        than 5 % of the resamples. Up to there, such resamples are left out.
     """
-    data = _checked(scores, ratings, groups, kind, level)
-    draws = _draws(data, kind, resamples, rng)
-    for row, name in zip(draws, data.names, strict=True):
-        _check_defined(row, name)
-    return Resampled(data.names, data.scores, data.ratings, data.groups, kind, level, draws)
-
-
-@dataclass(frozen=True)
-class _Data:
-    """``scores`` has shape (metrics, pairs); ``place`` numbers the case of each pair, from 0."""
-
-    names: list[str]
-    scores: FloatArray
-    ratings: FloatArray
-    place: NDArray[np.intp]
-    groups: int
-
-
-def _check_kind(kind: str) -> None:
-    if kind not in ("pearson", "spearman", "kendall"):
-        raise ValueError(f"kind must be pearson, spearman or kendall, not {kind!r}")
-
-
-def _column(name: str, values: ArrayLike, length: int | None = None) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1 or not len(array):
-        raise ValueError(f"{name} has shape {array.shape}; give one value a pair")
-    if length is not None and len(array) != length:
-        raise ValueError(f"{name} has {len(array)} values for {length} ratings")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a value that is missing or not finite; leave those pairs out")
-    return array
-
-
-def _checked(
-    scores: Mapping[str, ArrayLike], ratings: ArrayLike, groups: ArrayLike | None, kind: str, level: float
-) -> _Data:
-    _check_kind(kind)
-    if not 0 < level < 1:
-        raise ValueError(f"level must be strictly between 0 and 1, not {level}")
-    if not scores:
-        raise ValueError("scores holds no metric")
-    y = _column("ratings", ratings)
-    columns = [_column(name, values, len(y)) for name, values in scores.items()]
-    place, count = np.arange(len(y)), len(y)
-    if groups is not None:
-        cases = pd.Series(np.asarray(groups))
-        if len(cases) != len(y):
-            raise ValueError(f"groups has {len(cases)} values for {len(y)} ratings")
-        if cases.isna().any():
-            raise ValueError("groups holds a missing value; every pair needs its case")
-        place, labels = pd.factorize(cases, sort=True)
-        count = len(labels)
+    y = np.asarray(ratings, dtype=np.float64)
+    table = np.array([np.asarray(of, dtype=np.float64) for of in scores.values()])
+    if table.shape != (len(scores), len(y)) or not (np.isfinite(table).all() and np.isfinite(y).all()):
+        raise ValueError("every metric needs a finite score for each rating; leave the other pairs out")
+    place = pd.factorize(np.arange(len(y)) if groups is None else np.asarray(groups), sort=True)[0]
+    count = int(place.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")
-    return _Data(list(scores), np.stack(columns), y, place, count)
-
-
-def _coefficient(x: FloatArray, y: FloatArray, kind: Kind) -> float:
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return math.nan
-    if kind == "pearson":
-        return float(stats.pearsonr(x, y).statistic)
-    if kind == "spearman":
-        return float(stats.spearmanr(x, y).statistic)
-    return float(stats.kendalltau(x, y).statistic)
-
-
-def _check_defined(draws: FloatArray, name: str) -> None:
-    lost = int((~np.isfinite(draws)).sum())
-    if lost > _MOST_UNDEFINED * len(draws):
-        raise ValueError(f"{name}: its scores or the ratings do not vary in {lost} of {len(draws)} resamples")
+    draws = _draws(table, y, place, kind, resamples, rng)
+    for row, name in zip(draws, scores, strict=True):
+        lost = int((~np.isfinite(row)).sum())
+        if lost > _MOST_UNDEFINED * resamples:
+            what = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
+            raise ValueError(f"{name}: {what}")
+    values = [coefficient(row, y, kind) for row in table]
+    return Resampled(list(scores), values, draws, len(y), count)
 
 
 class _Variable:
@@ -242,18 +136,25 @@ class _Variable:
         return centred[:, self._distinct]
 
 
-def _draws(data: _Data, kind: Kind, resamples: int, rng: np.random.Generator) -> FloatArray:
+def _draws(
+    scores: FloatArray,
+    ratings: FloatArray,
+    place: NDArray[np.intp],
+    kind: Kind,
+    resamples: int,
+    rng: np.random.Generator,
+) -> FloatArray:
     """Coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined."""
-    metrics, ratings = [_Variable(row) for row in data.scores], _Variable(data.ratings)
-    signs = [_signs(row, data.ratings) for row in data.scores] if kind == "kendall" else []
+    metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
+    signs = [_signs(row, ratings) for row in scores] if kind == "kendall" else []
     chunks = []
-    for drawn in drawn_counts(data.groups, resamples, rng, len(data.ratings)):
-        counts = drawn[:, data.place]
+    for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, len(ratings)):
+        counts = drawn[:, place]
         if kind == "kendall":
-            found = [_kendall(counts, *row, ratings) for row in zip(metrics, signs, strict=True)]
+            found = [_kendall(counts, *row, rated) for row in zip(metrics, signs, strict=True)]
         else:
             one = _pearson if kind == "pearson" else _spearman
-            found = [one(counts, metric, ratings) for metric in metrics]
+            found = [one(counts, metric, rated) for metric in metrics]
         chunks.append(np.stack(found))
     return np.concatenate(chunks, axis=1)
 

@@ -10,11 +10,12 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 from radeval_lib.stats.correlations import coefficient
 from radeval_lib.stats.printed import Kind
 
-FloatArray = NDArray[np.float64]
+_FOLDS = 5
 
 
 def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
@@ -27,17 +28,10 @@ def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
 
 
 def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
-    """The threshold up to which a gap of two scores is best called a tie (Deutsch et al. 2023, section 5).
+    """The threshold up to which a gap of two scores is best called a tie (Deutsch et al. 2023, section 5): a
+    gap's size, or 0; of several that agree as often, the smallest.
 
-    Parameters
-    ----------
-    gaps : score of the first item minus that of the second, shape (pairs,).
-    wanted : 1, 0 or -1: which item people put higher, 0 for a tie.
-
-    Returns
-    -------
-    float
-        One of the gaps' sizes, or 0; of several that agree as often, the smallest.
+    ``gaps`` are the first item's scores minus the second's, ``wanted`` is 1, 0 or -1, as people put it.
     """
     sizes, signs, want = np.abs(gaps), np.sign(gaps), np.asarray(wanted)
     tried = np.unique(np.concatenate([[0.0], sizes]))
@@ -46,36 +40,25 @@ def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
 
 
 def agrees(
-    gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object], *, rng: np.random.Generator, folds: int = 5
+    gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object], *, rng: np.random.Generator
 ) -> NDArray[np.bool_]:
-    """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq).
+    """Whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape (pairs,).
 
-    What counts as a tie is decided on the other folds, so that no pair's own rating helps it.
+    What counts as a tie is decided on the other four fifths of the cases, so that no pair's own rating helps
+    it.
 
     Parameters
     ----------
     gaps, wanted : see :func:`tie_threshold`.
-    cases : of each pair; a case is in one fold.
-    rng : assigns cases to folds.
-
-    Returns
-    -------
-    ndarray
-        Shape (pairs,); its mean is the accuracy.
-
-    Raises
-    ------
-    ValueError
-        Where there are fewer cases than folds.
+    cases : of each pair; a case is in one fifth.
+    rng : assigns cases to fifths.
     """
     names = list(dict.fromkeys(cases))
-    if len(names) < folds:
-        raise ValueError(f"{len(names)} cases do not fill {folds} folds")
-    fold_of = dict(zip(names, rng.permutation(np.arange(len(names)) % folds), strict=True))
+    fold_of = dict(zip(names, rng.permutation(np.arange(len(names)) % _FOLDS), strict=True))
     fold = np.array([fold_of[case] for case in cases])
     gap, want = np.asarray(gaps, dtype=np.float64), np.asarray(wanted)
     found = np.zeros(len(gap), dtype=bool)
-    for number in range(folds):
+    for number in range(_FOLDS):
         mine = fold == number
         threshold = tie_threshold(gap[~mine], want[~mine])
         found[mine] = np.where(np.abs(gap[mine]) > threshold, np.sign(gap[mine]), 0) == want[mine]
@@ -96,14 +79,7 @@ def permutation_p(
 
     Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
     Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0.
-
-    Parameters
-    ----------
-    first, second, ratings : finite, shape (items,).
-    cases : of each item; items of one case change places together.
     """
-    from scipy.stats import rankdata
-
     mine, theirs, rated = rankdata(first), rankdata(second), np.asarray(ratings, dtype=np.float64)
     place = np.unique(np.asarray(cases), return_inverse=True)[1]
 
@@ -127,15 +103,6 @@ def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: n
 
 
 def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2).
-
-    Parameters
-    ----------
-    ours, theirs : p values of :func:`superiority_p` of the same pairs of systems, shape (pairs,).
-
-    Returns
-    -------
-    float
-        0 to 1; 1 minus the mean absolute difference of the p values.
-    """
+    """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2):
+    1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of systems."""
     return float(1 - np.abs(np.asarray(ours) - np.asarray(theirs)).mean())

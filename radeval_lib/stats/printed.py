@@ -25,27 +25,21 @@ from radeval_lib.stats.resampling import holm
 Kind = Literal["pearson", "spearman", "kendall"]
 
 
-def _standard_error(value: float, n: int, kind: Kind) -> float:
-    """Standard error of the coefficient's inverse hyperbolic tangent."""
-    if kind == "pearson":
-        return 1 / math.sqrt(n - 3)
-    if kind == "spearman":  # Bonett and Wright 2000, equation 3
-        return math.sqrt((1 + value**2 / 2) / (n - 3))
-    return math.sqrt(0.437 / (n - 4))  # Fieller, Hartley and Pearson 1957
+_REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 
 
-def correlation_interval(
-    value: float, n: int, kind: Kind = "pearson", level: float = 0.95
-) -> tuple[float, float]:
-    """Confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
+def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[float, float]:
+    """95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
     Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
     """
-    if not -1 < value < 1 or n < 5 or not 0 < level < 1:
-        raise ValueError(f"needs |value| < 1, n >= 5 and 0 < level < 1, not {value}, {n} and {level}")
-    reach = float(stats.norm.ppf(0.5 + level / 2)) * _standard_error(value, n, kind)
-    return math.tanh(math.atanh(value) - reach), math.tanh(math.atanh(value) + reach)
+    error = {
+        "pearson": 1 / math.sqrt(n - 3),
+        "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
+        "kendall": math.sqrt(0.437 / (n - 4)),
+    }[kind]
+    return math.tanh(math.atanh(value) - _REACH * error), math.tanh(math.atanh(value) + _REACH * error)
 
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
@@ -53,8 +47,6 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
     degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2)."""
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
-    if determinant < -1e-12 or n < 4:
-        raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
@@ -62,8 +54,8 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     return t, 2 * float(special.stdtr(n - 3, -abs(t)))
 
 
-def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> float:
-    """How strongly two metrics must correlate for their printed correlations to differ by
+def needed_between(first: float, second: float, n: int) -> float:
+    """How strongly two metrics must correlate for their printed correlations to differ at 5 % by
     :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
     if first == second:
         return math.nan
@@ -71,7 +63,7 @@ def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> 
     grid = np.linspace(first * second - reach, first * second + reach, 2001)[1:-1]
 
     def excess(between: float) -> float:
-        return williams_test(first, second, between, n)[1] - alpha
+        return williams_test(first, second, between, n)[1] - 0.05
 
     failing = np.flatnonzero([excess(between) > 0 for between in grid])
     if len(failing) == 0:
@@ -81,11 +73,10 @@ def needed_between(first: float, second: float, n: int, alpha: float = 0.05) -> 
     return float(optimize.brentq(excess, grid[failing[-1]], grid[failing[-1] + 1]))
 
 
-def standard_error(low: float, high: float, level: float = 0.95) -> float:
-    """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's interval implies."""
-    if not -1 < low < high < 1:
-        raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
-    return (math.atanh(high) - math.atanh(low)) / (2 * float(stats.norm.ppf(0.5 + level / 2)))
+def standard_error(low: float, high: float) -> float:
+    """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
+    implies."""
+    return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
 
 
 def two_sided_p(
@@ -100,10 +91,10 @@ def two_sided_p(
     return result
 
 
-def needed_correlation(difference: float, first_se: float, second_se: float, alpha: float = 0.05) -> float:
-    """From which correlation of their errors on the difference of two estimates reaches ``alpha`` by
+def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
+    """From which correlation of their errors on the difference of two estimates is significant at 5 % by
     :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does."""
-    reach = abs(difference) / float(stats.norm.ppf(1 - alpha / 2))
+    reach = abs(difference) / _REACH
     needed = (first_se**2 + second_se**2 - reach**2) / (2 * first_se * second_se)
     return max(needed, -1.0) if needed <= 1 else math.nan
 
@@ -120,18 +111,12 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
     rows = []
     for i, j in combinations(range(len(frame)), 2):
         gap = math.atanh(values[i]) - math.atanh(values[j])
-        rows.append(
-            {
-                "first": names[i],
-                "second": names[j],
-                "difference": values[i] - values[j],
-                "p": float(two_sided_p(gap, errors[i], errors[j])),
-                "needed": needed_correlation(gap, errors[i], errors[j]),
-            }
-        )
-    result = pd.DataFrame(rows)
-    result["p_holm"] = holm(result["p"])
-    return result[["first", "second", "difference", "p", "p_holm", "needed"]]
+        p = float(two_sided_p(gap, errors[i], errors[j]))
+        needed = needed_correlation(gap, errors[i], errors[j])
+        rows.append((names[i], names[j], values[i] - values[j], p, needed))
+    result = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "needed"])
+    result.insert(4, "p_holm", holm(result["p"]))
+    return result
 
 
 # Ends of neighbouring rounding intervals are equal on paper but not in binary floating point.
@@ -142,8 +127,6 @@ def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDAr
     """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; ends that touch are
     apart."""
     bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
-    if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
-        raise ValueError("low and high must be two lists of equal length with low <= high")
     others = ~np.eye(len(bottom), dtype=bool)
     # An exact number must not come out both below and above another exact number of the same value.
     apart = (top[None, :] <= bottom[:, None]) & (
@@ -154,6 +137,7 @@ def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDAr
     return 1 + smaller.astype(np.int64), len(bottom) - larger.astype(np.int64)
 
 
+_TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
 # Slack for binary floating point at the very edge of a rounding interval.
 _EDGE = 1e-9
@@ -173,41 +157,34 @@ def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
 
 
 @cache
-def interval(k: int, n: int, method: str, level: float = 0.95) -> tuple[float, float]:
-    """Confidence interval of the share k / n by one of :data:`METHODS`.
+def interval(k: int, n: int, method: str) -> tuple[float, float]:
+    """95 % confidence interval of the share k / n by one of :data:`METHODS`.
 
     ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
     ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
     :func:`scipy.stats.bootstrap`.
     """
-    if n < 1 or not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} is no share of cases")
-    tail = (1 - level) / 2
     if method in ("exact", "Wilson"):
-        found = stats.binomtest(k, n).proportion_ci(level, method.lower())
+        found = stats.binomtest(k, n).proportion_ci(0.95, method.lower())
         return float(found.low), float(found.high)
     if method == "Wald":
-        reach = float(stats.norm.ppf(1 - tail)) * math.sqrt(k / n * (1 - k / n) / n)
+        reach = _REACH * math.sqrt(k / n * (1 - k / n) / n)
         return k / n - reach, k / n + reach
-    if method == "bootstrap percentile":
-        low, high = stats.binom.ppf([tail, 1 - tail], n, k / n) / n
-        return float(low), float(high)
-    if method == "bootstrap BCa":
-        low, high = stats.binom.ppf(_bca_levels(k, n, tail), n, k / n) / n
-        return float(low), float(high)
-    raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
+    levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
+    low, high = stats.binom.ppf(levels, n, k / n) / n
+    return float(low), float(high)
 
 
-def _bca_levels(k: int, n: int, tail: float) -> NDArray[np.float64]:
+def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
     """Levels of the two quantiles that the BCa interval of a share takes."""
     if k in (0, n):  # resamples are all alike
-        return np.array([tail, 1 - tail])
+        return np.array(_TAILS)
     bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
     # Jackknife: leaving out a right case changes the share by -(1 - k/n)/(n - 1), a wrong one by k/n/(n - 1).
     right, wrong = -(1 - k / n), k / n
     cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
     acceleration = -cubes / (6 * squares**1.5)
-    reach = bias + special.ndtri([tail, 1 - tail])
+    reach = bias + special.ndtri(_TAILS)
     levels: NDArray[np.float64] = special.ndtr(bias + reach / (1 - acceleration * reach))
     return levels
 
@@ -223,17 +200,12 @@ def possible_samples(
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
         for method in METHODS:
-            ends = sum(
-                max((_ends_met(k, n, method, low, high, half_width) for k in counts), default=0)
-                for counts, (_, low, high) in zip(fitting, shares, strict=True)
-            )
-            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": ends})
+            met = 0
+            for counts, (_, *printed) in zip(fitting, shares, strict=True):
+                gaps = (np.abs(np.subtract(interval(k, n, method), printed)) for k in counts)
+                met += max((int((gap <= half_width + _EDGE).sum()) for gap in gaps), default=0)
+            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": met})
     return pd.DataFrame(rows)
-
-
-def _ends_met(k: int, n: int, method: str, low: float, high: float, half_width: float) -> int:
-    found = np.array(interval(k, n, method))
-    return int((np.abs(found - [low, high]) <= half_width + _EDGE).sum())
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
@@ -242,8 +214,6 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
     The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
     """
-    if not (0 <= first <= n and 0 <= second <= n):
-        raise ValueError(f"{first} and {second} of {n} are no numbers of right cases")
     worse, better = sorted((first, second))
     ps = []
     for only_worse in range(min(worse, n - better) + 1):

@@ -9,8 +9,9 @@ of three, a resample holds two different ones on average. :class:`Draws` says wh
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -35,8 +36,6 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
     The draws do not depend on ``width``, the numbers that the caller holds for each resample: where it is
     larger, fewer resamples are yielded at a time.
     """
-    if resamples < 1:
-        raise ValueError(f"resamples must be at least 1, not {resamples}")
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
     for start in range(0, resamples, step):
@@ -223,16 +222,8 @@ def share_interval(
     hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
-    replacement.
-
-    Raises
-    ------
-    ValueError
-        Where there are no hits to count, or the lengths differ.
-    """
+    replacement."""
     hit = np.asarray(hits, dtype=np.float64)
-    if not len(hit) or len(hit) != len(groups):
-        raise ValueError(f"{len(hit)} hits in {len(groups)} groups")
     table = pd.DataFrame({"hit": hit, "group": list(groups)}).groupby("group")["hit"].agg(["sum", "count"])
     (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), found.low, found.high
@@ -269,17 +260,11 @@ def randomization_p(
     first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Two-sided p, shape (measures,), of the hypothesis that each case of two systems could as well be the
-    other's.
+    other's, by their statistics on the same cases, shape (cases, statistics).
 
-    Parameters
-    ----------
-    first, second : statistics of the two systems on the same cases, shape (cases, statistics).
-    values : the measures from their sums.
-    resamples : random exchanges of cases between the two. With b differences at least as large as the
-        observed one, p is (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it
-        is exact, the share of these.
-
-    Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
+    With b random exchanges of cases whose difference is at least as large as the observed one, p is
+    (b + 1)/(resamples + 1); where every way of exchanging is taken (:func:`swaps`), it is exact, the share of
+    these. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
     """
     ours, theirs = first.sum(axis=0), second.sum(axis=0)
     mine, other = values(ours), values(theirs)
@@ -303,25 +288,16 @@ def holm(ps: ArrayLike) -> FloatArray:
     return result
 
 
-@dataclass(frozen=True)
-class Measure:
-    """Measures that follow from sums of statistics over cases.
+class Measure(NamedTuple):
+    """Measures ``names`` that follow from sums of ``statistics`` over cases.
 
-    ``counts``, which the functions below take, is a DataFrame with one row a seed and case: ``seed``,
-    ``case`` (a report, a document) and the ``statistics``, which are finite and not negative. Every seed has
-    the same cases. ``of`` takes the sums by name and gives the measures ``names``; ``gold`` are those
-    statistics that the test cases alone decide, so that they are the same for every model.
+    The functions below take ``counts``, with one row a seed and case: ``seed``, ``case`` (a report, a
+    document) and the statistics. Every seed has the same cases.
     """
 
     statistics: tuple[str, ...]
     names: tuple[str, ...]
-    of: Callable[[Mapping[str, FloatArray]], Sequence[FloatArray]]
-    gold: tuple[str, ...] = ()
-
-    def values(self, sums: FloatArray) -> FloatArray:
-        """The measures from summed statistics; shape (..., statistics) to (..., measures)."""
-        named = dict(zip(self.statistics, np.moveaxis(sums, -1, 0), strict=True))
-        return np.stack(self.of(named), axis=-1)
+    values: OfSums
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
@@ -330,24 +306,18 @@ def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     return result
 
 
-def micro(prefix: str = "") -> Measure:
-    """Micro precision, recall and F1 of what was ``matched``, ``predicted`` and ``gold``; all with
-    ``prefix``."""
-    statistics = tuple(prefix + name for name in ("matched", "predicted", "gold"))
-
-    def of(sums: Mapping[str, FloatArray]) -> list[FloatArray]:
-        matched, predicted, gold = (sums[name] for name in statistics)
-        return [ratio(matched, predicted), ratio(matched, gold), ratio(2 * matched, predicted + gold)]
-
-    names = tuple(prefix + name for name in ("precision", "recall", "f1"))
-    return Measure(statistics, names, of, gold=statistics[2:])
+def _micro(sums: FloatArray) -> FloatArray:
+    matched, predicted, gold = (sums[..., place] for place in range(3))
+    found = [ratio(matched, predicted), ratio(matched, gold), ratio(2 * matched, predicted + gold)]
+    return np.stack(found, axis=-1)
 
 
+MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"), _micro)
+"""Micro precision, recall and F1 of what was matched, predicted and gold."""
 TAGGING = Measure(
-    (*micro().statistics, "correct_words", "words"),
-    (*micro().names, "accuracy"),
-    lambda sums: [*micro().of(sums), ratio(sums["correct_words"], sums["words"])],
-    gold=("gold", "words"),
+    (*MICRO.statistics, "correct_words", "words"),
+    (*MICRO.names, "accuracy"),
+    lambda sums: np.concatenate([_micro(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
 )
 """Strict spans of a tagger, and the accuracy of its words' labels."""
 
@@ -383,13 +353,7 @@ def paired_difference(
     ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference (:meth:`Draws.detectable`)."""
     (_, cases, ours), (_, others, theirs) = (_table(counts, measure) for counts in (first, second))
     if cases != others:
-        odd = sorted(set(map(str, cases)) ^ set(map(str, others)))
-        raise ValueError(f"{len(odd)} cases are not in both, such as {odd[:1]}; compare on the same ones")
-    same = [measure.statistics.index(name) for name in measure.gold]
-    if np.ptp(np.concatenate([ours, theirs])[:, :, same], axis=0).any():
-        raise ValueError(
-            f"{', '.join(measure.gold)} of a case differ between models; compare on the same gold"
-        )
+        raise ValueError("the models have other cases; compare on the same ones")
     mine, other = draws([ours, theirs], measure.values, resamples=resamples, rng=rng)
     gap = mine - other
     found = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
@@ -399,20 +363,10 @@ def paired_difference(
 
 def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
     """Seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
-    statistics = list(measure.statistics)
-    if missing := [name for name in ("seed", "case", *statistics) if name not in counts]:
-        raise ValueError(f"counts lacks the columns {', '.join(missing)}")
-    if counts.empty:
-        raise ValueError("counts has no row")
-    if counts.duplicated(["seed", "case"]).any():
-        raise ValueError("counts has two rows of one seed and case; give one, or name cases apart")
     ordered = counts.sort_values(["seed", "case"])
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
-    if len(ordered) != len(seeds) * len(cases):
-        raise ValueError(
-            f"{len(ordered)} rows for {len(seeds)} seeds and {len(cases)} cases; each seed needs all"
-        )
-    table = ordered[statistics].to_numpy(dtype=np.float64).reshape(len(seeds), len(cases), -1)
-    if not (np.isfinite(table) & (table >= 0)).all():
-        raise ValueError("counts holds a count that is missing or negative")
+    if ordered["case"].tolist() != cases * len(seeds):
+        raise ValueError("every seed needs each case once")
+    values = ordered[list(measure.statistics)].to_numpy(dtype=np.float64)
+    table = values.reshape(len(seeds), len(cases), -1)
     return seeds, cases, table

@@ -39,8 +39,8 @@ def compare_systems(
     tables : by metric and system, statistics of each case, float64 of shape (cases, statistics); the same
         cases in the same order everywhere, at least two.
     values : by metric, one value from sums of statistics, shape (..., statistics) to (..., 1).
-    resamples : of the bootstrap over cases, and of the randomization test.
-    seed : of both; every metric and pair gets the same draws.
+    resamples, seed : of the bootstrap over cases and of the randomization test; every metric and pair gets
+        the same draws.
 
     Returns
     -------
@@ -93,8 +93,8 @@ def compare_systems(
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
 
 
-def cases_needed(effect: float, alpha: float = LEVEL, power: float = POWER) -> float:
-    """How many pairs a two-sided paired t test needs to find a standardised difference with this power.
+def cases_needed(effect: float, alpha: float = LEVEL) -> float:
+    """How many pairs a two-sided paired t test needs to find a standardised difference with 80 % power.
 
     At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
     NaN where the effect is 0 or unknown, or no number below a thousand million does.
@@ -105,7 +105,7 @@ def cases_needed(effect: float, alpha: float = LEVEL, power: float = POWER) -> f
 
     def enough(cases: int) -> bool:
         beyond = stats.t.isf(alpha / 2, cases - 1)  # the other tail adds nothing where the power is large
-        return bool(stats.nct.sf(beyond, cases - 1, size * sqrt(cases)) >= power)
+        return bool(stats.nct.sf(beyond, cases - 1, size * sqrt(cases)) >= POWER)
 
     found = least + bisect_left(range(least, _MOST), True, key=enough)
     return float(found) if found < _MOST else float("nan")

@@ -19,11 +19,6 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     """Probabilities softmax(logits / temperature), float64, of the logits' shape (n, k).
 
     Logarithms of probabilities do as logits. The predicted class never changes.
-
-    Raises
-    ------
-    ValueError
-        Where the temperature is not above 0, or a logit is NaN or infinitely large.
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0")
@@ -32,13 +27,7 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
 
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
-    """Whether some temperature gives each row's true class a probability above 0: its logit is finite.
-
-    Parameters
-    ----------
-    logits : shape (n, k).
-    labels : int, shape (n,), 0 to k - 1.
-    """
+    """Whether some temperature gives each row's true class a probability above 0: its logit is finite."""
     array, truth = _checked(logits), np.asarray(labels)
     result: NDArray[np.bool_] = np.isfinite(array[np.arange(len(truth)), truth])
     return result
@@ -52,29 +41,15 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     Parameters
     ----------
     logits : shape (n, k), of validation samples; never of those that the result is judged on.
-    labels : int, shape (n,), 0 to k - 1.
-
-    Raises
-    ------
-    ValueError
-        Where the shapes do not fit, a label is outside the classes, or a true class has a logit of -infinity,
-        so that no temperature explains it (:func:`explained`).
+    labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`explained`).
     """
     array, truth = _checked(logits), np.asarray(labels)
-    if truth.shape != array.shape[:1] or not np.issubdtype(truth.dtype, np.integer):
-        raise ValueError(
-            f"labels has shape {truth.shape}; give one whole number for each of {len(array)} rows"
-        )
-    if truth.min() < 0 or truth.max() >= array.shape[1]:
-        raise ValueError(
-            f"labels runs from {truth.min()} to {truth.max()}; there are {array.shape[1]} classes"
-        )
-    rows = np.arange(len(truth))
     if not explained(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
 
     def loss(log_temperature: float) -> float:
-        return float(-log_softmax(array / np.exp(log_temperature), axis=1)[rows, truth].mean())
+        losses = -log_softmax(array / np.exp(log_temperature), axis=1)
+        return float(losses[np.arange(len(truth)), truth].mean())
 
     ends = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
     found = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})

@@ -47,16 +47,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, float]:
-    """Number of texts, and min, max, average and sample standard deviation (n - 1) of their token counts.
-
-    Raises
-    ------
-    ValueError
-        Where there are fewer than two texts.
-    """
+    """Number of texts, and min, max, average and sample standard deviation (n - 1) of their token counts."""
     lengths = [len(tokenizer(text)) for text in texts]
-    if len(lengths) < 2:
-        raise ValueError(f"{len(lengths)} texts have no standard deviation; give at least two")
     return {
         "texts": len(lengths),
         "min": min(lengths),
@@ -80,12 +72,7 @@ def porter_stemmer() -> Any:
 
 
 class RougeTokenizer:
-    """The words of the rouge-score package: as :func:`words`, those of more than three letters stemmed.
-
-    Parameters
-    ----------
-    stem : whether words are stemmed.
-    """
+    """The words of the rouge-score package: as :func:`words`, those of more than three letters stemmed."""
 
     def __init__(self, stem: bool = True) -> None:
         self._stemmer = porter_stemmer() if stem else None

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.findings import Location, coverage, read
+from radeval_lib.findings import Location, read
 from radeval_lib.findings.words import sentences, tokens
 from radeval_lib.synthetic import Denial, PlannedFinding, generate
 
@@ -130,32 +130,6 @@ def test_a_diagnosis_is_linked_to_its_sign():
     assert diagnosis.presence == "uncertain"
 
 
-@pytest.mark.parametrize(
-    ("text", "share"),
-    [
-        ("", 1.0),
-        ("1. 2.", 1.0),
-        ("Small left effusion. The lungs are otherwise clear.", 1.0),
-        ("No pneumothorax. The widget is purple.", 1 / 2),
-        (
-            "PA and lateral views. Recommend follow-up. History of cough. Colourless ideas sleep.",
-            3 / 4,
-        ),
-        ("Colourless green ideas sleep furiously.", 0.0),
-    ],
-)
-def test_coverage_by_hand(text, share):
-    assert coverage(text) == share
-
-
-@given(
-    st.lists(st.sampled_from(["Left effusion.", "Ideas sleep.", "Clear lungs.", "Thank you."]), min_size=1)
-)
-def test_coverage_does_not_depend_on_the_order(parts):
-    assert coverage(" ".join(parts)) == coverage(" ".join(reversed(parts)))
-    assert coverage(" ".join(parts)) == sum(part != "Ideas sleep." for part in parts) / len(parts)
-
-
 @given(st.text(max_size=300))
 def test_any_text_is_read_and_spans_lie_within_it(text):
     for finding in read(text).findings:
@@ -181,11 +155,6 @@ def test_any_text_is_read_and_spans_lie_within_it(text):
 )
 def test_a_line_break_alone_ends_no_sentence(text, parts):
     assert [part.strip() for _, part in sentences(text)] == parts
-
-
-def test_advice_is_seen_across_a_line_break():
-    assert read("Correlation\nwith prior films; follow-\nup in a year.").recommends
-    assert read("Suggest\nfurther CT.").recommends
 
 
 def test_sentences_keep_their_place():

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib import atomic
+from radeval_lib.data.categories import TYPES
 from radeval_lib.errors import FileError
 from radeval_lib.metrics import MetricError, create, files, pair_files, score_file
 
@@ -331,8 +332,8 @@ def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
     assert set(create("radcliq", label_encoder="a").models()) == {"graph_model", "encoder", "label_encoder"}
     signatures = set()
     for penalty in (0.5, 0.6):
-        weights = {**create("ratescore").scorer.weights.flat(), "neg_weight": penalty}
-        (tmp_path / "mine.json").write_text(json.dumps(weights))
+        weights = {f"{a}_{b}": 0.5 for a in TYPES for b in TYPES}
+        (tmp_path / "mine.json").write_text(json.dumps({**weights, "neg_weight": penalty}))
         signatures.add(create("ratescore", weights=str(tmp_path / "mine.json")).signature())
     assert len(signatures) == 2
     with pytest.raises(MetricError, match=r"bertscore.device: unknown device 'tpu'"):

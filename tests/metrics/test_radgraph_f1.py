@@ -99,7 +99,7 @@ def test_combined_of_identical_reports_without_relations() -> None:
     assert radgraph.radgraph_combined(A2, A2) == 1
 
 
-def test_parse_reads_radgraph_json_and_refuses_what_is_broken() -> None:
+def test_parse_reads_radgraph_json() -> None:
     entities = {
         "1": {
             "tokens": "mild",
@@ -113,19 +113,6 @@ def test_parse_reads_radgraph_json_and_refuses_what_is_broken() -> None:
     assert radgraph.parse_graph(entities) == radgraph.build_graph(
         [("mild", "OBS-DP"), ("edema", "OBS-DP")], [(0, "modify", 1)]
     )
-    with pytest.raises(ValueError, match="points at '3'"):
-        radgraph.parse_graph({"1": {**entities["1"], "relations": [["modify", "3"]]}})
-    with pytest.raises(ValueError, match="no text 'label'"):
-        radgraph.parse_graph({"1": {"tokens": "mild"}})
-    with pytest.raises(ValueError, match="outside the 1 entities"):
-        radgraph.build_graph([("mild", "OBS-DP")], [(0, "modify", 1)])
-
-
-def test_bad_options_and_unequal_lengths() -> None:
-    with pytest.raises(ValueError, match="level must be one of simple, partial, complete"):
-        radgraph.compare(A2, A2, "strict")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="1 references for 2 candidates"):
-        radgraph.f1_radgraph([A2], [A2, A2])
 
 
 @st.composite

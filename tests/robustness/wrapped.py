@@ -62,7 +62,7 @@ def _reading(text: str) -> Any:
         (one.observation, one.presence, one.locations, one.severity, one.size_mm, one.change, one.sign_of)
         for one in found.findings
     ]
-    return stated, [(one.key, one.change) for one in found.normals], found.recommends, label(text)
+    return stated, [(one.key, one.change) for one in found.normals], label(text)
 
 
 def _judged(reference: str, candidate: str) -> Any:

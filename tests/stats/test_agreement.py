@@ -93,12 +93,3 @@ def test_adding_up_sixths_moves_w() -> None:
     halves = agreement.wilcoxon_by_order([first[:, :2], second[:, :2]])  # halves are exact in binary
     exact = agreement.wilcoxon_with_mean((first + second)[:, :2], ["a", "b"])["w"]
     np.testing.assert_allclose(halves, np.vstack([exact, exact]))
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [([1, 2], r"shape \(2,\)"), ([[1], [2]], "at least two raters"), ([[1, np.nan]], "missing")],
-)
-def test_bad_counts(counts, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        agreement.mean_absolute_differences(counts)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.stats import calibration
-from radeval_lib.stats.calibration_intervals import draw
+from radeval_lib.stats.calibration import draw
 from radeval_lib.stats.resampling import drawn_counts
 
 
@@ -44,9 +44,3 @@ def test_an_infinite_term_is_infinite_only_where_its_document_is_drawn() -> None
     losses = found.values["NLL"]
     assert set(np.round(losses[np.isfinite(losses)], 12)) == {round(-math.log(0.6), 12)}
     assert np.isinf(losses).mean() == pytest.approx(0.75, abs=0.1)
-
-
-def test_every_document_needs_a_label() -> None:
-    p, labels, documents = sample()
-    with pytest.raises(ValueError, match="39 documents for 40 labels"):
-        draw([p], labels, documents[:-1], resamples=5, rng=np.random.default_rng(0))

@@ -42,10 +42,3 @@ def test_correction_counts_the_pairs() -> None:
     assert list(zip(table["first"], table["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert (table["p_bonferroni"] == (3 * table["p"]).clip(upper=1)).all()
     assert table["least_p"].iloc[0] == pytest.approx(3 * 2 / 70)
-
-
-def test_bad_input_is_named() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        pairwise_mann_whitney(_frame(a=[1, 2]), value="value", group="group")
-    with pytest.raises(ValueError, match="missing values"):
-        pairwise_mann_whitney(_frame(a=[1.0], b=[float("nan")]), value="value", group="group")

@@ -58,11 +58,6 @@ def test_no_pair_chooses_its_own_threshold() -> None:
     assert (hits[mates] == again[mates]).all()
 
 
-def test_few_cases_do_not_fill_the_folds() -> None:
-    with pytest.raises(ValueError, match="2 cases do not fill 5 folds"):
-        meta_evaluation.agrees([1.0, 2.0], [1, 1], ["a", "b"], rng=np.random.default_rng(0))
-
-
 def test_permutation_p_is_uniform_where_two_metrics_are_alike() -> None:
     found = []
     for seed in range(120):

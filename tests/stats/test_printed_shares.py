@@ -54,15 +54,6 @@ def test_greens_table_7_is_53_cases_and_bca() -> None:
     assert round(low, 3) == 0.123  # prints as 0.12, not as the table's 0.13
 
 
-def test_bad_arguments() -> None:
-    with pytest.raises(ValueError, match="methods: exact"):
-        ps.interval(1, 2, "Jeffreys")
-    with pytest.raises(ValueError, match="3 of 2"):
-        ps.interval(3, 2, "exact")
-    with pytest.raises(ValueError, match="3 and 1 of 2"):
-        ps.mcnemar_range(3, 1, 2)
-
-
 @settings(deadline=None)
 @given(st.sampled_from(ps.METHODS), st.integers(20, 40), st.lists(st.integers(3, 17), min_size=2, max_size=3))
 def test_the_true_sample_is_among_the_possible_ones(method, n, ks) -> None:

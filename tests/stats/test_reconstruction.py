@@ -31,13 +31,6 @@ def test_alpha_by_hand_and_in_bulk() -> None:
     assert np.isnan(interval_alpha(np.ones((2, 3))))
 
 
-def test_alpha_refuses_one_rater_and_missing_ratings() -> None:
-    with pytest.raises(ValueError, match="at least two raters"):
-        interval_alpha(np.ones((1, 3)))
-    with pytest.raises(ValueError, match="a rating is missing"):
-        interval_alpha([[1.0, np.nan], [1.0, 0.0]])
-
-
 def test_losses() -> None:
     # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
     assert sorted(losses_of(0.75, 10)) == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]

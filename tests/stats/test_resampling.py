@@ -10,7 +10,7 @@ import scipy.stats
 
 from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
-from radeval_lib.stats.resampling import TAGGING, Measure, intervals, measures, micro, paired_difference
+from radeval_lib.stats.resampling import MICRO, TAGGING, Measure, intervals, measures, paired_difference
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -140,28 +140,16 @@ def test_order_of_rows_and_size_of_chunks_do_not_matter(monkeypatch) -> None:
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_a_difference_needs_the_same_cases_and_gold() -> None:
+def test_a_difference_needs_the_same_cases() -> None:
     counts = _made()
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match=r"1 cases are not in both, such as \['case 7'\]"):
+    with pytest.raises(ValueError, match="other cases"):
         paired_difference(counts, counts[counts["case"] != "case 7"], TAGGING, resamples=10, rng=rng)
-    with pytest.raises(ValueError, match="gold, words of a case differ"):
-        paired_difference(counts, counts.assign(gold=counts["gold"] + 1), TAGGING, resamples=10, rng=rng)
 
 
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        (BY_HAND.drop(columns=["gold", "words"]), "lacks the columns gold, words"),
-        (BY_HAND.iloc[:0], "no row"),
-        (pd.concat([BY_HAND, BY_HAND.iloc[:1]]), "two rows of one seed and case"),
-        (BY_HAND.iloc[:3], "3 rows for 2 seeds and 2 cases"),
-        (BY_HAND.assign(gold=[4, 4, -1, 4]), "missing or negative"),
-        (BY_HAND.assign(gold=[4, 4, np.nan, 4]), "missing or negative"),
-    ],
-)
-def test_bad_counts(counts, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize("counts", [pd.concat([BY_HAND, BY_HAND.iloc[:1]]), BY_HAND.iloc[:3]])
+def test_every_seed_needs_each_case_once(counts) -> None:
+    with pytest.raises(ValueError, match="each case once"):
         measures(counts, TAGGING)
 
 
@@ -169,17 +157,14 @@ def test_any_measure_can_be_resampled() -> None:
     """Macro F1 over two classes, as classification counts it."""
     counts = BY_HAND.rename(columns={"matched": "a.matched", "predicted": "a.predicted", "gold": "a.gold"})
     counts = counts.assign(**{"b.matched": 1, "b.predicted": 2, "b.gold": 1})
-    parts = [micro("a."), micro("b.")]
     macro = Measure(
-        tuple(name for part in parts for name in part.statistics),
+        tuple(f"{of}.{name}" for of in "ab" for name in MICRO.statistics),
         ("macro_f1",),
-        lambda sums: [sum(part.of(sums)[2] for part in parts) / 2],
+        lambda sums: (MICRO.values(sums[..., :3])[..., 2:] + MICRO.values(sums[..., 3:])[..., 2:]) / 2,
     )
     assert measures(counts, macro).loc[0, "macro_f1"] == pytest.approx((8 / 13 + 2 / 3) / 2)
     frame = intervals(counts, macro, resamples=50, rng=np.random.default_rng(0))
     assert frame.index.tolist() == ["macro_f1"]
-    alone = intervals(counts, parts[1], resamples=50, rng=np.random.default_rng(0))
-    assert alone.loc["b.f1", ["value", "low", "high"]].tolist() == pytest.approx([2 / 3] * 3)
 
 
 def test_a_difference_of_means_by_hand_and_its_interval() -> None:

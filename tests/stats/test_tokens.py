@@ -45,11 +45,6 @@ def test_wrapped_lines_are_joined(text: str, line: str) -> None:
     assert tokens.one_line(text) == line
 
 
-def test_one_text_has_no_standard_deviation() -> None:
-    with pytest.raises(ValueError, match="at least two"):
-        tokens.length_statistics(["a"], tokens.whitespace)
-
-
 @pytest.mark.parametrize(
     ("reference", "candidate", "expected"),
     [

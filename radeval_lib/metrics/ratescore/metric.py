@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from radeval_lib.metrics.ratescore.scoring import (
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 
 if TYPE_CHECKING:
+    from radeval_lib.models.cache import BlobCache
     from radeval_lib.models.encoders import Encoder
     from radeval_lib.models.ner.entities import Tagger
 
@@ -36,13 +39,11 @@ CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
 
 
-class _Reading:
+class _Reading(NamedTuple):
     """What was found in a text: its entities, and what a reader should know."""
 
-    __slots__ = ("entities", "notes")
-
-    def __init__(self, entities: tuple[NamedEntity, ...], notes: tuple[str, ...]) -> None:
-        self.entities, self.notes = entities, notes
+    entities: tuple[NamedEntity, ...]
+    notes: tuple[str, ...]
 
 
 @register
@@ -103,25 +104,8 @@ class RaTEScore(Metric):
         self.scorer = Scorer(weights, self.options)
         self._names = {"ner_model": ner_model, "encoder": encoder}
         self.device, self._cache, self._preset = device, cache, preset
-        self._tagger: Tagger | None = None
-        self._encoder: Encoder | None = None
-        self._readings: _KeptReadings | None = None
-        self._by_name = True
-
-    @classmethod
-    def with_models(cls, tagger: Tagger, encoder: Encoder, **settings: Any) -> RaTEScore:
-        """The metric over models that are loaded already, or stand-ins for them.
-
-        ``settings`` are the constructor's; pooling and decoding are then the models' own affair.
-        """
-        metric = cls(**settings)
-        metric._tagger, metric._encoder, metric._by_name = tagger, encoder, False
-        return metric
 
     def settings(self) -> dict[str, Any]:
-        """Preset, weights, options and the models' names."""
-        from dataclasses import asdict
-
         return {
             "preset": self._preset,
             "weights": self.scorer.weights.name,
@@ -129,36 +113,26 @@ class RaTEScore(Metric):
             **self._names,
         }
 
-    @property
+    @cached_property
     def tagger(self) -> Tagger:
         """The entity tagger, loaded when first needed."""
-        if self._tagger is None:
-            from radeval_lib.models.ner.training import open_tagger
+        from radeval_lib.models.ner.training import open_tagger
 
-            self._tagger = open_tagger(
-                self._names["ner_model"], decoding=self.options.decoding, device=self.device
-            )
-            labels = {
-                label.partition("-")[2] for label in getattr(self._tagger, "labels", []) if label != "O"
-            }
-            if unknown := sorted(labels - set(TYPES)):
-                raise MetricError(
-                    f"the tagger has the type {unknown[0]!r}",
-                    "ratescore.ner_model",
-                    f"Types: {', '.join(TYPES)}.",
-                )
-        return self._tagger
+        name, decoding = self._names["ner_model"], self.options.decoding
+        tagger = open_tagger(name, decoding=decoding, device=self.device)
+        types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
+        if unknown := sorted(types - set(TYPES)):
+            what = f"the tagger has the type {unknown[0]!r}"
+            raise MetricError(what, "ratescore.ner_model", f"Types: {', '.join(TYPES)}.")
+        return tagger
 
-    @property
+    @cached_property
     def encoder(self) -> Encoder:
         """The entity encoder, loaded when first needed."""
-        if self._encoder is None:
-            from radeval_lib.models.encoders import Encoder as TextEncoder
+        from radeval_lib.models.encoders import Encoder as TextEncoder
 
-            self._encoder = TextEncoder(
-                self._names["encoder"], pooling=self.options.pooling, device=self.device, cache=self._cache
-            )
-        return self._encoder
+        pooling = self.options.pooling
+        return TextEncoder(self._names["encoder"], pooling=pooling, device=self.device, cache=self._cache)
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
         """The entities of each text, in order."""
@@ -222,31 +196,33 @@ class RaTEScore(Metric):
         return self.scorer.score(ours, theirs, table, notes=notes)
 
     def _read(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        kept = self._kept()
-        known = {} if kept is None else kept.get(texts)
+        from radeval_lib.models.cache import text_key
+
+        if self._kept is None:
+            return self._found(texts)
+        keys = {text_key(text): text for text in texts}
+        known = {}
+        for key, value in self._kept.get(keys).items():
+            entities, notes = json.loads(value)
+            known[keys[key]] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
         fresh = self._found([text for text in texts if text not in known])
-        if kept is not None and fresh:
-            kept.put(fresh)
+        self._kept.put({text_key(text): json.dumps(found).encode() for text, found in fresh.items()})
         return known | fresh
 
-    def _kept(self) -> _KeptReadings | None:
-        """What earlier runs found, unless the tagger is a stand-in."""
-        if self._readings is None and self._cache is not None and self._by_name:
-            from radeval_lib.models.pretrained import checksum, device_of
+    @cached_property
+    def _kept(self) -> BlobCache | None:
+        """What earlier runs found, under the hash of the text."""
+        if self._cache is None:
+            return None
+        from radeval_lib.models.cache import BlobCache
+        from radeval_lib.models.pretrained import checksum, device_of
 
-            precision = "bf16" if device_of(self.device).type == "cuda" else "fp32"
-            how = (
-                checksum(self._names["ner_model"]),
-                self.options.decoding,
-                self.options.min_characters,
-                precision,
-            )
-            self._readings = _KeptReadings(self._cache, f"readings {how}")
-        return self._readings
+        model = checksum(self._names["ner_model"])
+        precision = "bf16" if device_of(self.device).type == "cuda" else "fp32"
+        how = (model, self.options.decoding, self.options.min_characters, precision)
+        return BlobCache(self._cache, f"readings {how}")
 
     def _found(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        if not texts:
-            return {}
         sentences = [split(text, self.options.min_characters) for text in texts]
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
@@ -263,36 +239,9 @@ class RaTEScore(Metric):
         """The sentences that the tagger reads only the beginning of."""
         # A piece is at least a character long, so only these can be longer than the model reads.
         long = [sentence for sentence in sentences if len(sentence) > 500]
-        check = getattr(self.tagger, "cut", None)
-        return (
-            {text for text, over in zip(long, check(long), strict=True) if over} if long and check else set()
-        )
-
-
-class _KeptReadings:
-    """Readings on disk, under the hash of the text."""
-
-    def __init__(self, folder: str, table: str) -> None:
-        from radeval_lib.models.cache import BlobCache
-
-        self._blobs = BlobCache(folder, table)
-
-    def get(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        from radeval_lib.models.cache import text_key
-
-        keys = {text_key(text): text for text in texts}
-        found = {}
-        for key, value in self._blobs.get(keys).items():
-            text = keys[key]
-            entities, notes = json.loads(value)
-            found[text] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
-        return found
-
-    def put(self, readings: dict[str, _Reading]) -> None:
-        from radeval_lib.models.cache import text_key
-
-        plain = {text: json.dumps([row.entities, row.notes]).encode() for text, row in readings.items()}
-        self._blobs.put({text_key(text): value for text, value in plain.items()})
+        if not long or not hasattr(self.tagger, "cut"):
+            return set()
+        return {text for text, over in zip(long, self.tagger.cut(long), strict=True) if over}
 
 
 class Vectors:

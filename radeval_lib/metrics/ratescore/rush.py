@@ -54,17 +54,12 @@ _REPEATABLE = frozenset("sndCcpauw")
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A place in the trie.
+    """A place in the trie, and where one gets from it: by class letter and test (``wildcards``), by the mark
+    of the text's begin (``start``), by a character (``literals``; a plus or a backslash of the text may stand
+    for the rule's own), by the brackets of the marked stretch, and by repetition of the character before
+    (``plus``).
 
-    Attributes
-    ----------
-    wildcards : (class letter, its test, where it leads).
-    start : where the mark of the text's begin leads.
-    literals : character -> where it leads; a plus or a backslash of the text may stand for the rule's own.
-    opening, closing : where the bracket that begins or ends the marked stretch leads.
-    plus : where a repetition of the character before leads.
-    rules : kind -> whether the last rule that ends here is a true clue; None where no rule ends.
-    at_end : the rules that end here if the text does; None if none.
+    ``rules`` and, if the text ends here, ``at_end`` say by kind whether the last rule is a true clue.
     """
 
     wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)
@@ -333,8 +328,7 @@ def spans(text: str) -> list[tuple[int, int]]:
             started = True
         elif begin < stop:
             continue
-        if start > (output[-1][1] if output else 0):
-            _fill(output, text, output[-1][1] if output else 0, start)
+        _fill(output, text, start)
         following = begins[index + 1] if index < len(begins) - 1 else None
         for k in range(used, len(ends)):
             last = k == len(ends) - 1
@@ -357,27 +351,17 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def _fill_ends(output: list[list[int]], text: str, ends: list[tuple[int, int]]) -> None:
-    if not output:
-        gap = _trimmed(text, 0, len(text))
-        if gap is not None and gap[1] - gap[0] > MIN_CHARACTERS:
-            output.append(gap)
-        return
-    gap = _trimmed(text, 0, output[0][0])
-    if gap is not None:
+    if output and (gap := _trimmed(text, 0, output[0][0])) is not None:
         if ends and output[0][0] > ends[0][0]:
             output.insert(0, gap)
         else:
             output[0][0] = gap[0]
-    gap = _trimmed(text, output[-1][1], len(text))
-    if gap is not None:
-        if gap[1] - gap[0] > MIN_CHARACTERS:
-            output.append(gap)
-        else:
-            output[-1][1] = gap[1]
+    _fill(output, text, len(text))
 
 
-def _fill(output: list[list[int]], text: str, begin: int, end: int) -> None:
-    gap = _trimmed(text, begin, end)
+def _fill(output: list[list[int]], text: str, end: int) -> None:
+    """Take in what lies between the last sentence and ``end``."""
+    gap = _trimmed(text, output[-1][1] if output else 0, end)
     if gap is None:
         return
     if gap[1] - gap[0] > MIN_CHARACTERS:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,6 @@ Empty = Literal["half", "zero", "one_if_both_empty"]
 Pooling = Literal["cls", "mean"]
 Cosine = Literal["keep", "clip_at_zero"]
 Decoding = Literal["released", "standard"]
-
-_CHOICES: dict[str, tuple[str, ...]] = {
-    "penalty": get_args(PenaltyRule),
-    "orientation": get_args(Orientation),
-    "empty": get_args(Empty),
-    "pooling": get_args(Pooling),
-    "cosine": get_args(Cosine),
-    "decoding": get_args(Decoding),
-}
 
 
 @dataclass(frozen=True)
@@ -64,8 +55,8 @@ class Options:
     decoding: Decoding = "released"
 
     def __post_init__(self) -> None:
-        for key, choices in _CHOICES.items():
-            if (value := getattr(self, key)) not in choices:
+        for key, hint in get_type_hints(Options).items():
+            if (choices := get_args(hint)) and (value := getattr(self, key)) not in choices:
                 raise MetricError(
                     f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}."
                 )
@@ -92,11 +83,6 @@ def options(preset: str = "released", **changes: Any) -> Options:
     ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
     card uses it).
-
-    Raises
-    ------
-    MetricError
-        If there is no such preset, option or choice.
     """
     if preset not in PRESETS:
         raise MetricError(f"unknown preset {preset!r}", "ratescore", f"Presets: {', '.join(PRESETS)}.")
@@ -194,23 +180,9 @@ class NamedEntity(NamedTuple):
     type: str
 
 
-def entities_of(pairs: Sequence[tuple[str, str]]) -> tuple[NamedEntity, ...]:
-    """(text, type) pairs as entities."""
-    if isinstance(pairs, tuple) and all(type(pair) is NamedEntity for pair in pairs):
-        return pairs
-    return tuple(NamedEntity(text, kind) for text, kind in pairs)
-
-
 class Match(NamedTuple):
-    """One term of a direction's sum.
-
-    Attributes
-    ----------
-    query, match : positions in the two entity lists of the direction.
-    cosine : of their embeddings.
-    weight : W for their types.
-    penalty : p where the types mismatch, else 1.
-    """
+    """One term of a direction's sum: positions in its two entity lists, the cosine of their embeddings, W for
+    their types, and p where the types mismatch, else 1."""
 
     query: int
     match: int
@@ -226,13 +198,10 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the two weighted means.
+    """One of the two weighted means: of each query entity the position of its match, and their cosine, weight
+    and penalty, shape (query entities,).
 
-    Attributes
-    ----------
-    found : position of each query entity's match; int64, shape (number of query entities,).
-    cosines, weights, penalties : of each query entity and its match; float64, the same shape.
-    value : sum of the terms over sum of the weights; 0 where the weights sum to 0.
+    ``value`` is the sum of the terms over the sum of the weights; 0 where these sum to 0.
     """
 
     found: NDArray[np.int64]
@@ -244,9 +213,9 @@ class Direction:
     @property
     def matches(self) -> tuple[Match, ...]:
         """The terms, one per query entity, in order."""
-        columns = (range(len(self.found)), self.found, self.cosines, self.weights, self.penalties)
-        listed = [column if isinstance(column, range) else column.tolist() for column in columns]
-        return tuple(Match(*row) for row in zip(*listed, strict=True))
+        columns = (self.found, self.cosines, self.weights, self.penalties)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return tuple(Match(query, *row) for query, row in enumerate(rows))
 
     @property
     def numerator(self) -> float:
@@ -259,16 +228,10 @@ class Direction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything from which a pair's score can be redone by hand.
-
-    Attributes
-    ----------
-    reference, candidate : the entities found.
-    precision : the candidate's entities looked up among the reference's; None where a side has no entity.
-    recall : the reference's entities looked up among the candidate's; None likewise.
-    score : their harmonic mean, or the value for a side without entities.
-    notes : what a reader should know: no sentence, no entity, a sentence cut, characters replaced.
-    """
+    """Everything from which a pair's score can be redone by hand: the entities found; the candidate's
+    looked up among the reference's (precision) and the other way round (recall), None where a side has no
+    entity; their harmonic mean, or the value for a side without entities; and what a reader should
+    know."""
 
     reference: tuple[NamedEntity, ...]
     candidate: tuple[NamedEntity, ...]
@@ -300,16 +263,7 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Cosine of every pair of rows.
-
-    Parameters
-    ----------
-    queries, others : shapes (n, d) and (m, d). A vector of zeros has cosine 0 with everything.
-
-    Returns
-    -------
-    float64, shape (n, m).
-    """
+    """Cosine of every pair of rows, shapes (n, d) and (m, d) to (n, m); with a vector of zeros it is 0."""
     return unit(queries) @ unit(others).T
 
 
@@ -323,23 +277,16 @@ def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
 def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
     """The factor for each (query type, match type): p where the rule punishes the mismatch, else 1; shape
     (5, 5)."""
-    factors = np.ones((5, 5))
-    for row, a in enumerate(TYPES):
-        for column, b in enumerate(TYPES):
-            crossed = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
-            if crossed or (options.penalty == "any_mismatch" and a != b):
-                factors[row, column] = p
-    return factors
+
+    def punished(a: str, b: str) -> bool:
+        crossed = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
+        return crossed or (options.penalty == "any_mismatch" and a != b)
+
+    return np.array([[p if punished(a, b) else 1.0 for b in TYPES] for a in TYPES])
 
 
 class Scorer:
-    """Scores pairs of entity lists with one set of weights and options.
-
-    Parameters
-    ----------
-    weights : ``long``, ``short``, a file, or :class:`Weights`.
-    options : see :class:`Options`.
-    """
+    """Scores pairs of entity lists with one set of weights (``long``, ``short``, a file) and options."""
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
         self.weights = load(weights)
@@ -362,11 +309,8 @@ class Scorer:
 
         Of several equally similar entities the first is taken.
         """
-        return self._direction(type_indices(types), type_indices(other_types), similarity)
-
-    def _direction(self, rows: NDArray[Any], others: NDArray[Any], similarity: NDArray[Any]) -> Direction:
         best = similarity.argmax(axis=1)
-        columns = others[best]
+        rows, columns = type_indices(types), type_indices(other_types)[best]
         values = similarity[np.arange(len(best)), best]
         if self.options.cosine == "clip_at_zero":
             values = np.maximum(values, 0.0)
@@ -392,21 +336,22 @@ class Scorer:
         similarity : cosines, shape (len(reference), len(candidate)); or
         embeddings : vectors of the reference's and of the candidate's entities, one row each.
         notes : carried into the explanation.
-
-        Raises
-        ------
-        MetricError
-            If a type is none of the five, neither or both of similarity and embeddings are given, a shape
-            does not fit the lists, or a cosine is not finite.
         """
-        ours, theirs = entities_of(reference), entities_of(candidate)
+        ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:
             value = self.empty_score(len(ours), len(theirs))
-            return Explanation(ours, theirs, None, None, value, (*notes, _absent(ours, theirs)))
-        table = _similarity(similarity, embeddings, (len(ours), len(theirs)))
-        rows, columns = (type_indices([entity.type for entity in side]) for side in (ours, theirs))
-        precision = self._direction(columns, rows, table.T)
-        recall = self._direction(rows, columns, table)
+            absent = [name for name, side in (("reference", ours), ("candidate", theirs)) if not side]
+            note = f"no entity in the {' and the '.join(absent)}"
+            return Explanation(ours, theirs, None, None, value, (*notes, note))
+        table = np.asarray(similarity if embeddings is None else cosines(*embeddings), dtype=np.float64)
+        if table.shape != (len(ours), len(theirs)):
+            what = f"cosines of shape {table.shape} for {len(ours)} and {len(theirs)} entities"
+            raise MetricError(what, "ratescore")
+        if not np.isfinite(table).all():
+            raise MetricError("a cosine is not a finite number", "ratescore", "Check the encoder's vectors.")
+        rows, columns = ([entity.type for entity in side] for side in (ours, theirs))
+        precision = self.direction(columns, rows, table.T)
+        recall = self.direction(rows, columns, table)
         return Explanation(ours, theirs, precision, recall, f1(precision.value, recall.value), tuple(notes))
 
 
@@ -414,25 +359,3 @@ def f1(precision: float, recall: float) -> float:
     """Harmonic mean; 0 where the two sum to 0. Directions of opposite sign can put it outside [-1, 1]."""
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
-
-
-def _absent(reference: Sequence[NamedEntity], candidate: Sequence[NamedEntity]) -> str:
-    sides = [name for name, side in (("reference", reference), ("candidate", candidate)) if not side]
-    return f"no entity in the {' and the '.join(sides)}"
-
-
-def _similarity(
-    similarity: NDArray[Any] | None,
-    embeddings: tuple[NDArray[Any], NDArray[Any]] | None,
-    shape: tuple[int, int],
-) -> NDArray[np.float64]:
-    if (similarity is None) == (embeddings is None):
-        raise MetricError("give either the cosines or the embeddings", "ratescore")
-    table = cosines(*embeddings) if embeddings is not None else np.asarray(similarity, dtype=np.float64)
-    if table.shape != shape:
-        raise MetricError(
-            f"cosines of shape {table.shape} for {shape[0]} and {shape[1]} entities", "ratescore"
-        )
-    if not np.isfinite(table).all():
-        raise MetricError("a cosine is not a finite number", "ratescore", "Check the encoder's vectors.")
-    return table

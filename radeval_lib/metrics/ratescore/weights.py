@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,14 +27,11 @@ _RELEASED = Path(__file__).with_name("weights.yml")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4.
+    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called and its
+    SHA-256.
 
-    Attributes
-    ----------
-    name : ``long``, ``short``, or what the reader's file is called and its SHA-256.
-    matrix : float64, shape (5, 5); rows and columns in the order of ``TYPES``. Row: type of the query entity;
-        column: type of the entity matched to it.
-    penalty : the factor p that a mismatch of types puts on the cosine.
+    ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
+    column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
     """
 
     name: str
@@ -54,19 +50,6 @@ class Weights:
         """W[query type, match type]."""
         row, column = type_indices([query, match])
         return float(self.matrix[row, column])
-
-    def flat(self) -> dict[str, float]:
-        """The package's own form: 25 keys ``query_match`` in lower case, and ``neg_weight``."""
-        pairs = {
-            f"{a}_{b}".lower(): float(self.matrix[row, column])
-            for row, a in enumerate(TYPES)
-            for column, b in enumerate(TYPES)
-        }
-        return {**pairs, "neg_weight": self.penalty}
-
-    def save(self, path: str | Path) -> None:
-        """Write the package's JSON form, which both this library and the package read back."""
-        Path(path).write_text(json.dumps(self.flat(), indent=1) + "\n", encoding="utf-8")
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
@@ -106,13 +89,7 @@ def _released() -> dict[str, Weights]:
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
-
-    Raises
-    ------
-    MetricError
-        If it is none of these, or the file is not of the format.
-    """
+    """``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file."""
     if isinstance(name_or_path, Weights):
         return name_or_path
     if str(name_or_path).lower() in _released():

@@ -14,7 +14,7 @@ from radeval_lib import plots
 from radeval_lib.pages.rales import plan
 from radeval_lib.pages.rales.results import REGIMES, joined, logits_of
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration_intervals import draw
+from radeval_lib.stats.calibration import draw
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import estimate, holm
 from radeval_lib.study.runs import Run

@@ -30,7 +30,7 @@ from radeval_lib.metrics.radgraph import (
 from radeval_lib.models.graph.extraction import Extractor
 from radeval_lib.models.graph.model import PARTS
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import intervals, micro
+from radeval_lib.stats.resampling import MICRO, intervals
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
 
@@ -40,6 +40,7 @@ _ALLOWED = {
     "modify": {("observation", "observation"), ("anatomy", "anatomy")},
     "suggestive_of": {("observation", "observation")},
 }
+_COUNTS = ["matched", "predicted", "gold", "unseen"]
 _MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
@@ -62,8 +63,8 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
         own = counts[counts["part"] == part]
         for label in ("all", *sorted(own["label"].unique())):
             chosen = own if label == "all" else own[own["label"] == label]
-            sums = chosen.groupby(["seed", "case"], as_index=False)[list(micro().statistics)].sum()
-            found = intervals(sums, micro(), resamples=resamples, rng=rng)[["value", "low", "high"]]
+            sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
+            found = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
             rows[part, label] = {
                 "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
                 **{title: Estimate(*found.loc[measure]) for measure, title in _MEASURES.items()},
