@@ -59,7 +59,6 @@ class BertScore(Metric):
         """Tokenizer and model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
-        from radeval_lib.models.batching import pack
         from radeval_lib.models.pretrained import device_of, pretrained, weights
         from radeval_lib.models.soundness import ENCODER
 
@@ -69,7 +68,6 @@ class BertScore(Metric):
             raise MetricError(
                 f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
             )
-        pack(model)
         return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.models import cache as caching
-from radeval_lib.models.batching import in_batches, of_distinct, pack
+from radeval_lib.models.batching import in_batches, of_distinct
 from radeval_lib.models.packaged import PACKAGED
 from radeval_lib.models.pretrained import ModelError, checksum, device_of, pretrained, weights
 from radeval_lib.models.soundness import ENCODER
@@ -54,8 +54,6 @@ class Encoder:
         self.device = device_of(device)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
-        if self.device.type == "cpu":
-            pack(self.model)
         self.dimension = int(self.model.config.hidden_size)
         precision = "bf16" if self.device.type == "cuda" else "fp32"
         self._cache = None

@@ -1,4 +1,4 @@
-"""Encoders, their cache and the packed layers."""
+"""Encoders and their cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from radeval_lib.errors import FileError
-from radeval_lib.models.batching import pack
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.encoders import Encoder, well_formed
 from radeval_lib.models.pretrained import ModelError, checksum, device_of
@@ -96,20 +95,6 @@ def test_many_keys(tmp_path) -> None:
     cache.put(values)
     assert cache.get([*values, text_key("other")]) == values
     assert BlobCache(tmp_path, "u").get(values) == {}
-
-
-def test_packed_layers_give_the_same() -> None:
-    torch.manual_seed(0)
-    plain = torch.nn.Sequential(torch.nn.Linear(24, 48), torch.nn.GELU(), torch.nn.Linear(48, 8, bias=False))
-    x = torch.randn(5, 7, 24)
-    with torch.inference_mode():
-        before = plain(x)
-        pack(plain)
-        np.testing.assert_allclose(plain(x), before, atol=1e-5)
-        assert plain(x[:0]).shape == (0, 7, 8)
-    y = x.clone().requires_grad_()
-    plain(y).sum().backward()  # training goes through the layers themselves
-    assert y.grad is not None
 
 
 def test_what_cannot_be_had_is_named(tmp_path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, pack, padded, stacked
+from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.encoders import candidate_spans, encode_words, places_of_spans
 from radeval_lib.models.ner.entities import WordSpan, plain_words
 from radeval_lib.models.ner.iob import fast_tokenizer
@@ -264,8 +264,6 @@ class GraphModel:
         model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
         fill(model.module.head, where / _HEAD)
         model.module.eval().to(device_of(device))
-        if device_of(device).type == "cpu":
-            pack(model.module)
         return model
 
     def save(self, folder: str | Path) -> None:

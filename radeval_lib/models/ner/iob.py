@@ -15,7 +15,6 @@ from radeval_lib.models.batching import (
     IGNORED,
     in_batches,
     of_distinct,
-    pack,
     padded,
     stacked,
 )
@@ -98,8 +97,6 @@ class IobTagger:
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
-        if self.device.type == "cpu":
-            pack(self.model)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_TOKENS
         self.max_tokens = min(MAX_TOKENS, limit)
         self._words: dict[tuple[int, ...], str] = {}
