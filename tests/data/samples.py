@@ -11,7 +11,6 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -467,25 +466,25 @@ RULES_SAMPLE = Sample(
 )
 
 
-def _lines(path: Path, findings: bytes = b"the lungs are clear .\nold fracture .\n") -> list[Any]:
-    """The impressions are the file under test."""
-    other = path.with_name("train.findings.tok")
-    other.write_bytes(findings)
-    return rrs_lines.load(other, path, source="mimic3_rrs", group="CT_head", split="train")
+def _lines(path: Path) -> list[Any]:
+    """The findings are the file under test."""
+    other = path.with_name("train.impression.tok")
+    other.write_bytes(b"clear .\nfracture .\n")
+    return rrs_lines.load(path, other, group="CT_head", split="train")
 
 
 LINES_SAMPLE = Sample(
     "rrs_lines",
-    "train.impression.tok",
+    "train.findings.tok",
     _lines,
-    b"clear .\nfracture .\n",
+    b"the lungs are clear .\nold fracture .\n",
     2,
     {
-        "cut short": (b"clear .\n", "train.impression.tok"),
-        "one line more": (b"clear .\nfracture .\nmass .\n", "train.impression.tok"),
+        "cut short": (b"clear .\n", "train.findings.tok"),
+        "one line more": (b"clear .\nfracture .\nmass .\n", "train.findings.tok"),
         "empty line": (b"clear .\n\n", "line 2"),
         "wrong encoding": (b"clear .\nfr\xe4cture .\n", "line 2"),
-        "empty": (b"", "train.impression.tok"),
+        "empty": (b"", "train.findings.tok"),
     },
 )
 
@@ -588,20 +587,14 @@ SAMPLES = [
     _list_sample(
         "stanza_radiology",
         "train.json",
-        partial(iob.load, source="stanza_radiology", restricted=True),
+        iob.load,
         STANZA,
         "tokens",
         ("ner_tags", ["O", "O"]),
         2,
     ),
     _list_sample(
-        "iob",
-        "x.json",
-        partial(iob.load, source="x", restricted=False),
-        STANZA,
-        "ner_tags",
-        ("tokens", ["a", 1, "b"]),
-        2,
+        "stanza_radiology tags", "x.json", iob.load, STANZA, "ner_tags", ("tokens", ["a", 1, "b"]), 2
     ),
     _csv_sample(
         "rexval reports",

@@ -18,7 +18,7 @@ from radeval_lib.pages.green.rules_judge import Freeze, behaviour, freeze
 def case(number: int) -> Case:
     findings = {"C1": ("a", "b", "c"), "C2": ("a",)}
     texts = {"C1": "one", "C2": "two"}
-    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"}, "", "", "")
+    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"})
 
 
 ERRORS = (

@@ -58,7 +58,7 @@ def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
 
 def test_grades_become_votes():
     findings = {"C1": ("a",), "C2": ("a",)}
-    case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"}, "", "", "")
+    case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"})
     grades = {"1": (2, 5), "2": (3, 3), "3": (4, 5)}
     ratings = [
         RadPrefRating("7", candidate, rater, grade, ())
