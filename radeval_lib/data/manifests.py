@@ -62,7 +62,6 @@ class DataFile:
     sha256: Annotated[str | None, BeforeValidator(_digest)] = None
     size: StrictInt | None = None
     url: str = ""
-    member: str = ""
     partial: StrictBool = False
 
 
