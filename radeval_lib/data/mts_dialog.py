@@ -19,7 +19,6 @@ _RATES = {
     "recall": "FactualRecall",
     "f1": "FactualF1",
     "hallucination": "HallucinationRate",
-    "edit_distance": "Edit Distance (Correction)",
 }
 _OMISSION = "OmissionRate"
 _NO_RATE = -1.0  # what the file prints for two omission rates; no counts give it

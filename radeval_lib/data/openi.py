@@ -24,7 +24,6 @@ def _report(row: reading.Entry) -> Iterator[Report]:
         indication=row.text("indication"),
         comparison=row.text("comparison"),
         technique=row.text("image"),
-        problems=tuple(part.strip() for part in row["Problems"].split(";") if part.strip()),
     )
 
 

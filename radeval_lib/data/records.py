@@ -21,10 +21,7 @@ def _require(holds: bool, what: str) -> None:
 
 @dataclass(frozen=True)
 class Report:
-    """A report as its source has it; any section may be empty.
-
-    ``problems`` are the source's own labels (Open-i: MeSH terms).
-    """
+    """A report as its source has it; any section may be empty."""
 
     id: str
     findings: Text
@@ -32,7 +29,6 @@ class Report:
     indication: Text = ""
     comparison: Text = ""
     technique: str = ""
-    problems: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require(bool(self.id), "a report needs an id")
@@ -210,7 +206,6 @@ class FactRating:
     f1: float
     hallucination: float
     omission: float | None
-    edit_distance: float | None = None
     reference_facts: int | None = None
     candidate_facts: int | None = None
     common_facts: int | None = None

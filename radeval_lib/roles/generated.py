@@ -38,7 +38,7 @@ def split_of(index: int, n: int) -> str:
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
-    """Whole reports; ``problems`` are the positive ones of the 14 CheXpert observations."""
+    """Whole reports."""
     for made in generate(n, seed):
         yield Report(
             id=made.report_id,
@@ -47,7 +47,6 @@ def reports(n: int, seed: int) -> Iterator[Report]:
             indication=made.indication,
             comparison=made.comparison,
             technique=made.technique,
-            problems=tuple(name for name, label in made.chexpert.items() if label == 1),
         )
 
 

@@ -16,10 +16,7 @@ def choice(*votes: int | None, confidence: float = 5.0) -> Choice:
 
 
 def truth(significant: int, insignificant: int = 0, matched: int = 2) -> ReportDifference:
-    errors = [
-        GoldError("a", grave, "x", "", "", None, 1)
-        for grave in [True] * significant + [False] * insignificant
-    ]
+    errors = [GoldError("a", grave, "x", "", "") for grave in [True] * significant + [False] * insignificant]
     return ReportDifference(tuple(errors), tuple("ab"[:matched]), (), 9)
 
 

@@ -108,7 +108,7 @@ def test_a_false_finding_displaces_its_denial() -> None:
 
 def test_impression_says_the_error_too() -> None:
     for pair in error_pairs(30, 4, [("b", True)]):
-        uid = pair.errors[0].reference_uid
+        uid, _ = stated(pair.reference.plan)[pair.errors[0].concept]
         assert all(uid not in s.statements for s in pair.candidate.impression.sentences)
 
 

@@ -59,7 +59,7 @@ def test_grades_are_multiples_of_the_granularity(comparisons: list[ReportDiffere
 
 def test_raters_mind_different_things() -> None:
     def error(concept: str, significant: bool) -> GoldError:
-        return GoldError("b", significant, concept, "", "", None, None)
+        return GoldError("b", significant, concept, "", "")
 
     errors = (error("edema", True), error("nodule", True), error("nodule", True), error("rib", False))
     comparison = ReportDifference(errors, ("heart", "aorta", "hilum"), (), 9)
