@@ -249,13 +249,7 @@ READERS = {
 
 
 def load(name: str, root: Path) -> Records:
-    """Records of a data set; empty where the data root does not hold it.
-
-    Raises
-    ------
-    ManifestError, ChecksumError, FormatError
-        Where the data set is unknown, or a file of it is not what its manifest or its format says.
-    """
+    """Records of a data set; empty where the data root does not hold it."""
     load_manifest(name)
     return READERS[name].load(root)
 

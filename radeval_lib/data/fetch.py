@@ -109,13 +109,7 @@ def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> File
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
     """Check every file that is there; a file with no checksum to compare gets its own recorded.
 
-    Raises
-    ------
-    FetchError
-        Where there is none to check.
-    ChecksumError
-        Naming the files that do not match, after all were checked. They are left where they are, for they are
-        the user's.
+    Those that do not match are named after all were checked, and left where they are: they are the user's.
     """
     folder = _root(root)
     found = status(folder, dataset)
@@ -139,19 +133,10 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
 
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
-    """Download the files of an open or hub data set that are missing or do not match.
+    """Download the files of an open or hub data set that are missing or do not match; all that are in place.
 
-    Returns
-    -------
-    list of Path
-        The files of the set that are now in place.
-
-    Raises
-    ------
-    FetchError
-        Where the set is not for download (naming the steps to get it), or a download failed.
-    ChecksumError
-        Where what came is not what the manifest states; nothing of it is kept.
+    Of what is not as the manifest states nothing is kept; of a set that is not for download the error tells
+    the steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     wanted = [
@@ -176,13 +161,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
 
 
 def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[str, str]:
-    """Download every open data set, naming the licence of each; one that fails does not stop the others.
-
-    Returns
-    -------
-    dict
-        Why each set that is not in place failed, by name.
-    """
+    """Download every open data set, naming the licence of each: why each that failed did, by name."""
     failed = {}
     for name in names():
         manifest = load_manifest(name)
@@ -274,13 +253,6 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
 
     A file is known by its name, or, where several files of the set share it, by the end of its path, such as
     ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
-
-    Raises
-    ------
-    FetchError
-        Where a file does not exist, or is none of the data set's.
-    ChecksumError
-        Where it is not the file that the manifest states, or that was recorded before.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     chosen = [(path, _entry_for(path, manifest)) for path in paths]

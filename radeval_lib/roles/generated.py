@@ -29,12 +29,23 @@ from radeval_lib.synthetic.generator import seeded
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
-_SHARES = (("train", 0.8), ("dev", 0.9), ("test", 1.0))
 
 
-def split_of(index: int, n: int) -> str:
-    """Train, dev or test (80, 10, 10 %) by place; reports are independent, so their order says nothing."""
-    return next(name for name, share in _SHARES if index < share * n)
+def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
+    """Reports, each with its split (80, 10, 10 %) by place: they are independent, whatever their order."""
+    for index, made in enumerate(generate(n, seed)):
+        yield made, "train" if index < 0.8 * n else "dev" if index < 0.9 * n else "test"
+
+
+def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
+    return ReportPair(
+        id=name or made.report_id,
+        findings=made.findings.text,
+        impression=made.impression.text,
+        background=made.indication,
+        group=f"{made.modality} {made.anatomy}",
+        split=split,
+    )
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
@@ -52,15 +63,8 @@ def reports(n: int, seed: int) -> Iterator[Report]:
 
 def summaries(n: int, seed: int) -> Iterator[ReportPair]:
     """Findings with impressions; ``group`` is the modality and anatomy."""
-    for index, made in enumerate(generate(n, seed)):
-        yield ReportPair(
-            id=made.report_id,
-            findings=made.findings.text,
-            impression=made.impression.text,
-            background=made.indication,
-            group=f"{made.modality} {made.anatomy}",
-            split=split_of(index, n),
-        )
+    for made, split in _parted(n, seed):
+        yield _summary(made, split)
 
 
 def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
@@ -76,37 +80,26 @@ def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
         stream = seeded(seed, group).getrandbits(30)
         for index, made in enumerate(generate(size if trained else tests, stream, modality_anatomy=pair)):
             split = "test" if not trained or index < tests else "dev" if index < size * 2 // 5 else "train"
-            yield ReportPair(
-                id=f"{group} {index}",
-                findings=made.findings.text,
-                impression=made.impression.text,
-                background=made.indication,
-                group=group,
-                split=split,
-            )
+            yield _summary(made, split, f"{group} {index}")
 
 
 def descriptions(n: int, seed: int) -> Iterator[Document]:
     """Whole reports with their impression as the summary; ``group`` is the anatomy."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         body = made.text.partition("\nIMPRESSION:")[0]
-        yield Document(
-            made.report_id, body, made.impression.text, group=made.anatomy, split=split_of(index, n)
-        )
+        yield Document(made.report_id, body, made.impression.text, group=made.anatomy, split=split)
 
 
 def procedures(n: int, seed: int) -> Iterator[Document]:
     """Reasons for an examination with the code of the procedure that fits; ``group`` is the modality."""
-    for index, made in enumerate(generate(n, seed)):
-        split = split_of(index, n)
-        yield Document(
-            made.report_id, made.indication, label=made.procedure, group=made.modality, split=split
-        )
+    for made, split in _parted(n, seed):
+        asked, group = made.procedure, made.modality
+        yield Document(made.report_id, made.indication, label=asked, group=group, split=split)
 
 
 def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style stands in for."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
             yield AnnotatedSentence(
@@ -114,13 +107,13 @@ def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
                 tokens=tuple(tokens),
                 entities=entities,
                 group=SOURCES[made.style],
-                split=split_of(index, n),
+                split=split,
             )
 
 
 def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with RadGraph entities and relations, each as one sequence of tokens."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         graph = made.findings.radgraph
         relations = tuple(
             Relation(head, int(target) - 1, kind)
@@ -133,7 +126,7 @@ def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
             entities=tuple(Entity(one.start_ix, one.end_ix + 1, one.label) for one in graph),
             relations=relations,
             group=f"{made.modality} {made.anatomy}",
-            split=split_of(index, n),
+            split=split,
         )
 
 
@@ -149,7 +142,7 @@ def _token_places(text: AnnotatedText) -> tuple[tuple[str, ...], list[int]]:
 
 def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with spatial roles: relations from each indicator to its roles, as in Rad-SpRL."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         tokens, places = _token_places(made.findings)
         entities: list[Entity] = []
         relations: list[Relation] = []
@@ -162,9 +155,7 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
                 if label != "Indicator":
                     relations.append(Relation(indicator, len(entities), label))
                 entities.append(Entity(places[span[0]], places[span[1] - 1] + 1, label))
-        yield AnnotatedSentence(
-            made.report_id, tokens, tuple(entities), tuple(relations), split=split_of(index, n)
-        )
+        yield AnnotatedSentence(made.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
 def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:

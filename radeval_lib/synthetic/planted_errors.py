@@ -155,10 +155,6 @@ def error_pairs(
 
     None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
-
-    Raises
-    ------
-    SyntheticError : no report among many allows them.
     """
     for index in range(start, start + n):
         kinds = _kinds(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))

@@ -66,7 +66,9 @@ def test_synonyms_differ() -> None:
     for concept in load_lexicon().concepts.values():
         for state in concept.states:
             assert state.place is None or state.place in concept.places, concept.key
-        assert all(name.words for name in concept.names), concept.key
+        assert all(name.words and name.one.head >= 0 for name in concept.names), concept.key
+        assert concept.names or concept.states, concept.key
+        assert not (concept.scale and concept.size), concept.key
 
 
 def test_every_scale_step_used_exists() -> None:
