@@ -21,7 +21,6 @@ from radeval_lib.data import (
     mtsamples,
     openi,
     primock57,
-    procedure,
     radgraph,
     radpref,
     radsprl,
@@ -31,8 +30,7 @@ from radeval_lib.data import (
     rexval,
     rrs_lines,
 )
-from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.construction import procedure as build_procedures
+from radeval_lib.data.construction import notes, procedure, rrs
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
@@ -182,11 +180,11 @@ def _procedure(root: Path) -> Records:
     """The documents as somebody built them, else built from the notes, with the paper's split."""
     events, mapping, built = _found("mimic3_procedure", root)
     if built:
-        return build_procedures.report_split(procedure.load(built))
+        return procedure.report_split(procedure.load(built))
     if not (events and mapping):
         return []
-    codes = build_procedures.load_mapping(mapping)
-    return build_procedures.report_split(build_procedures.build(notes.radiology_notes(events), codes))
+    codes = procedure.load_mapping(mapping)
+    return procedure.report_split(procedure.build(notes.radiology_notes(events), codes))
 
 
 READERS = {

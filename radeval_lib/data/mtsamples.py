@@ -54,10 +54,8 @@ def split(documents: list[Document], rng: np.random.Generator) -> list[Document]
         groups.setdefault(document.group, []).append(document.id)
     for ids in groups.values():
         shuffled = [ids[place] for place in rng.permutation(len(ids))]
-        train, development, _ = split_sizes(len(ids))
-        for place, name in enumerate(shuffled):
-            is_train, is_test = place < train, place >= train + development
-            chosen[name] = "train" if is_train else "test" if is_test else "dev"
+        splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
+        chosen.update(zip(shuffled, splits, strict=True))
     return [replace(document, split=chosen[document.id]) for document in documents]
 
 

@@ -16,7 +16,6 @@ from radeval_lib.data.records import (
 from radeval_lib.synthetic import (
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
-    AnnotatedText,
     SyntheticError,
     SyntheticReport,
     generate,
@@ -24,7 +23,7 @@ from radeval_lib.synthetic import (
     green_pairs,
     tokenize,
 )
-from radeval_lib.synthetic.export import sentence_tokens
+from radeval_lib.synthetic.export import graph, sentence_tokens, token_places
 from radeval_lib.synthetic.generator import seeded
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
@@ -114,36 +113,21 @@ def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with RadGraph entities and relations, each as one sequence of tokens."""
     for made, split in _parted(n, seed):
-        graph = made.findings.radgraph
-        relations = tuple(
-            Relation(head, int(target) - 1, kind)
-            for head, one in enumerate(graph)
-            for kind, target in one.relations
-        )
+        entities, relations = graph(made.findings)
         yield AnnotatedSentence(
             id=made.report_id,
             tokens=tokenize(made.findings.text),
-            entities=tuple(Entity(one.start_ix, one.end_ix + 1, one.label) for one in graph),
-            relations=relations,
+            entities=tuple(Entity(*one) for one in entities),
+            relations=tuple(Relation(*one) for one in relations),
             group=f"{made.modality} {made.anatomy}",
             split=split,
         )
 
 
-def _token_places(text: AnnotatedText) -> tuple[tuple[str, ...], list[int]]:
-    """Tokens, and for each character position the token that holds it or the next one."""
-    tokens, places, at = tokenize(text.text), [], 0
-    for number, token in enumerate(tokens):
-        end = text.text.index(token, at) + len(token)
-        places += [number] * (end - at)
-        at = end
-    return tokens, places
-
-
 def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with spatial roles: relations from each indicator to its roles, as in Rad-SpRL."""
     for made, split in _parted(n, seed):
-        tokens, places = _token_places(made.findings)
+        tokens, places = token_places(made.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
         for one in made.findings.roles:

@@ -9,31 +9,35 @@ from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.records import AnnotatedText
 
 
+def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
+    """RadGraph entities as (first token, token behind the last, label), relations as (head, tail, type)."""
+    entities = [(one.start_ix, one.end_ix + 1, one.label) for one in text.radgraph]
+    links = [(head, link) for head, one in enumerate(text.radgraph) for link in one.relations]
+    return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
+
+
 def radgraph_json(text: AnnotatedText) -> Annotation:
     """RadGraph's form: tokens joined by blanks, entities by 1-based id, inclusive token positions."""
-    entities = [(one.start_ix, one.end_ix + 1, one.label) for one in text.radgraph]
-    relations = [
-        (head, int(target) - 1, kind)
-        for head, one in enumerate(text.radgraph)
-        for kind, target in one.relations
-    ]
-    return annotation(tokenize(text.text), entities, relations) | {"data_source": "synthetic"}
+    return annotation(tokenize(text.text), *graph(text)) | {"data_source": "synthetic"}
+
+
+def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
+    """Tokens, and for each character position the token that holds it or the next one."""
+    tokens, places, at = tokenize(text), [], 0
+    for number, token in enumerate(tokens):
+        end = text.index(token, at) + len(token)
+        places += [number] * (end - at)
+        at = end
+    return tokens, places
 
 
 def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
     """Each sentence's tokens, and its RaTE entities as (first token, last token, type)."""
     for sentence in text.sentences:
-        tokens: list[str] = []
-        starts: dict[int, int] = {}
-        ends: dict[int, int] = {}
-        at = sentence.start
-        for token in tokenize(text.text[sentence.start : sentence.end]):
-            at = text.text.index(token, at)
-            starts[at], ends[at + len(token)] = len(tokens), len(tokens)
-            tokens.append(token)
-            at += len(token)
-        inside = (e for e in text.entities if sentence.start <= e.start < sentence.end)
-        yield tokens, [(starts[e.start], ends[e.end], e.label) for e in inside]
+        begin, end = sentence.start, sentence.end
+        tokens, places = token_places(text.text[begin:end])
+        inside = (e for e in text.entities if begin <= e.start < end)
+        yield list(tokens), [(places[e.start - begin], places[e.end - 1 - begin], e.label) for e in inside]
 
 
 def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:

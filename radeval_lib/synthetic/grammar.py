@@ -185,9 +185,8 @@ class _Speaker:
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
             clause.slot_change()  # where there was no room for it before the noun
             clause.finish()
-        elif isinstance(content, Denial):
+        else:
+            assert isinstance(content, Denial)  # see `content.joinable`
             variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
             said = DenialClause(self.voice, wording, content)
             said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))
-        else:
-            raise TypeError(f"a {type(content).__name__} cannot be joined to another statement")

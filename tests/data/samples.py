@@ -23,7 +23,6 @@ from radeval_lib.data import (
     mtsamples,
     openi,
     primock57,
-    procedure,
     radgraph,
     radpref,
     radsprl,
@@ -32,8 +31,7 @@ from radeval_lib.data import (
     rexval,
     rrs_lines,
 )
-from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.construction import procedure as procedure_construction
+from radeval_lib.data.construction import notes, procedure, rrs
 
 
 def csv_bytes(rows: list[list[str]]) -> bytes:
@@ -666,7 +664,7 @@ SAMPLES = [
     _csv_sample(
         "procedure mapping",
         "procedure_titles_mapped.csv",
-        procedure_construction.load_mapping,
+        procedure.load_mapping,
         TITLES,
         "LOINC_NUM",
         (2, "procedure_titles", "CT CHEST"),

@@ -17,10 +17,10 @@ from radeval_lib.data import reading
 from radeval_lib.data.construction.notes import Note
 from radeval_lib.data.construction.notes import differences as count_differences
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.procedure import NAME
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
 
+NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
 SEED = 28102022
@@ -98,6 +98,19 @@ def titles(text: str, flaws: Collection[str] = ()) -> frozenset[str]:
     separator = r"\n" if "unsplit titles" in flaws else r"\n|\s{2,}|\t+"
     pieces = (piece.strip() for piece in re.split(rf";|{separator}", header))
     return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))
+
+
+def load(path: Path) -> list[Document]:
+    """Documents of ``annotated_dataset.csv``: reason and code."""
+    rows = reading.read_csv(path, ("ROW_ID", "indication", "procedure_label"))
+    return reading.records(rows, _document, name="ROW_ID")
+
+
+def _document(row: reading.Entry) -> Iterator[Document]:
+    row_id, reason, code = row.whole("ROW_ID"), row.text("indication"), row.text("procedure_label")
+    if not (reason and code):
+        raise FormatError("a document needs an indication and a procedure_label", row.where)
+    yield Document(str(row_id), mark(reason, NAME, True), label=code, patient=row.get("SUBJECT_ID", ""))
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
