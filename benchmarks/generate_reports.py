@@ -13,7 +13,7 @@ import argparse
 import resource
 import time
 
-from radeval_lib.synthetic import error_pairs, generate, json_line
+from radeval_lib.synthetic import error_pairs, generate
 
 
 def rate(seconds: float) -> tuple[int, float]:
@@ -42,13 +42,6 @@ def main() -> None:
         pass
     count, per_second = rate(options.seconds)
     print(f"reports with full gold: {per_second:,.0f} per second ({count:,} reports, one core)")
-
-    start = time.perf_counter()
-    characters = sum(len(json_line(report)) for report in generate(2000, seed=2))
-    elapsed = time.perf_counter() - start
-    print(
-        f"the same as JSON lines: {2000 / elapsed:,.0f} per second ({characters / 2000:,.0f} characters each)"
-    )
 
     start = time.perf_counter()
     pairs = sum(1 for _ in error_pairs(500, seed=3))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,6 @@ from radeval_lib.data import (
     mtsamples,
     openi,
     primock57,
-    procedure,
     radgraph,
     radpref,
     radsprl,
@@ -30,13 +30,15 @@ from radeval_lib.data import (
     rexval,
     rrs_lines,
 )
-from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.construction import procedure as build_procedures
+from radeval_lib.data.construction import notes, procedure, rrs
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
 
 Records = list[Any]
+Counts = dict[str, int]
+_SPLITS = ("train", "dev", "test")
+_SPLIT_FILES = tuple(f"{split}.json" for split in _SPLITS)
 _LONG_NUMBER = re.compile(r"\d{8,}")  # shorter ones may stand for anything
 
 
@@ -45,54 +47,42 @@ class Reader:
     """How a data set is read: ``load(root)`` gives records, ``count(records)`` counts named as printed."""
 
     load: Callable[[Path], Records]
-    count: Callable[[Records], dict[str, int]]
+    count: Callable[[Records], Counts] = lambda records: {}
 
 
-def _each(
-    name: str, root: Path, load: Callable[..., Iterable[Any]], *files: str, split: bool = False
-) -> Records:
-    """Records of those files of a data set that are there; ``load`` gets the path and, where wanted, the
-    split that the file's name begins with."""
-    found = [(path, file) for file in files if (path := find(name, root, file)) is not None]
-    return [
-        record for path, file in found for record in (load(path, split=_split(file)) if split else load(path))
-    ]
+def _found(name: str, root: Path) -> list[Path | None]:
+    """The files of a data set in its manifest's order, None for each that is not there."""
+    return [find(name, root, file.path) for file in load_manifest(name).files]
 
 
-def _reader(
-    name: str,
-    load: Callable[..., Iterable[Any]],
-    *files: str,
-    count: Callable[[Records], dict[str, int]] = lambda records: {},
-    split: bool = False,
-) -> Reader:
-    """The reader of a data set whose files are each read by themselves."""
-    return Reader(lambda root: _each(name, root, load, *files, split=split), count)
+def _each(name: str, load: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Path], Records]:
+    """What reads those files of a data set that are there; a record tells the split by which its file is
+    called."""
+
+    def read(root: Path) -> Records:
+        records: Records = []
+        for file in files:
+            path = find(name, root, file)
+            split = Path(file).name.split("_")[0].split(".")[0]
+            for record in load(path) if path else []:
+                told = split in _SPLITS and hasattr(record, "split")
+                records.append(replace(record, split=split) if told else record)
+        return records
+
+    return read
 
 
-def _split(file: str) -> str:
-    return Path(file).name.split("_")[0].split(".")[0]
-
-
-def _by_split(records: Sequence[Any]) -> dict[str, int]:
-    splits = [record.split for record in records]
-    return {split: splits.count(split) for split in sorted(set(splits))}
+def _by_split(records: Iterable[Any]) -> Counts:
+    return dict(sorted(Counter(record.split for record in records).items()))
 
 
 def _rate_ner(root: Path) -> Records:
     """Span files, which need no list of labels; the IOB files hold the same sentences."""
-    files = [file.path for file in load_manifest("rate_ner").files if file.path.endswith("_span.json")]
-    return [
-        record
-        for file in files
-        for record in _each(
-            "rate_ner",
-            root,
-            partial(rate_ner.load_span, group=rate_ner.SOURCES[Path(file).parts[1]]),
-            file,
-            split=True,
-        )
-    ]
+    records: Records = []
+    for folder, group in rate_ner.SOURCES.items():
+        spans = [f"rate_ner/{folder}/{split}_span.json" for split in _SPLITS]
+        records += _each("rate_ner", partial(rate_ner.load_span, group=group), *spans)(root)
+    return records
 
 
 # Scale of the records and name in Table 3 of each task's folder.
@@ -104,132 +94,119 @@ _RATE_EVAL_TASKS = {
 
 def _rate_eval_pairs(path: Path) -> Records:
     split, task = path.stem.removeprefix("rate_"), path.parent.name
-    return list(rate_eval.load_pairs(path, group=task, split=split, scale=_RATE_EVAL_TASKS[task][0]))
+    scale = _RATE_EVAL_TASKS[task][0]
+    return [replace(one, group=task, split=split, scale=scale) for one in rate_eval.load_pairs(path)]
 
 
 def _rate_eval(root: Path) -> Records:
     tables = [file.path for file in load_manifest("rate_eval").files if file.path.endswith(".csv")]
-    pairs = _each("rate_eval", root, _rate_eval_pairs, *tables)
-    return pairs + _each("rate_eval", root, rate_eval.load_triads, "triads.json")
+    pairs = _each("rate_eval", _rate_eval_pairs, *tables)(root)
+    return pairs + _each("rate_eval", rate_eval.load_triads, "triads.json")(root)
 
 
-def _rate_eval_counts(records: Records) -> dict[str, int]:
+def _rate_eval_counts(records: Records) -> Counts:
     rest = ("", "simulated reports")
-    of_part = [_RATE_EVAL_TASKS.get(getattr(record, "group", ""), rest)[1] for record in records]
-    return {part: of_part.count(part) for part in sorted(set(of_part))}
+    return Counter(_RATE_EVAL_TASKS.get(getattr(record, "group", ""), rest)[1] for record in records)
 
 
-def _radgraph_counts(records: Records) -> dict[str, int]:
-    reports = {(record.id.partition("/labeler_")[0], record.split) for record in records}
-    splits = [split for _, split in reports]
-    return {split: splits.count(split) for split in sorted(set(splits))} | {"reports": len(reports)}
+def _radgraph_counts(records: Records) -> Counts:
+    reports = {record.id.partition("/labeler_")[0]: record for record in records}
+    return {**_by_split(reports.values()), "reports": len(reports)}
 
 
 def _radsum(root: Path) -> Records:
     records: Records = []
-    names_in_paper = {"validate": "dev"}
-    for file in load_manifest("radsum23").files:
-        if not file.path.endswith(".findings.tok"):
-            continue
-        first = find("radsum23", root, file.path)
-        second = find("radsum23", root, file.path.replace(".findings.", ".impression."))
-        if first and second:
-            _, group, name = file.path.split("/")
-            split = names_in_paper.get(_split(name), _split(name))
-            records += rrs_lines.load(
-                first, second, source="radsum23", group=group, split=split, skip_empty=True
-            )
+    files = [path for path in _found("radsum23", root) if path is not None]
+    for path in files:
+        impressions = path.with_name(path.name.replace(".findings.", ".impression."))
+        if impressions != path and impressions in files:
+            split = path.name.split(".")[0].replace("validate", "dev")
+            records += rrs_lines.load(path, impressions, group=path.parent.name, split=split)
     return records
 
 
 def _mimic_cxr(root: Path) -> Records:
-    sections, splits = (
-        find("mimic_cxr_rrs", root, file.path) for file in load_manifest("mimic_cxr_rrs").files
-    )
+    sections, splits = _found("mimic_cxr_rrs", root)
     if not (sections and splits):
         return []
     return mimic_cxr.pairs(mimic_cxr.load_sections(sections), mimic_cxr.load_splits(splits))
 
 
 def _mimic3_rrs(root: Path) -> Records:
-    path, listed = (find("mimic3_rrs", root, file.path) for file in load_manifest("mimic3_rrs").files)
+    path, listed = _found("mimic3_rrs", root)
     if path is None:
         return []
     rules = rrs.load_rules(listed) if listed else rrs.PatternRules()
-    return rrs.report_split(rrs.build(notes.radiology_notes(path), rules).pairs)
+    return rrs.report_split(rrs.build(notes.radiology_notes(path), rules))
 
 
 def _mtsamples(root: Path) -> Records:
-    whole = find("mtsamples", root)
-    if whole is not None:
+    whole, part = _found("mtsamples", root)
+    if whole:
         return list(mtsamples.load(whole))
-    return _each("mtsamples", root, partial(mtsamples.load, partial=True), "mtsamples_part.csv")
+    return list(mtsamples.load(part, partial=True)) if part else []
 
 
 def _mts_dialog(root: Path) -> Records:
-    scores, summaries = (find("mts_dialog", root, name) for name in (mts_dialog.SCORES, mts_dialog.SUMMARIES))
+    scores, summaries = _found("mts_dialog", root)
     return list(mts_dialog.load(scores, summaries)) if scores and summaries else []
 
 
 def _mslr(root: Path) -> Records:
     """Ratings by facet, then preferences."""
-    rated = _each("mslr", root, mslr.load_ratings, *(f"{one}.tsv" for one in mslr.RATERS))
-    return rated + _each("mslr", root, mslr.load_preferences, *(f"{one}.tsv" for one in mslr.JUDGES))
+    rated = _each("mslr", mslr.load_ratings, *(f"{one}.tsv" for one in mslr.RATERS))(root)
+    return rated + _each("mslr", mslr.load_preferences, *(f"{one}.tsv" for one in mslr.JUDGES))(root)
 
 
 def _radpref(root: Path) -> Records:
-    cases = _each("radpref", root, radpref.load_cases, "preference_data.json")
-    users = [f"user_{number}.json" for number in (1, 2, 3)]
-    ratings = _each("radpref", root, radpref.load_ratings, *users)
-    if not cases:
+    first, *users = _found("radpref", root)
+    if first is None:
         return []
-    return [
-        pair
-        for scale in ("grade", "errors", "error_share")
-        for pair in radpref.rated_pairs(cases, ratings, scale)
-    ]
+    cases = radpref.load_cases(first)
+    ratings = [rating for path in users if path for rating in radpref.load_ratings(path)]
+    scales: tuple[radpref.Scale, ...] = ("grade", "errors", "error_share")
+    return [pair for scale in scales for pair in radpref.rated_pairs(cases, ratings, scale)]
 
 
 def _rexval(root: Path) -> Records:
     """Candidates, counts, and where both are there the pairs with each rater's errors."""
-    reports = _each("rexval", root, rexval.load_reports, "50_samples_gt_and_candidates.csv")
-    counts = _each("rexval", root, rexval.load_counts, "6_valid_raters_per_rater_error_categories.csv")
+    first, second = _found("rexval", root)
+    reports = rexval.load_reports(first) if first else []
+    counts = rexval.load_counts(second) if second else []
     return [*reports, *counts, *rexval.rated_pairs(reports, counts)]
 
 
 def _procedure(root: Path) -> Records:
     """The documents as somebody built them, else built from the notes, with the paper's split."""
-    names = ("NOTEEVENTS.csv.gz", "procedure_titles_mapped.csv", "annotated_dataset.csv")
-    notes_path, mapping, built = (find("mimic3_procedure", root, name) for name in names)
+    events, mapping, built = _found("mimic3_procedure", root)
     if built:
-        return build_procedures.report_split(procedure.load(built))
-    if not (notes_path and mapping):
+        return procedure.report_split(procedure.load(built))
+    if not (events and mapping):
         return []
-    codes = build_procedures.load_mapping(mapping)
-    return build_procedures.report_split(build_procedures.build(notes.radiology_notes(notes_path), codes))
+    codes = procedure.load_mapping(mapping)
+    return procedure.report_split(procedure.build(notes.radiology_notes(events), codes))
 
-
-_SPLITS = ("train.json", "dev.json", "test.json")
 
 READERS = {
-    "green_training": _reader(
-        "green_training",
-        green_training.load,
-        "train.json",
-        count=lambda records: {"pairs": len(records)},
+    "green_training": Reader(
+        _each("green_training", green_training.load, "train.json"), lambda records: {"pairs": len(records)}
     ),
     # The paper prints only the sum with MIMIC-CXR's half.
-    "mediqa2021": _reader("mediqa2021", mediqa.load, "indiana_dev.json"),
-    "mediqa2021_mimic_cxr": _reader(
-        "mediqa2021_mimic_cxr",
-        partial(mediqa.load, group="MIMIC-CXR", restricted=True),
-        *_SPLITS[:2],
-        count=lambda records: {key: count for key, count in _by_split(records).items() if key == "train"},
-        split=True,
+    "mediqa2021": Reader(_each("mediqa2021", mediqa.load, "indiana_dev.json")),
+    "mediqa2021_mimic_cxr": Reader(
+        _each(
+            "mediqa2021_mimic_cxr",
+            partial(mediqa.load, group="MIMIC-CXR", restricted=True),
+            *_SPLIT_FILES[:2],
+        ),
+        lambda records: {"train": sum(record.split == "train" for record in records)},
     ),
     "mimic3_procedure": Reader(
         _procedure,
-        lambda records: {key: procedure.counts(records)[key] for key in ("documents", "classes")},
+        lambda records: {
+            "documents": len(records),
+            "classes": len({record.label for record in records}),
+        },
     ),
     "mimic3_rrs": Reader(
         _mimic3_rrs,
@@ -239,20 +216,18 @@ READERS = {
         },
     ),
     "mimic_cxr_rrs": Reader(_mimic_cxr, lambda records: {"reports": len(records)}),
-    "mslr": Reader(_mslr, lambda records: {}),
+    "mslr": Reader(_mslr),
     "mtsamples": Reader(_mtsamples, mtsamples.counts),
-    "mts_dialog": Reader(_mts_dialog, lambda records: {}),
-    "openi": _reader(
-        "openi",
-        openi.load,
-        "indiana_reports.csv",
-        count=lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
+    "mts_dialog": Reader(_mts_dialog),
+    "openi": Reader(
+        _each("openi", openi.load, "indiana_reports.csv"),
+        lambda records: {"pairs with findings and impression": len(openi.pairs(records))},
     ),
-    "primock57": _reader("primock57", primock57.load, "results.csv"),
-    "radgraph": _reader("radgraph", radgraph.load, *_SPLITS, count=_radgraph_counts, split=True),
-    "radpref": Reader(_radpref, lambda records: {}),
-    "radsprl": _reader(
-        "radsprl", radsprl.load, "Rad-SpRL.xml", count=lambda records: {"reports": len(records)}
+    "primock57": Reader(_each("primock57", primock57.load, "results.csv")),
+    "radgraph": Reader(_each("radgraph", radgraph.load, *_SPLIT_FILES), _radgraph_counts),
+    "radpref": Reader(_radpref),
+    "radsprl": Reader(
+        _each("radsprl", radsprl.load, "Rad-SpRL.xml"), lambda records: {"reports": len(records)}
     ),
     "radsum23": Reader(_radsum, rrs_lines.counts),
     "rate_eval": Reader(_rate_eval, _rate_eval_counts),
@@ -260,34 +235,19 @@ READERS = {
     "rexval": Reader(
         _rexval, lambda records: {"pairs": sum(isinstance(record, rexval.Candidate) for record in records)}
     ),
-    "rexval_counts": _reader(
-        "rexval_counts",
-        rexval.load,
-        "",
-        count=lambda records: {
+    "rexval_counts": Reader(
+        _each("rexval_counts", rexval.load, ""),
+        lambda records: {
             "pairs": len({(record.study, record.origin) for record in records}),
             "raters": len({record.rater for record in records}),
         },
     ),
-    # Sentences of chest CT reports, in the form that RaLEs reads (Zhang et al. 2021).
-    "stanza_radiology": _reader(
-        "stanza_radiology",
-        partial(iob.load, source="stanza_radiology", restricted=True),
-        *_SPLITS,
-        count=_by_split,
-        split=True,
-    ),
+    "stanza_radiology": Reader(_each("stanza_radiology", iob.load, *_SPLIT_FILES), _by_split),
 }
 
 
 def load(name: str, root: Path) -> Records:
-    """Records of a data set; empty where the data root does not hold it.
-
-    Raises
-    ------
-    ManifestError, ChecksumError, FormatError
-        Where the data set is unknown, or a file of it is not what its manifest or its format says.
-    """
+    """Records of a data set; empty where the data root does not hold it."""
     load_manifest(name)
     return READERS[name].load(root)
 
@@ -315,7 +275,7 @@ def identifiers(name: str, root: Path) -> Iterator[str]:
             found = json.loads(reading.read_text(path))
             rows: Iterable[Any] = (one for one in found if isinstance(one, dict))
         else:
-            rows = (row for _, row in reading.read_csv(path, ()))
+            rows = reading.read_csv(path, ())
         for row in rows:
             yield from (f"id {row[key]}" for key in manifest.identifiers if row.get(key))
 
@@ -335,25 +295,22 @@ class RestrictedTexts:
     root: Path
 
     def __iter__(self) -> Iterator[Text]:
-        return _stream(self.name, self.root)
+        files = load_manifest(self.name).files
+        events = next((file.path for file in files if "NOTEEVENTS" in file.path), None)
+        path = find(self.name, self.root, events) if events else None
+        if path is not None:  # whole notes hold more than the sections that records keep
+            for note in notes.radiology_notes(path):
+                yield note.text
+                yield from numbers(note)
+        for record in READERS[self.name].load(self.root) if path is None else []:
+            yield from texts(record)
+            yield from numbers(record)
+        yield from identifiers(self.name, self.root)
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
     """Texts of the restricted data sets that a data root holds, for the guard."""
     return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
-
-
-def _stream(name: str, root: Path) -> Iterator[Text]:
-    events = next((file for file in load_manifest(name).files if "NOTEEVENTS" in file.path), None)
-    path = find(name, root, events.path) if events else None
-    if path is not None:  # whole notes hold more than the sections that records keep
-        for note in notes.radiology_notes(path):
-            yield note.text
-            yield from numbers(note)
-    for record in READERS[name].load(root) if path is None else []:
-        yield from texts(record)
-        yield from numbers(record)
-    yield from identifiers(name, root)
 
 
 def public_texts(root: Path | None) -> Iterator[str]:

@@ -8,20 +8,13 @@ copied from where the user has them. No credentials are asked for, stored or sho
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import json
-import lzma
 import os
 import shutil
-import stat
-import struct
-import tarfile
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
@@ -34,14 +27,7 @@ from radeval_lib.errors import is_refusal, plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
-# Of an archive, so many times its own bytes are unpacked, or the bytes that the manifest states, and so many
-# beside, but never more than the last.
-HIGHEST_RATIO, MOST_BESIDE, MOST_UNPACKED = 50, 1 << 26, 1 << 34
 Say = Callable[[str], object]
-# What zipfile and tarfile raise on an archive with flipped or missing bytes, compressed in a way that they
-# do not know, or one under a password.
-_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, ValueError, LookupError, RuntimeError,
-            NotImplementedError, struct.error, zlib.error, lzma.LZMAError)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -103,13 +89,7 @@ def _install(incoming: Path, entry: DataFile, root: Path) -> None:
 
 
 def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
-    """State of every file of one data set, or of all; without a data root, all are missing.
-
-    Raises
-    ------
-    ManifestError
-        Where the data set is unknown.
-    """
+    """State of every file of one data set, or of all; without a data root, all are missing."""
     chosen = [load_manifest(name) for name in ([dataset] if dataset else names())]
     return [_file_status(manifest, entry, root) for manifest in chosen for entry in manifest.files]
 
@@ -129,13 +109,7 @@ def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> File
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
     """Check every file that is there; a file with no checksum to compare gets its own recorded.
 
-    Raises
-    ------
-    FetchError
-        Where there is none to check.
-    ChecksumError
-        Naming the files that do not match, after all were checked. They are left where they are, for they are
-        the user's.
+    Those that do not match are named after all were checked, and left where they are: they are the user's.
     """
     folder = _root(root)
     found = status(folder, dataset)
@@ -159,19 +133,10 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
 
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
-    """Download the files of an open or hub data set that are missing or do not match.
+    """Download the files of an open or hub data set that are missing or do not match; all that are in place.
 
-    Returns
-    -------
-    list of Path
-        The files of the set that are now in place.
-
-    Raises
-    ------
-    FetchError
-        Where the set is not for download (naming the steps to get it), or a download failed.
-    ChecksumError
-        Where what came is not what the manifest states; nothing of it is kept.
+    Of what is not as the manifest states nothing is kept; of a set that is not for download the error tells
+    the steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     wanted = [
@@ -186,9 +151,8 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
             say(f"fetching {entry.path} from the hub, {manifest.hub} at {manifest.revision[:7]}")
             _fetch_hub(manifest, entry, folder)
     elif missing := [entry.path for entry in wanted if not entry.url]:
-        raise FetchError(
-            f"{missing[0]} is not for download", dataset, "To get it: " + " ".join(_numbered(manifest.steps))
-        )
+        steps = " ".join(f"({number}) {step}" for number, step in enumerate(manifest.steps, start=1))
+        raise FetchError(f"{missing[0]} is not for download", dataset, f"To get it: {steps}")
     else:
         for entry in wanted:
             say(f"fetching {entry.path} from {entry.url}")
@@ -197,13 +161,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
 
 
 def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[str, str]:
-    """Download every open data set, naming the licence of each; one that fails does not stop the others.
-
-    Returns
-    -------
-    dict
-        Why each set that is not in place failed, by name.
-    """
+    """Download every open data set, naming the licence of each: why each that failed did, by name."""
     failed = {}
     for name in names():
         manifest = load_manifest(name)
@@ -216,10 +174,6 @@ def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[s
             failed[name] = str(error)
             say(f"  {error}")
     return failed
-
-
-def _numbered(steps: Sequence[str]) -> list[str]:
-    return [f"({number}) {step}" for number, step in enumerate(steps, start=1)]
 
 
 def _reason(error: Exception) -> str:
@@ -250,17 +204,7 @@ def _fetch_url(dataset: str, entry: DataFile, root: Path, progress: bool) -> Non
             f"another way and give it to `radbook data add {dataset} FILE`.",
         ) from None
     try:
-        with atomic.scratch(root) as folder:
-            incoming = folder / PurePosixPath(entry.member or entry.path).name
-            if entry.member:
-                extract(partial, folder / "unpacked", entry.size)
-                member = folder / "unpacked" / entry.member
-                if not member.is_file():
-                    raise FetchError(f"the archive holds no {entry.member!r}", entry.url)
-                os.replace(member, incoming)
-            else:
-                os.replace(partial, incoming)
-            _install(incoming, entry, root)
+        _install(partial, entry, root)
     finally:
         partial.unlink(missing_ok=True)
         with suppress(OSError):  # another download may be under way
@@ -304,96 +248,11 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
         _install(Path(path), entry, root)
 
 
-def extract(archive: Path, folder: Path, stated: int | None = None) -> None:
-    """Unpack a zip or tar archive into ``folder``, all of it or nothing.
-
-    Parameters
-    ----------
-    stated : bytes of the file that is wanted of it, where they are known; else so many are expected as an
-        archive of its size may hold.
-
-    Raises
-    ------
-    FetchError
-        Where it is no such archive, is damaged, unpacks to too much, or holds a path outside its folder, a
-        name that is too long or does not print, a link or a special file.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    expected = HIGHEST_RATIO * archive.stat().st_size if stated is None else stated
-    most = min(MOST_UNPACKED, expected + MOST_BESIDE)
-    with atomic.scratch(folder.parent) as incoming:
-        try:
-            if zipfile.is_zipfile(archive):
-                with zipfile.ZipFile(archive) as opened:
-                    for info in opened.infolist():
-                        # Zip keeps Unix links as file modes in the upper half of its attributes.
-                        _refuse_member(info.filename, stat.S_ISLNK(info.external_attr >> 16), archive)
-                    # No member gives more than it states.
-                    _refuse_bomb(sum(info.file_size for info in opened.infolist()), most, archive)
-                    opened.extractall(incoming)
-            elif _is_tar(archive, most):
-                with tarfile.open(archive) as bundle:
-                    for member in bundle.getmembers():
-                        _refuse_member(member.name, not (member.isfile() or member.isdir()), archive)
-                    _refuse_bomb(sum(member.size for member in bundle.getmembers()), most, archive)
-                    bundle.extractall(incoming, filter="data")
-            else:
-                raise FetchError("neither a zip nor a tar archive", archive.name)
-        except _DAMAGED as error:
-            if is_refusal(error):
-                raise
-            raise FetchError(f"damaged archive ({error})", archive.name, "Fetch it again.") from None
-        if folder.exists():
-            raise FetchError("folder exists already", folder.name, "Remove it first.")
-        os.replace(incoming, folder)
-
-
-def _is_tar(archive: Path, most: int) -> bool:
-    """Whether it is a tar archive; a compressed one is read through first, for tarfile would keep a header of
-    any length in memory."""
-    for opener in (gzip.open, bz2.open, lzma.open):
-        with suppress(OSError, EOFError, zlib.error, lzma.LZMAError), opener(archive) as stream:
-            unpacked = 0
-            while piece := stream.read(1 << 20):
-                unpacked += len(piece)
-                _refuse_bomb(unpacked, most, archive)
-    return tarfile.is_tarfile(archive)
-
-
-def _refuse_bomb(unpacked: int, most: int, archive: Path) -> None:
-    if unpacked > most:
-        raise FetchError(
-            f"unpacks to more than {most:,} bytes", archive.name, "It is not unpacked; fetch it again."
-        )
-
-
-def _refuse_member(name: str, special: bool, archive: Path) -> None:
-    path = PurePosixPath(name.replace("\\", "/"))
-    if special:
-        kind = "a link or special file"
-    elif path.is_absolute() or ".." in path.parts or ":" in name.partition("/")[0]:
-        kind = "a path outside the archive's folder"
-    elif not name.isprintable():
-        kind = "a name that does not print"
-    elif len(name) > 1000 or any(len(os.fsencode(part)) > 255 for part in path.parts):
-        kind = "a name that is too long"
-    else:
-        return
-    raise FetchError(f"holds {kind}: '{plain(name, 60)}'", archive.name, "The archive is not unpacked.")
-
-
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
     """Copy files that the user obtained to their places under the data root, after checking them.
 
     A file is known by its name, or, where several files of the set share it, by the end of its path, such as
     ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
-
-    Raises
-    ------
-    FetchError
-        Where a file does not exist, or is none of the data set's.
-    ChecksumError
-        Where it is not the file that the manifest states, or that was recorded before.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     chosen = [(path, _entry_for(path, manifest)) for path in paths]
@@ -415,7 +274,13 @@ def _entry_for(path: Path, manifest: Manifest) -> DataFile:
     if not path.is_file():
         raise FetchError("file does not exist", str(path))
     ending = path.resolve().parts[1:]
-    scores = {entry.path: _shared_ending(ending, PurePosixPath(entry.path).parts) for entry in manifest.files}
+
+    def shared(entry: DataFile) -> int:
+        """How many names at the end of both paths are the same."""
+        pairs = zip(reversed(ending), reversed(PurePosixPath(entry.path).parts), strict=False)
+        return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+
+    scores = {entry.path: shared(entry) for entry in manifest.files}
     best = max(scores.values())
     matches = [entry for entry in manifest.files if scores[entry.path] == best]
     if best == 0:
@@ -428,12 +293,3 @@ def _entry_for(path: Path, manifest: Manifest) -> DataFile:
             remedy="Put it into a folder with the name that stands there.",
         )
     return matches[0]
-
-
-def _shared_ending(one: Sequence[str], other: Sequence[str]) -> int:
-    count = 0
-    for left, right in zip(reversed(one), reversed(other), strict=False):
-        if left != right:
-            break
-        count += 1
-    return count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,26 +12,22 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import mark
 
-NAME = "green_training"
 TURNS = ("human", "gpt")
 CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code reads both names
 
 
 def load(path: Path) -> list[JudgedPair]:
     """Prompt and analysis of every conversation of a JSON list or JSON lines, in the file's order."""
-    return reading.unique(_pairs(path), lambda pair: pair.id)
+    return reading.records(reading.read_objects(path), partial(_pair, stem=path.stem))
 
 
-def _pairs(path: Path) -> Iterator[tuple[str, JudgedPair]]:
-    for position, item in reading.read_objects(path):
-        where = f"{path.name}, record {position}"
-        key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
-        turns = [_turn(turn, where) for turn in reading.take(item, key, list, where)]
-        if tuple(speaker for speaker, _ in turns) != TURNS:
-            raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", where)
-        prompt, analysis = (mark(text, NAME, True) for _, text in turns)
-        name = str(item.get("id", f"{path.stem}-{position}"))
-        yield where, reading.make(JudgedPair, where, id=name, prompt=prompt, analysis=analysis)
+def _pair(item: reading.Entry, stem: str) -> Iterator[JudgedPair]:
+    key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
+    turns = [_turn(turn, item.where) for turn in item.take(key, list)]
+    if tuple(speaker for speaker, _ in turns) != TURNS:
+        raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", item.where)
+    prompt, analysis = (mark(text, "green_training", True) for _, text in turns)
+    yield JudgedPair(str(item.get("id", f"{stem}-{item.at}")), prompt, analysis)
 
 
 def _turn(turn: Any, where: str) -> tuple[str, str]:

@@ -62,7 +62,6 @@ class DataFile:
     sha256: Annotated[str | None, BeforeValidator(_digest)] = None
     size: StrictInt | None = None
     url: str = ""
-    member: str = ""
     partial: StrictBool = False
 
 
@@ -134,13 +133,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
 
 @cache
 def load_manifest(name: str) -> Manifest:
-    """The manifest of a data set.
-
-    Raises
-    ------
-    ManifestError
-        Where there is no such data set, or its manifest is not of its format.
-    """
+    """The manifest of a data set."""
     path = DATASETS / f"{name}.yml"
     if name not in names():
         raise ManifestError(
@@ -161,11 +154,6 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """The folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else the
     repository's own folder ``data``, which git ignores, else None. It is absolute: who reads it may work in
     another folder.
-
-    Raises
-    ------
-    DataRootError
-        Where that folder does not exist.
     """
     given = os.fspath(option) if option else os.environ.get(ENVIRONMENT_VARIABLE, "")
     if not given:
@@ -183,25 +171,9 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def find(name: str, root: Path | None, file: str = "") -> Path | None:
-    """A data set's file under a data root, checked against its manifest.
+    """A data set's file under a data root, checked against its manifest; None where it is not there.
 
-    Parameters
-    ----------
-    name : data set.
-    root : data root, or None.
-    file : path or name of one of its files; empty: the first.
-
-    Returns
-    -------
-    Path or None
-        None where there is no root or the file is not there.
-
-    Raises
-    ------
-    ManifestError
-        Where the data set or the file is unknown.
-    ChecksumError
-        Where the file is not the one that the manifest states.
+    ``file`` is the path or name of one of its files; empty: the first.
     """
     entry = load_manifest(name).file(file)
     if root is None:

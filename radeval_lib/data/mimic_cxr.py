@@ -12,9 +12,6 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import Text, mark
 
 NAME = "mimic_cxr_rrs"
-SECTION_COLUMNS = ("study", "impression", "findings")
-SPLIT_COLUMNS = ("study_id", "subject_id", "split")
-SPLITS = ("train", "validate", "test")
 
 
 @dataclass(frozen=True)
@@ -30,40 +27,32 @@ class Study:
 class Assignment:
     """The patient of a study and the official split it belongs to."""
 
-    study: str
     patient: str
     split: str
 
 
 def load_sections(path: Path) -> list[Study]:
     """Studies of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
-    return reading.unique(_studies(path), lambda study: study.id, "study")
+    rows = reading.read_csv(path, ("study", "impression", "findings"))
+    return reading.records(rows, _study, name="study")
 
 
-def _studies(path: Path) -> Iterator[tuple[str, Study]]:
-    for line, row in reading.read_csv(path, SECTION_COLUMNS):
-        where = f"{path.name}, line {line}"
-        if not row["study"].startswith("s"):
-            raise FormatError("study is not 's' and a number", where)
-        number = reading.whole(row["study"][1:], "study", where)
-        findings, impression = (
-            mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression")
-        )
-        yield where, Study(f"s{number}", findings, impression)
+def _study(row: reading.Entry) -> Iterator[Study]:
+    if not row["study"].startswith("s"):
+        raise FormatError("study is not 's' and a number", row.where)
+    number = reading.whole(row["study"][1:], "study", row.where)
+    sections = (mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression"))
+    yield Study(f"s{number}", *sections)
 
 
 def load_splits(path: Path) -> dict[str, Assignment]:
     """Assignments of ``mimic-cxr-2.0.0-split.csv`` (one row an image), by study."""
     result: dict[str, Assignment] = {}
-    for line, row in reading.read_csv(path, SPLIT_COLUMNS):
-        where = f"{path.name}, line {line}"
-        if row["split"] not in SPLITS:
-            raise FormatError("unknown split", where, f"Splits: {', '.join(SPLITS)}.")
-        study = f"s{reading.whole(row['study_id'], 'study_id', where)}"
-        patient = str(reading.whole(row["subject_id"], "subject_id", where))
-        assignment = Assignment(study, patient, row["split"])
+    for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
+        split = row.one_of("split", ("train", "validate", "test"), "Splits")
+        study, assignment = f"s{row.whole('study_id')}", Assignment(str(row.whole("subject_id")), split)
         if result.setdefault(study, assignment) != assignment:
-            raise FormatError("the study stands in another split or with another patient too", where)
+            raise FormatError("the study stands in another split or with another patient too", row.where)
     return result
 
 

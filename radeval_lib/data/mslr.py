@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -12,8 +13,8 @@ from radeval_lib.data.records import RatedPair
 
 RATERS = ("A1", "A2")
 JUDGES = ("A3", "A4", "A5", "A6", "A7")
-FACETS = ("population", "intervention", "outcome")
 _QUESTION = "Is the *{0}* in the generated summary the same as the {0} in the target summary?"
+_FACETS = {facet: _QUESTION.format(facet) for facet in ("population", "intervention", "outcome")}
 _CHOICE = (
     "Which of A or B more accurately reflects the content of the target summary? (Choices: A, B, Neither)"
 )
@@ -35,34 +36,29 @@ class Preference:
 
 
 def load_ratings(path: Path) -> list[RatedPair]:
-    """Ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over :data:`FACETS` of 2 (the same), 1 (in part)
-    and 0 (not the same, or not there).
+    """Ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in part) and
+    0 (not the same, or not there).
 
     Rows in which a facet has no answer, or "other / uncertain", are left out.
     """
-    return reading.unique(_ratings(path), lambda pair: pair.id, "summary")
+    columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *_FACETS.values())
+    rows = reading.read_csv(path, columns, delimiter="\t")
+    return reading.records(rows, partial(_rating, rater=path.stem), name="summary")
 
 
-def _ratings(path: Path) -> Iterator[tuple[str, RatedPair]]:
-    columns = {facet: _QUESTION.format(facet) for facet in FACETS}
-    wanted = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *columns.values())
-    for line, row in reading.read_csv(path, wanted, delimiter="\t"):
-        where = f"{path.name}, line {line}"
-        points = [_points(row[column], facet, where) for facet, column in columns.items()]
-        if None not in points:
-            system = row["ExpID"][-_SUFFIX:]
-            yield (
-                where,
-                RatedPair(
-                    id=f"{row['ReviewID']}/{system}",
-                    reference=row["Target Summary"],
-                    candidate=row["Generated Summary"],
-                    rating=float(sum(one for one in points if one is not None)),
-                    rater=path.stem,
-                    group=system,
-                    scale="facets",
-                ),
-            )
+def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
+    points = [_points(row[column], facet, row.where) for facet, column in _FACETS.items()]
+    if None not in points:
+        system = row["ExpID"][-_SUFFIX:]
+        yield RatedPair(
+            id=f"{row['ReviewID']}/{system}",
+            reference=row["Target Summary"],
+            candidate=row["Generated Summary"],
+            rating=float(sum(one for one in points if one is not None)),
+            rater=rater,
+            group=system,
+            scale="facets",
+        )
 
 
 def _points(answer: str, facet: str, where: str) -> int | None:
@@ -76,17 +72,14 @@ def _points(answer: str, facet: str, where: str) -> int | None:
 
 def load_preferences(path: Path) -> list[Preference]:
     """Preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
-    wanted = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
     found = []
-    for line, row in reading.read_csv(path, wanted, delimiter="\t"):
-        answer = row[_CHOICE].strip()
-        if not answer:
-            continue
+    columns = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
+    for row in reading.read_csv(path, columns, delimiter="\t"):
+        answer = row.text(_CHOICE)
         choice = "neither" if answer.startswith("Neither") else answer
-        if choice not in ("A", "B", "neither"):
-            raise FormatError("unknown preference", f"{path.name}, line {line}", "Known: A, B, Neither.")
-        systems = (row["sys_a"], row["sys_b"])
-        found.append(
-            Preference(row["review_id"], row["target"], row["A"], row["B"], systems, path.stem, choice)
-        )
+        if choice not in ("A", "B", "neither", ""):
+            raise FormatError("unknown preference", row.where, "Known: A, B, Neither.")
+        if choice:
+            texts, systems = (row["target"], row["A"], row["B"]), (row["sys_a"], row["sys_b"])
+            found.append(Preference(row["review_id"], *texts, systems, path.stem, choice))
     return found

@@ -19,34 +19,21 @@ SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
     """Transcriptions with their description as summary and the specialty as group, in the file's order.
 
-    Rows without a transcription are kept, with empty text. A row's number, its first column, is its id.
-
-    Parameters
-    ----------
-    path : the CSV.
-    partial : whether the file is a cut-off part, whose last row is left out where it is incomplete.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, cut short, wrong encoding, duplicate number.
+    Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. Of a
+    ``partial`` file the last row is left out where it is incomplete.
     """
-    return reading.unique(_documents(path, partial), lambda document: document.id, "row number")
+    rows = reading.read_csv(path, ("", *COLUMNS), partial=partial)
+    return reading.records(rows, _document, name="row number")
 
 
-def _documents(path: Path, partial: bool) -> Iterator[tuple[str, Document]]:
-    for line, row in reading.read_csv(path, ("", *COLUMNS), partial=partial):
-        where = f"{path.name}, line {line}"
-        yield (
-            where,
-            Document(
-                id=str(reading.whole(row[""], "row number", where)),
-                text=row["transcription"].strip(),
-                summary=row["description"].strip(),
-                label=row["sample_name"].strip(),
-                group=row["medical_specialty"].strip(),
-            ),
-        )
+def _document(row: reading.Entry) -> Iterator[Document]:
+    yield Document(
+        id=str(reading.whole(row[""], "row number", row.where)),
+        text=row.text("transcription"),
+        summary=row.text("description"),
+        label=row.text("sample_name"),
+        group=row.text("medical_specialty"),
+    )
 
 
 def with_long_descriptions(documents: list[Document], shortest: int = SHORTEST_DESCRIPTION) -> list[Document]:
@@ -67,10 +54,8 @@ def split(documents: list[Document], rng: np.random.Generator) -> list[Document]
         groups.setdefault(document.group, []).append(document.id)
     for ids in groups.values():
         shuffled = [ids[place] for place in rng.permutation(len(ids))]
-        train, development, _ = split_sizes(len(ids))
-        for place, name in enumerate(shuffled):
-            is_train, is_test = place < train, place >= train + development
-            chosen[name] = "train" if is_train else "test" if is_test else "dev"
+        splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
+        chosen.update(zip(shuffled, splits, strict=True))
     return [replace(document, split=chosen[document.id]) for document in documents]
 
 

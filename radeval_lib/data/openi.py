@@ -12,32 +12,19 @@ COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "find
 
 
 def load(path: Path) -> list[Report]:
-    """Reports of ``indiana_reports.csv``, in the file's order; any section may be empty.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, cut short, wrong encoding, duplicate uid.
-    """
-    return reading.unique(_reports(path), lambda report: report.id, "uid")
+    """Reports of ``indiana_reports.csv``, in the file's order; any section may be empty."""
+    return reading.records(reading.read_csv(path, COLUMNS), _report, name="uid")
 
 
-def _reports(path: Path) -> Iterator[tuple[str, Report]]:
-    for line, row in reading.read_csv(path, COLUMNS):
-        where = f"{path.name}, line {line}"
-        uid = reading.whole(row["uid"], "uid", where, low=1)
-        yield (
-            where,
-            Report(
-                id=str(uid),
-                findings=row["findings"].strip(),
-                impression=row["impression"].strip(),
-                indication=row["indication"].strip(),
-                comparison=row["comparison"].strip(),
-                technique=row["image"].strip(),
-                problems=tuple(part.strip() for part in row["Problems"].split(";") if part.strip()),
-            ),
-        )
+def _report(row: reading.Entry) -> Iterator[Report]:
+    yield Report(
+        id=str(row.whole("uid", low=1)),
+        findings=row.text("findings"),
+        impression=row.text("impression"),
+        indication=row.text("indication"),
+        comparison=row.text("comparison"),
+        technique=row.text("image"),
+    )
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:

@@ -30,40 +30,34 @@ _MARKS = {"!": True, "-": False}  # critical, not critical
 
 def load(path: Path) -> list[NoteJudgement]:
     """Judgements in the file's order."""
-    return reading.unique(
-        _judgements(path),
+    return reading.records(
+        reading.read_csv(path, COLUMNS),
+        _judgement,
         lambda one: f"{one.case}, {one.group}, {one.rater}",
         "consultation, model and evaluator",
     )
 
 
-def _judgements(path: Path) -> Iterator[tuple[str, NoteJudgement]]:
-    for line, row in reading.read_csv(path, COLUMNS):
-        where = f"{path.name}, line {line}"
-        seconds = row["Post-edit time"].strip()
-        yield (
-            where,
-            reading.make(
-                NoteJudgement,
-                where,
-                case=row["Consultation"].strip(),
-                group=row["Model"].strip(),
-                rater=row["Evaluator"].strip(),
-                reference=row["Evaluator Note"].strip(),
-                candidate=row["Model Note"].strip(),
-                edited=row["Post-edited note"].strip(),
-                seconds=reading.number(seconds, "Post-edit time", where, low=0) if seconds else None,
-                incorrect=_listed(row["Incorrect Statements"], "Incorrect Statements", where),
-                omissions=_listed(row["Omissions"], "Omissions", where),
-                remarks=row["Other Issues"].strip(),
-            ),
-        )
+def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
+    seconds = row.text("Post-edit time")
+    yield NoteJudgement(
+        case=row.text("Consultation"),
+        group=row.text("Model"),
+        rater=row.text("Evaluator"),
+        reference=row.text("Evaluator Note"),
+        candidate=row.text("Model Note"),
+        edited=row.text("Post-edited note"),
+        seconds=reading.number(seconds, "Post-edit time", row.where, low=0) if seconds else None,
+        incorrect=_listed(row, "Incorrect Statements"),
+        omissions=_listed(row, "Omissions"),
+        remarks=row.text("Other Issues"),
+    )
 
 
-def _listed(cell: str, column: str, where: str) -> tuple[NoteError, ...]:
+def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
     """One error a line that begins with a mark; lines without one continue the error before them."""
     found: list[tuple[bool, str]] = []
-    for line in filter(None, map(str.strip, cell.splitlines())):
+    for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:
             found.append((_MARKS[line[0]], line[1:].strip()))
         elif found:
@@ -71,7 +65,7 @@ def _listed(cell: str, column: str, where: str) -> tuple[NoteError, ...]:
         else:
             raise FormatError(
                 f"{column} begins without a mark",
-                where,
+                row.where,
                 "Each begins with ! (critical) or - (not critical).",
             )
     return tuple(NoteError(text, critical) for critical, text in found)

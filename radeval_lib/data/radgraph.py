@@ -14,7 +14,6 @@ from radeval_lib.data.restricted import mark
 NAME = "radgraph"
 ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
 RELATION_LABELS = ("modify", "located_at", "suggestive_of")
-LABELERS = ("labeler_1", "labeler_2")
 
 Annotation = dict[str, Any]
 """RadGraph's record of one text: ``text`` (words joined by blanks) and ``entities``, a dictionary from id to
@@ -22,7 +21,7 @@ Annotation = dict[str, Any]
 of [type, id of the tail]."""
 
 
-def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
+def load(path: Path) -> list[AnnotatedSentence]:
     """Reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
 
     The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
@@ -31,29 +30,24 @@ def load(path: Path, split: str = "") -> list[AnnotatedSentence]:
     return [
         record
         for number, (key, item) in enumerate(reading.read_json(path, dict).items(), start=1)
-        for record in _records(f"{path.name}, report {number}", key, item, split)
+        for record in _records(key, reading.Entry(item, f"{path.name}, report {number}"))
     ]
 
 
-def _records(where: str, key: str, item: Any, split: str) -> Iterator[AnnotatedSentence]:
-    if not isinstance(item, dict):
-        raise FormatError(f"must be an object, not {type(item).__name__}", where)
-    words = reading.take(item, "text", str, where).split()
-    group = reading.take(item, "data_source", str, where)
-    labelers = [name for name in LABELERS if name in item]
-    for labeler in labelers or [""]:
-        holder = reading.take(item, labeler, dict, where) if labeler else item
-        place = f"{where}, {labeler}" if labeler else where
-        entities, relations = _graph(reading.take(holder, "entities", dict, place), words, place)
+def _records(key: str, item: reading.Entry) -> Iterator[AnnotatedSentence]:
+    words, group = item.take("text", str).split(), item.take("data_source", str)
+    labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
+    for name in labelers or [""]:
+        holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
+        entities, relations = _graph(holder, words, ENTITY_LABELS)
         yield reading.make(
             AnnotatedSentence,
-            place,
-            id=f"{key}/{labeler}" if labeler else key,
+            holder.where,
+            id=f"{key}/{name}" if name else key,
             tokens=tuple(mark(word, NAME, True) for word in words),
             entities=entities,
             relations=relations,
             group=group,
-            split=split,
         )
 
 
@@ -70,10 +64,8 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
 def check_annotation(item: Any, where: str) -> None:
     """Raise :class:`FormatError` where one record of :func:`read_annotations` is broken."""
-    if not isinstance(item, dict):
-        raise FormatError(f"must be an object, not {type(item).__name__}", where)
-    words = reading.take(item, "text", str, where).split()
-    _graph(reading.take(item, "entities", dict, where), words, where, labels=None)
+    entry = reading.Entry(item, where)
+    _graph(entry, entry.take("text", str).split(), None)
 
 
 def annotation(
@@ -102,31 +94,28 @@ def annotation(
 
 
 def _graph(
-    content: dict[str, Any], words: list[str], where: str, labels: tuple[str, ...] | None = ENTITY_LABELS
+    holder: reading.Entry, words: list[str], labels: tuple[str, ...] | None
 ) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
     """Entities and relations; RadGraph's ends are inclusive and its relations stand with their head."""
+    content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []
-    for key, item in content.items():
-        place = f"{where}, entity {index[key] + 1}"
-        if not isinstance(item, dict):
-            raise FormatError(f"must be an object, not {type(item).__name__}", place)
-        start, end = (reading.take(item, name, int, place) for name in ("start_ix", "end_ix"))
-        label = reading.take(item, "label", str, place)
-        if labels is not None and label not in labels:
-            raise FormatError("unknown label", place, f"Labels: {', '.join(labels)}.")
+    for head, item in enumerate(content.values()):
+        entry = reading.Entry(item, f"{holder.where}, entity {head + 1}")
+        where, start, end = entry.where, entry.take("start_ix", int), entry.take("end_ix", int)
+        label = entry.one_of("label", labels, "Labels") if labels else entry.take("label", str)
         if not 0 <= start <= end < len(words):
-            raise FormatError(f"words {start} to {end} are not all in the text of {len(words)} words", place)
-        if words[start : end + 1] != reading.take(item, "tokens", str, place).split():
-            raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", place)
-        entities.append(reading.make(Entity, place, start=start, end=end + 1, label=label))
-        for relation in reading.take(item, "relations", list, place):
+            raise FormatError(f"words {start} to {end} are not all in the text of {len(words)} words", where)
+        if words[start : end + 1] != entry.take("tokens", str).split():
+            raise FormatError(f"words {start} to {end} of the text are not the entity's tokens", where)
+        entities.append(reading.make(Entity, where, start=start, end=end + 1, label=label))
+        for relation in entry.take("relations", list):
             if not (isinstance(relation, list) and [type(part) for part in relation] == [str, str]):
-                raise FormatError("a relation is not [type, entity]", place)
+                raise FormatError("a relation is not [type, entity]", where)
             kind, tail = relation
             if kind not in RELATION_LABELS:
-                raise FormatError("unknown relation", place, f"Relations: {', '.join(RELATION_LABELS)}.")
+                raise FormatError("unknown relation", where, f"Relations: {', '.join(RELATION_LABELS)}.")
             if tail not in index:
-                raise FormatError("a relation to a missing entity", place)
-            relations.append(Relation(index[key], index[tail], kind))
+                raise FormatError("a relation to a missing entity", where)
+            relations.append(Relation(head, index[tail], kind))
     return tuple(entities), tuple(relations)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -24,6 +24,7 @@ ATTRIBUTES = (
     "certainty",
 )
 HIGHEST_RATING = 5
+Scale = Literal["grade", "errors", "error_share"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,6 @@ class Case:
     candidates: dict[str, str]
     candidate_findings: dict[str, tuple[str, ...]]
     sources: dict[str, str]
-    indication: str
-    age: str
-    sex: str
 
 
 @dataclass(frozen=True)
@@ -69,95 +67,63 @@ class RadPrefRating:
 
 def load_cases(path: Path) -> list[Case]:
     """Cases of ``preference_data.json``, in the file's order."""
-    return reading.unique(_cases(path), lambda case: case.id)
+    return reading.records(reading.read_objects(path), _case)
 
 
-def _cases(path: Path) -> Iterator[tuple[str, Case]]:
-    for position, item in reading.read_objects(path):
-        where = f"{path.name}, record {position}"
-        yield (
-            where,
-            Case(
-                id=reading.take(item, "id", str, where),
-                reference=reading.take(item, "ground_truth_report", str, where),
-                reference_findings=reading.text_list(item, "ground_truth_findings", where),
-                candidates={key: reading.take(item, f"{key}_report", str, where) for key in CANDIDATES},
-                candidate_findings={
-                    key: reading.text_list(item, f"{key}_findings", where) for key in CANDIDATES
-                },
-                sources={key: reading.take(item, f"{key}_source", str, where) for key in CANDIDATES},
-                indication=reading.take(item, "Indication", str, where),
-                age=reading.take(item, "PatientAge", str, where),
-                sex=reading.take(item, "PatientSex", str, where),
-            ),
-        )
+def _case(item: reading.Entry) -> Iterator[Case]:
+    yield Case(
+        id=item.take("id", str),
+        reference=item.take("ground_truth_report", str),
+        reference_findings=item.texts("ground_truth_findings"),
+        candidates={key: item.take(f"{key}_report", str) for key in CANDIDATES},
+        candidate_findings={key: item.texts(f"{key}_findings") for key in CANDIDATES},
+        sources={key: item.take(f"{key}_source", str) for key in CANDIDATES},
+    )
 
 
 def load_ratings(path: Path) -> list[RadPrefRating]:
     """Ratings of one ``user_<n>.json``: two for each case, in the file's order."""
-    content = reading.read_json(path, dict)
-    rater = reading.take(content, "user_id", str, path.name)
+    content = reading.Entry(reading.read_json(path, dict), path.name)
+    rater = content.take("user_id", str)
     ratings = []
-    annotations = reading.take(content, "annotations", dict, path.name)
-    for number, (case, item) in enumerate(annotations.items(), start=1):
+    for number, (case, item) in enumerate(content.inner("annotations").items(), start=1):
         for candidate in CANDIDATES:
-            where = f"{path.name}, case {number}, {candidate}"
-            if not isinstance(item, dict):
-                raise FormatError(f"must be an object, not {type(item).__name__}", where)
-            judged = reading.take(item, candidate, dict, where)
-            rating = reading.take(judged, "rating", int, where)
+            judged = reading.Entry(item, f"{path.name}, case {number}, {candidate}").inner(candidate)
+            rating = judged.take("rating", int)
             if not 1 <= rating <= HIGHEST_RATING:
-                raise FormatError(
-                    f"rating must lie from 1 to {HIGHEST_RATING}, not {reading.kind_of(rating)}", where
-                )
-            errors = (*_finding_errors(judged, where), *_missing_findings(judged, where))
-            ratings.append(RadPrefRating(case, candidate, rater, rating, errors))
+                said = f"rating must lie from 1 to {HIGHEST_RATING}, not {reading.kind_of(rating)}"
+                raise FormatError(said, judged.where)
+            ratings.append(RadPrefRating(case, candidate, rater, rating, tuple(_errors(judged))))
     return ratings
 
 
-def _entries(judged: dict[str, Any], key: str, where: str) -> Iterator[tuple[int, dict[str, Any], str]]:
-    entries = reading.take(judged, key, dict, where)
-    for number, (index, entry) in enumerate(entries.items(), start=1):
-        place = f"{where}, {key} {number}"
-        if not isinstance(entry, dict):
-            raise FormatError(f"must be an object, not {type(entry).__name__}", place)
-        yield reading.whole(str(index), "finding", place), entry, place
-
-
-def _one_of(value: str, allowed: Sequence[str], name: str, where: str) -> str:
-    if value not in allowed:
-        raise FormatError(f"unknown {name}", where, f"Known: {', '.join(allowed)}.")
-    return value
-
-
-def _significance(entry: dict[str, Any], where: str) -> str:
-    value = reading.take(entry, "clinical_significance", str, where)
-    return _one_of(value, SIGNIFICANCES, "clinical_significance", where)
-
-
-def _finding_errors(judged: dict[str, Any], where: str) -> Iterator[FindingError]:
-    for finding, entry, place in _entries(judged, "finding_errors", where):
-        kind = _one_of(
-            reading.take(entry, "error_type", str, place), ("false", "attribute"), "error_type", place
-        )
+def _errors(judged: reading.Entry) -> Iterator[FindingError]:
+    for finding, entry in _marked(judged, "finding_errors"):
+        kind = entry.one_of("error_type", ("false", "attribute"))
         if kind == "false":
-            yield FindingError(kind, finding, _significance(entry, place))
+            yield FindingError(kind, finding, entry.one_of("clinical_significance", SIGNIFICANCES))
             continue
-        for attribute, weight in reading.take(entry, "attributes", dict, place).items():
-            _one_of(attribute, ATTRIBUTES, "attribute", place)
-            _one_of(str(weight), ("significant", "negligible"), "weight of an attribute", place)
+        attributes = entry.inner("attributes")
+        for attribute in attributes:
+            if attribute not in ATTRIBUTES:
+                raise FormatError("unknown attribute", entry.where, f"Known: {', '.join(ATTRIBUTES)}.")
+            weight = attributes.one_of(attribute, ("significant", "negligible"))
             yield FindingError(kind, finding, weight, attribute)
+    for finding, entry in _marked(judged, "missing_findings"):
+        yield FindingError("missing", finding, entry.one_of("clinical_significance", SIGNIFICANCES))
 
 
-def _missing_findings(judged: dict[str, Any], where: str) -> Iterator[FindingError]:
-    for finding, entry, place in _entries(judged, "missing_findings", where):
-        yield FindingError("missing", finding, _significance(entry, place))
+def _marked(judged: reading.Entry, key: str) -> Iterator[tuple[int, reading.Entry]]:
+    """Number of a finding, and what is marked of it."""
+    for number, (index, entry) in enumerate(judged.inner(key).items(), start=1):
+        where = f"{judged.where}, {key} {number}"
+        yield reading.whole(str(index), "finding", where), reading.Entry(entry, where)
 
 
 def rated_pairs(
     cases: Sequence[Case],
     ratings: Sequence[RadPrefRating],
-    scale: Literal["grade", "errors", "error_share"] = "grade",
+    scale: Scale = "grade",
 ) -> list[RatedPair]:
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
 

@@ -19,46 +19,23 @@ TRIAD_COLUMNS = ("gt_report", "synonymous_report", "opposite_report")
 HIGHEST = 5.0  # ratings of task 2 run from 0 (nothing correct) to 5 (perfect); Section 3
 
 
-def load_pairs(
-    path: Path, *, group: str = "", split: str = "", scale: str = "grade", highest: float = HIGHEST
-) -> list[RatedPair]:
+def load_pairs(path: Path) -> list[RatedPair]:
     """Rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
-    return reading.unique(
-        _pairs(path, (group, split, scale), highest),
-        lambda pair: (pair.reference, pair.candidate, pair.rating),
-        "row",
+    rows = reading.read_csv(path, PAIR_COLUMNS)
+    return reading.records(rows, _pair, lambda one: (one.reference, one.candidate, one.rating), "row")
+
+
+def _pair(row: reading.Entry) -> Iterator[RatedPair]:
+    reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
+    yield RatedPair(str(row.at), reference, candidate, row.number("Score", low=0, high=HIGHEST))
+
+
+def load_triads(path: Path) -> list[Triad]:
+    """Triads of task 3, from JSON: report, synonymous rewrite and opposite."""
+    return reading.records(
+        reading.read_objects(path), _triad, lambda one: (one.reference, one.synonymous, one.opposite), "triad"
     )
 
 
-def _pairs(path: Path, kept: tuple[str, str, str], highest: float) -> Iterator[tuple[str, RatedPair]]:
-    reference, candidate, score = PAIR_COLUMNS
-    group, split, scale = kept
-    for number, (line, row) in enumerate(reading.read_csv(path, PAIR_COLUMNS), start=1):
-        where = f"{path.name}, line {line}"
-        rating = reading.number(row[score], score, where, low=0, high=highest)
-        yield (
-            where,
-            RatedPair(
-                id=str(number),
-                reference=mark(row[reference], NAME, True),
-                candidate=mark(row[candidate], NAME, True),
-                rating=rating,
-                group=group,
-                split=split,
-                scale=scale,
-            ),
-        )
-
-
-def load_triads(path: Path, columns: tuple[str, str, str] = TRIAD_COLUMNS) -> list[Triad]:
-    """Triads of task 3, from JSON; ``columns`` name report, synonym rewrite and opposite."""
-    return reading.unique(
-        _triads(path, columns), lambda triad: (triad.reference, triad.synonymous, triad.opposite), "triad"
-    )
-
-
-def _triads(path: Path, columns: tuple[str, str, str]) -> Iterator[tuple[str, Triad]]:
-    for position, item in reading.read_objects(path):
-        where = f"{path.name}, record {position}"
-        texts = [mark(reading.take(item, column, str, where), NAME, True) for column in columns]
-        yield where, Triad(str(position), *texts)
+def _triad(item: reading.Entry) -> Iterator[Triad]:
+    yield Triad(str(item.at), *(mark(item.take(column, str), NAME, True) for column in TRIAD_COLUMNS))

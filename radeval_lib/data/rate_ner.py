@@ -1,4 +1,4 @@
-"""RaTE-NER: sentences with five entity types, as IOB tags and as spans (Zhao et al. 2024, Section 2.2).
+"""RaTE-NER: sentences with five entity types, as spans (Zhao et al. 2024, Section 2.2).
 
 The files were not seen when this was written: it reads the columns that public code reads from them, and an
 error lists what it found instead.
@@ -6,8 +6,9 @@ error lists what it found instead.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -18,58 +19,46 @@ from radeval_lib.data.restricted import mark, reveal
 
 NAME = "rate_ner"
 SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
-SPLITS = ("train", "dev", "test")
 
 
-def canonical(label: str, where: str) -> str:
-    """The paper's name of an entity type, whatever case and separator the file writes it with."""
-    for name in RATE_TYPES:
-        if label.lower().replace("_", "-") == name.lower():
-            return name
-    raise FormatError("unknown entity type", where, f"Types: {', '.join(RATE_TYPES)}.")
-
-
-def load_span(path: Path, group: str = "", split: str = "") -> list[AnnotatedSentence]:
+def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
     """Sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive ends)."""
-    return reading.unique(_spans(path, group, split), lambda sentence: sentence.id, "doc_key")
+    sentences = partial(_sentences, stem=path.stem, group=group)
+    return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
 
-def _spans(path: Path, group: str, split: str) -> Iterator[tuple[str, AnnotatedSentence]]:
-    for position, item in reading.read_objects(path):
-        where = f"{path.name}, record {position}"
-        key = str(item.get("doc_key", f"{path.stem}-{position}"))
-        sentences, annotated = (reading.take(item, name, list, where) for name in ("sentences", "ner"))
-        if len(sentences) != len(annotated):
-            raise FormatError(f"{len(sentences)} sentences but {len(annotated)} lists of entities", where)
-        offset = 0
-        for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
-            if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-                raise FormatError("a sentence must be a list of words", where)
-            if not isinstance(spans, list):
-                raise FormatError("the entities of a sentence must be a list", where)
-            yield (
-                where,
-                reading.make(
-                    AnnotatedSentence,
-                    where,
-                    id=key if len(sentences) == 1 else f"{key}-{number}",
-                    tokens=tuple(mark(token, NAME, True) for token in tokens),
-                    entities=tuple(_entity(span, offset, where) for span in spans),
-                    group=group,
-                    split=split,
-                ),
-            )
-            offset += len(tokens)
+def _sentences(item: reading.Entry, stem: str, group: str) -> Iterator[AnnotatedSentence]:
+    where, key = item.where, str(item.get("doc_key", f"{stem}-{item.at}"))
+    sentences, annotated = item.take("sentences", list), item.take("ner", list)
+    if len(sentences) != len(annotated):
+        raise FormatError(f"{len(sentences)} sentences but {len(annotated)} lists of entities", where)
+    offset = 0
+    for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
+        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+            raise FormatError("a sentence must be a list of words", where)
+        if not isinstance(spans, list):
+            raise FormatError("the entities of a sentence must be a list", where)
+        yield AnnotatedSentence(
+            id=key if len(sentences) == 1 else f"{key}-{number}",
+            tokens=tuple(mark(token, NAME, True) for token in tokens),
+            entities=tuple(_entity(span, offset, where) for span in spans),
+            group=group,
+        )
+        offset += len(tokens)
 
 
 def _entity(span: object, offset: int, where: str) -> Entity:
-    """An entity from [start, end, type] with document-level indices and an inclusive end."""
+    """An entity from [start, end, type] with document-level indices and an inclusive end; the type in any
+    case and with any separator."""
     if not (
         isinstance(span, list) and len(span) >= 3 and [type(part) for part in span[:3]] == [int, int, str]
     ):
         raise FormatError("a span must be [start, end, type]", where)
-    label = canonical(span[2], where)
-    return reading.make(Entity, where, start=span[0] - offset, end=span[1] - offset + 1, label=label)
+    said = span[2].lower().replace("_", "-")
+    label = next((name for name in RATE_TYPES if name.lower() == said), "")
+    if not label:
+        raise FormatError("unknown entity type", where, f"Types: {', '.join(RATE_TYPES)}.")
+    return Entity(span[0] - offset, span[1] - offset + 1, label)
 
 
 def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
@@ -78,12 +67,12 @@ def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
     Distinct entities are distinct pairs of words and type within a source and split.
     """
     result: Counter[str] = Counter()
-    distinct: dict[str, set[str]] = {}
+    distinct: dict[str, set[str]] = defaultdict(set)
     for sentence in sentences:
         result[f"sentences, {sentence.group}, {sentence.split}"] += 1
         for entity in sentence.entities:
             name = f"entities, {sentence.group}, {entity.label}, {sentence.split}"
             result[f"{name}, all"] += 1
             words = " ".join(reveal(token) for token in sentence.tokens[entity.start : entity.end])
-            distinct.setdefault(f"{name}, distinct", set()).add(words)
+            distinct[f"{name}, distinct"].add(words)
     return dict(result) | {name: len(words) for name, words in distinct.items()}

@@ -23,13 +23,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     -------
     DataFrame
         Index ``id``; ``reference`` and ``candidate`` (str; restricted texts are laid open, so the table must
-        not be shown), ``rating`` (float, mean over raters), ``raters`` (int), ``case`` (int: pairs with the
-        same reference share it), ``group`` and ``split``.
-
-    Raises
-    ------
-    DataError
-        Where there are no records, they are on several scales, or two texts carry one id.
+        not be shown), ``rating`` (float, mean over raters), ``case`` (int: one for each reference).
     """
     if not records:
         raise DataError("no rated pairs")
@@ -44,22 +38,13 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
             "reference": reveal(record.reference),
             "candidate": reveal(record.candidate),
             "rating": record.rating,
-            "group": record.group,
-            "split": record.split,
         }
         for record in records
     )
-    texts = frame.groupby("id", sort=False)[["reference", "candidate"]].nunique()
-    if (texts > 1).any(axis=None):
-        raise DataError(f"{int((texts > 1).any(axis=1).sum())} id(s) stand for different texts")
-    table = frame.groupby("id", sort=False).agg(
-        reference=("reference", "first"),
-        candidate=("candidate", "first"),
-        rating=("rating", "mean"),
-        raters=("rating", "size"),
-        group=("group", "first"),
-        split=("split", "first"),
-    )
+    pairs = frame.groupby("id", sort=False)
+    if several := int((pairs[["reference", "candidate"]].nunique() > 1).any(axis=1).sum()):
+        raise DataError(f"{several} id(s) stand for different texts")
+    table = pairs.agg({"reference": "first", "candidate": "first", "rating": "mean"})
     turn = _LOWER_IS_BETTER.get(scales[0])
     if turn is not None:
         table["rating"] = turn(table["rating"])

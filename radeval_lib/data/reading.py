@@ -1,5 +1,4 @@
-"""Reading tables, JSON and XML strictly: every error names the file, the row and the column; used by all
-loaders.
+"""Reading tables and JSON strictly: every error names the file, the row and the column; used by all loaders.
 
 No error repeats what a file holds, because it may be text that must not be passed on, wherever it stands: a
 report may be in the header, in a key or in the column of a number. :func:`kind_of` says what a wrong value is
@@ -14,7 +13,8 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,7 +22,6 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import listed
 
 T = TypeVar("T")
-Row = dict[str, str]
 
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
@@ -31,14 +30,55 @@ CUT_SHORT = "Is the file cut short?"
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 
 
-def read_text(path: Path) -> str:
-    """The whole file as UTF-8 text (a leading byte-order mark is dropped).
+class Entry(dict[str, Any]):
+    """A row of a table, or an object of a JSON file, that knows where it stands.
 
-    Raises
-    ------
-    FormatError
-        Where the file is missing, empty or not UTF-8; names the line of the first bad byte.
+    ``at`` is its number from 1, or in JSON lines its line.
     """
+
+    def __init__(self, content: Any, where: str, at: int = 0) -> None:
+        if not isinstance(content, dict):
+            raise FormatError(f"must be an object, not {type(content).__name__}", where)
+        super().__init__(content)
+        self.where, self.at = where, at
+
+    def take(self, key: str, kind: type[T]) -> T:
+        """The value of ``key``, which must be there and of type ``kind``."""
+        return take(self, key, kind, self.where)
+
+    def inner(self, key: str) -> Entry:
+        """The object under ``key``."""
+        return Entry(self.take(key, dict), self.where)
+
+    def text(self, key: str) -> str:
+        """The text under ``key`` without the blanks around it."""
+        return self.take(key, str).strip()
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """The value of ``key``, which must be a list of strings."""
+        values = self.take(key, list)
+        if not all(isinstance(value, str) for value in values):
+            raise FormatError(f"{key} must hold text only", self.where)
+        return tuple(values)
+
+    def number(self, key: str, **limits: float) -> float:
+        """The text under ``key`` as a number, see :func:`number`."""
+        return number(self[key], key, self.where, **limits)
+
+    def whole(self, key: str, **limits: int) -> int:
+        """The text under ``key`` as a whole number, see :func:`whole`."""
+        return whole(self[key], key, self.where, **limits)
+
+    def one_of(self, key: str, allowed: Sequence[str], name: str = "Known") -> str:
+        """The text under ``key``, which must be one of those allowed."""
+        value = self.take(key, str)
+        if value not in allowed:
+            raise FormatError(f"unknown {key}", self.where, f"{name}: {', '.join(allowed)}.")
+        return value
+
+
+def read_text(path: Path) -> str:
+    """The whole file as UTF-8 text (a leading byte-order mark is dropped)."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
     try:
@@ -54,28 +94,33 @@ def read_text(path: Path) -> str:
 
 def read_csv(
     path: Path, columns: Sequence[str], *, partial: bool = False, delimiter: str = ","
-) -> Iterator[tuple[int, Row]]:
-    """Rows of a CSV file with a header, as (line on which the row begins, row); memory stays constant.
+) -> Iterator[Entry]:
+    """Rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
 
-    In a file of tab-separated values a quotation mark is a character like others.
+    In a file of tab-separated values a quotation mark is a character like others. Of a ``partial`` file the
+    last row is left out where it is incomplete.
     """
     rows = _cells(path, partial, delimiter)
     header = next(rows, (1, []))[1]
     if not header:
         raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
-    require_columns(header, columns, path.name)
+    if missing := [name for name in columns if name not in header]:
+        raise FormatError(
+            f"missing column {missing[0]!r}; the first line has {len(header)} cells",
+            f"{path.name}, line 1",
+            f"The first line must name the columns, which are {listed(columns)}.",
+        )
     if doubled := [name for name in columns if header.count(name) > 1]:
         raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line 1")
-    following = next(rows, None)
+    following, at = next(rows, None), 0
     while following is not None:
-        (line, cells), following = following, next(rows, None)
+        (line, cells), following, at = following, next(rows, None), at + 1
         if partial and following is None and (len(cells) != len(header) or not _ends_with_newline(path)):
             return
+        where = f"{path.name}, line {line}"
         if len(cells) != len(header):
-            raise FormatError(
-                f"{len(cells)} cells instead of {len(header)}", f"{path.name}, line {line}", CUT_SHORT
-            )
-        yield line, dict(zip(header, cells, strict=True))
+            raise FormatError(f"{len(cells)} cells instead of {len(header)}", where, CUT_SHORT)
+        yield Entry(dict(zip(header, cells, strict=True)), where, at)
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -128,16 +173,6 @@ def _line_of_bad_byte(path: Path) -> int:
     return 0
 
 
-def require_columns(found: Sequence[str], wanted: Sequence[str], where: str) -> None:
-    """Raise :class:`FormatError` naming a wanted column that is missing, and all that are wanted."""
-    if missing := [name for name in wanted if name not in found]:
-        raise FormatError(
-            f"missing column {missing[0]!r}; the first line has {len(found)} cells",
-            f"{where}, line 1",
-            f"The first line must name the columns, which are {listed(wanted)}.",
-        )
-
-
 def read_json(path: Path, kind: type[T]) -> T:
     """The content of a JSON file, which must be of type ``kind`` (list or dict)."""
     return decode_json(read_text(path), kind, path.name, line=0)
@@ -179,20 +214,17 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Objects of a JSON list, as (1-based number, object), or of JSON lines, as (line, object)."""
+def read_objects(path: Path) -> Iterator[Entry]:
+    """Objects of a JSON list, placed by their number from 1, or of JSON lines, by their line."""
     text = read_text(path)
-    if not text.lstrip().startswith("["):
-        for line, row in enumerate(text.split("\n"), start=1):
-            if row.strip():
-                yield line, decode_json(row, dict, path.name, line=line)
-        return
-    for number, item in enumerate(decode_json(text, list, path.name, line=0), start=1):
-        if not isinstance(item, dict):
-            raise FormatError(
-                f"must be an object, not {type(item).__name__}", f"{path.name}, record {number}"
-            )
-        yield number, item
+    items: Iterable[tuple[int, Any]]
+    if text.lstrip().startswith("["):
+        items = enumerate(decode_json(text, list, path.name, line=0), start=1)
+    else:
+        lines = enumerate(text.split("\n"), start=1)
+        items = ((n, decode_json(row, dict, path.name, line=n)) for n, row in lines if row.strip())
+    for at, item in items:
+        yield Entry(item, f"{path.name}, record {at}", at)
 
 
 def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
@@ -205,14 +237,6 @@ def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", where)
     return value
-
-
-def text_list(item: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
-    """The value of ``key``, which must be a list of strings."""
-    values = take(item, key, list, where)
-    if not all(isinstance(value, str) for value in values):
-        raise FormatError(f"{key} must hold text only", where)
-    return tuple(values)
 
 
 def kind_of(value: object) -> str:
@@ -245,22 +269,29 @@ def whole(text: str, name: str, where: str, *, low: int = 0, high: int | None = 
     return int(value)
 
 
-def unique(records: Iterator[tuple[str, T]], key: Callable[[T], Any], name: str = "id") -> list[T]:
-    """The records of (where, record) pairs, none of which may share ``key``.
+def records(
+    entries: Iterable[Entry],
+    parse: Callable[[Entry], Iterable[T]],
+    key: Callable[[T], Any] = attrgetter("id"),
+    name: str = "id",
+) -> list[T]:
+    """The records that ``parse`` makes of each entry; no two may share ``key``, which is called ``name``.
 
-    Raises
-    ------
-    FormatError
-        Naming the place of the second record with the same key.
+    What a record's own check refuses becomes a :class:`FormatError` at the entry's place.
     """
     seen: dict[Any, str] = {}
     result = []
-    for where, record in records:
-        value = key(record)
-        if value in seen:
-            raise FormatError(f"the same {name} already stands at {seen[value]}", where)
-        seen[value] = where
-        result.append(record)
+    for entry in entries:
+        try:
+            made = list(parse(entry))
+        except ValueError as error:
+            raise FormatError(str(error), entry.where) from None
+        for record in made:
+            value = key(record)
+            if value in seen:
+                raise FormatError(f"the same {name} already stands at {seen[value]}", entry.where)
+            seen[value] = entry.where
+            result.append(record)
     return result
 
 

@@ -21,10 +21,7 @@ def _require(holds: bool, what: str) -> None:
 
 @dataclass(frozen=True)
 class Report:
-    """A report as its source has it; any section may be empty.
-
-    ``problems`` are the source's own labels (Open-i: MeSH terms).
-    """
+    """A report as its source has it; any section may be empty."""
 
     id: str
     findings: Text
@@ -32,7 +29,6 @@ class Report:
     indication: Text = ""
     comparison: Text = ""
     technique: str = ""
-    problems: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _require(bool(self.id), "a report needs an id")
@@ -210,7 +206,6 @@ class FactRating:
     f1: float
     hallucination: float
     omission: float | None
-    edit_distance: float | None = None
     reference_facts: int | None = None
     candidate_facts: int | None = None
     common_facts: int | None = None
@@ -234,13 +229,6 @@ class FactRating:
             f"hallucination {self.hallucination:g} exceeds 1 - precision {1 - self.precision:g}: "
             "a fact that is in the reference is not invented",
         )
-        counts = (self.reference_facts, self.candidate_facts, self.common_facts)
-        if None not in counts:
-            reference, candidate, common = (int(count or 0) for count in counts)
-            _require(
-                0 <= common <= min(reference, candidate),
-                f"{common} common facts, but {reference} in the reference and {candidate} in the candidate",
-            )
 
 
 @dataclass(frozen=True)
@@ -272,4 +260,3 @@ class NoteJudgement:
 
     def __post_init__(self) -> None:
         _require(bool(self.case and self.group and self.rater), "a judgement needs case, system and rater")
-        _require(self.seconds is None or self.seconds >= 0, "a negative time")

@@ -1,8 +1,8 @@
-"""Summarization sets as parallel line files, one report a line (MIMIC-RRS and BioNLP-2023 RadSum)."""
+"""BioNLP-2023 RadSum's summarization sets: parallel line files, one report a line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -10,69 +10,31 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
+NAME = "radsum23"
 
-def load(
-    findings: Path,
-    impressions: Path,
-    *,
-    source: str,
-    group: str = "",
-    split: str = "",
-    skip_empty: bool = False,
-) -> list[ReportPair]:
-    """Report pairs of two files whose lines belong together; ids are the files' name and the line.
 
-    Parameters
-    ----------
-    findings, impressions : e.g. ``train.findings.tok`` and ``train.impression.tok``.
-    source : manifest name, for the mark of restricted text.
-    group : modality-anatomy pair.
-    split : kept in the records.
-    skip_empty : leave out reports whose impression is empty, which the reference script does not filter; else
-        they are an error.
+def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
+    """Report pairs of two files whose lines belong together; ids are the group, the file's name and the line.
+
+    Reports whose impression is empty, which the reference script does not filter, are left out.
     """
     first, second = _lines(findings), _lines(impressions)
     if len(first) != len(second):
-        raise FormatError(
-            f"{len(second)} impressions but {len(first)} findings", impressions.name, reading.CUT_SHORT
-        )
-    return reading.unique(
-        _pairs(
-            findings, impressions, list(zip(first, second, strict=True)), source, group, split, skip_empty
-        ),
-        lambda pair: pair.id,
-    )
+        said = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
+        raise FormatError(said, findings.name, reading.CUT_SHORT)
+    pairs = []
+    for line, (found, concluded) in enumerate(zip(first, second, strict=True), start=1):
+        if not concluded:
+            continue
+        if not found:
+            raise FormatError("empty line", f"{findings.name}, line {line}")
+        texts = mark(found, NAME, True), mark(concluded, NAME, True)
+        pairs.append(ReportPair(f"{group}/{findings.name}/{line}", *texts, group=group, split=split))
+    return pairs
 
 
 def _lines(path: Path) -> list[str]:
-    return reading.read_text(path).removesuffix("\n").split("\n")
-
-
-def _pairs(
-    findings_path: Path,
-    impressions_path: Path,
-    lines: Sequence[tuple[str, str]],
-    source: str,
-    group: str,
-    split: str,
-    skip_empty: bool,
-) -> Iterator[tuple[str, ReportPair]]:
-    for line, (findings, impression) in enumerate(lines, start=1):
-        if not impression.strip() and skip_empty:
-            continue
-        for path, text in ((findings_path, findings), (impressions_path, impression)):
-            if not text.strip():
-                raise FormatError("empty line", f"{path.name}, line {line}")
-        yield (
-            f"{findings_path.name}, line {line}",
-            ReportPair(
-                id=f"{group}/{findings_path.name}/{line}".lstrip("/"),
-                findings=mark(findings.strip(), source, True),
-                impression=mark(impression.strip(), source, True),
-                group=group,
-                split=split,
-            ),
-        )
+    return [line.strip() for line in reading.read_text(path).removesuffix("\n").split("\n")]
 
 
 def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:

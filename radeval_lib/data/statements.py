@@ -52,13 +52,7 @@ class SendingStatement:
 
 
 def statements(root: Path) -> list[SendingStatement]:
-    """Every statement of a data root, in the order of their files.
-
-    Raises
-    ------
-    StatementError
-        Where a file is not of the format.
-    """
+    """Every statement of a data root, in the order of their files."""
     found = []
     for path in sorted((root / FOLDER).glob("*.yml")):
         try:
@@ -71,13 +65,7 @@ def statements(root: Path) -> list[SendingStatement]:
 
 
 def require(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``.
-
-    Raises
-    ------
-    StatementError
-        Where one is missing, or a statement is not of its format.
-    """
+    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``."""
     server = urlsplit(model).netloc if model.startswith(("http://", "https://")) else ""
     if not (server and corpora and root):
         return

@@ -19,16 +19,9 @@ WITHHELD = "Withheld: restricted data were within reach of this run."
 def message(name: str, message: str) -> str:
     """The message of an exception of class ``name`` where restricted data were in reach, or that it is
     withheld."""
-    return message if name in _ours() else WITHHELD
-
-
-def _ours() -> set[str]:
-    return {
-        name
-        for module in (errors, data_errors)
-        for name, one in vars(module).items()
-        if isinstance(one, type) and issubclass(one, errors.RadevalError)
-    }
+    kinds = [getattr(module, name, None) for module in (errors, data_errors)]
+    ours = any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
+    return message if ours else WITHHELD
 
 
 def without_outputs(notebook: nbformat.NotebookNode) -> None:

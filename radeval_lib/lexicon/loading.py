@@ -7,7 +7,7 @@ raises :class:`LexiconError` naming the file and the key.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -56,18 +56,19 @@ def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tupl
     return {side: tuple(parse_name(form, anatomy=True) for form in own) for side, own in said.items() if own}
 
 
+def _known(raw: Mapping[str, Any], entry: str, where: str, keys: str) -> None:
+    if unknown := set(raw) - set(keys.split()):
+        raise LexiconError(f"{entry} has unknown keys {sorted(unknown)}", where)
+
+
 def _range(value: Any) -> tuple[int, int] | None:
     return (int(value[0]), int(value[1])) if value else None
 
 
-_PLACE_KEYS = {
-    "name", "short", "pre", "both", "both_pre", "prep", "the", "plural", "near", "distance", "part",
-}  # fmt: skip
-
-
 def _place(key: str, raw: Mapping[str, Any]) -> Place:
-    if unknown := set(raw) - _PLACE_KEYS:
-        raise LexiconError(f"place {key!r} has unknown keys {sorted(unknown)}", "lexicon")
+    _known(
+        raw, f"place {key!r}", "lexicon", "name short pre both both_pre prep the plural near distance part"
+    )
     return Place(
         key,
         _by_side(_texts(raw["name"]), _texts(raw.get("both"))),
@@ -90,8 +91,6 @@ def _name(markup: str, number: str) -> Name:
     lead = parse_name(before) if bar else None
     core = core if bar else markup
     one = parse_name(core)
-    if one.head < 0:
-        raise LexiconError(f"name {markup!r} has no word of observation", "lexicon")
     many = parse_name(plural_markup(core)) if number == "count" else one
     return Name(lead, one, many, number, one.words | (lead.words if lead else frozenset()))
 
@@ -116,16 +115,14 @@ def _state(markup: str) -> State:
     return State(place if bar else None, subjects, adjectives, match[2] == "+")
 
 
-_CONCEPT_KEYS = {
-    "name", "short", "deny", "state", "number", "disease", "device", "tip", "minor", "rare", "scale",
-    "steps", "side", "place", "vague", "size", "looks", "many", "change", "uncertain", "hint", "advice",
-    "chexpert", "common", "deny_weight", "only", "clash", "system",
-}  # fmt: skip
+_CONCEPT_KEYS = (
+    "name short deny state number disease device tip minor rare scale steps side place vague size looks many "
+    "change uncertain hint advice chexpert common deny_weight only clash system"
+)
 
 
 def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
-    if unknown := set(raw) - _CONCEPT_KEYS:
-        raise LexiconError(f"finding {key!r} has unknown keys {sorted(unknown)}", f"lexicon/{region}.yml")
+    _known(raw, f"finding {key!r}", f"lexicon/{region}.yml", _CONCEPT_KEYS)
     number = str(raw.get("number", "count"))
     names = _texts(raw.get("name"))
     denied = _texts(raw["deny"]) if "deny" in raw else names
@@ -138,8 +135,6 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
     chexpert = raw.get("chexpert")
     if chexpert is not None and chexpert not in CHEXPERT:
         raise LexiconError(f"finding {key!r}: {chexpert!r} is not one of the 14", f"lexicon/{region}.yml")
-    if "scale" in raw and raw.get("size"):
-        raise LexiconError(f"finding {key!r} has both scale and size", f"lexicon/{region}.yml")
     return Concept(
         key=key,
         region=region,
@@ -285,39 +280,33 @@ class _Loader:
         )
         return self.normals[key]
 
+    def _references(self) -> Iterator[tuple[str, str, str, Iterable[str], Collection[str]]]:
+        """(file, entry, kind, keys, what they may be) of every key by which an entry names another."""
+        for concept in self.concepts.values():
+            where, named = f"lexicon/regions/{concept.region}.yml", f"finding {concept.key!r}"
+            yield where, named, "place", concept.places, self.places
+            yield where, named, "hint", concept.hints, self.concepts
+            yield where, named, "clash", concept.clash, self.concepts
+            yield where, named, "advice", concept.advice, self.remarks
+            yield where, named, "scale", filter(None, [concept.scale]), self.grammar["scales"]
+        for place in self.places.values():
+            yield "lexicon", f"place {place.key!r}", "near place", place.near, self.places
+        for normal in self.normals.values():
+            yield "lexicon", f"normal {normal.key!r}", "excluded", normal.excludes, self.concepts
+
     def _check(self) -> None:
         """Every key that an entry names must exist."""
-        for concept in self.concepts.values():
-            where = f"lexicon/regions/{concept.region}.yml"
-            for kind, keys, known in (
-                ("place", concept.places, self.places),
-                ("hint", concept.hints, self.concepts),
-                ("clash", concept.clash, self.concepts),
-                ("advice", concept.advice, self.remarks),
-                ("scale", [concept.scale] if concept.scale else [], self.grammar["scales"]),
-            ):
-                for key in keys:
-                    if key not in known:
-                        raise LexiconError(f"finding {concept.key!r}: unknown {kind} {key!r}", where)
-            if not concept.names and not concept.states:
-                raise LexiconError(f"finding {concept.key!r} has neither name nor state", where)
-        for place in self.places.values():
-            for key in place.near:
-                if key not in self.places:
-                    raise LexiconError(f"place {place.key!r}: unknown near place {key!r}", "lexicon")
-        for normal in self.normals.values():
-            for key in normal.excludes:
-                if key not in self.concepts:
-                    raise LexiconError(f"normal {normal.key!r} excludes unknown {key!r}", "lexicon")
+        for where, named, kind, keys, known in self._references():
+            for key in keys:
+                if key not in known:
+                    raise LexiconError(f"{named}: unknown {kind} {key!r}", where)
 
     def _close_clashes(self) -> None:
         """Make "clash" mutual, so that either side may declare it."""
-        mutual: dict[str, set[str]] = {key: set(c.clash) for key, c in self.concepts.items()}
+        declared = {key: concept.clash for key, concept in self.concepts.items()}
         for key, concept in self.concepts.items():
-            for other in concept.clash:
-                mutual[other].add(key)
-        for key, others in mutual.items():
-            object.__setattr__(self.concepts[key], "clash", frozenset(others))
+            others = {other for other, clash in declared.items() if key in clash}
+            object.__setattr__(concept, "clash", concept.clash | others)
 
     def _protocols(self, raw: Mapping[str, Any]) -> dict[tuple[str, str], Protocol]:
         protocols = {}

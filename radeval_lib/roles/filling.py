@@ -68,11 +68,6 @@ def load(role: str, filler: str, *, size: int, seed: int, root: Path | None) -> 
     filler : ``synthetic``, or the name of a data set, with ``/`` and a scale where its ratings have several.
     size, seed : of the generator; not used where a data set fills the role.
     root : data root, or None.
-
-    Raises
-    ------
-    RoleError
-        Where the role is unknown, or the data set is not there or holds no records of the role's type.
     """
     if role not in ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(ROLES)}.")

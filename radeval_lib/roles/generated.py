@@ -16,7 +16,6 @@ from radeval_lib.data.records import (
 from radeval_lib.synthetic import (
     MIMIC_RRS_PAIRS,
     MIMIC_RRS_TRAINED,
-    AnnotatedText,
     SyntheticError,
     SyntheticReport,
     generate,
@@ -24,21 +23,32 @@ from radeval_lib.synthetic import (
     green_pairs,
     tokenize,
 )
-from radeval_lib.synthetic.export import sentence_tokens
+from radeval_lib.synthetic.export import graph, sentence_tokens, token_places
 from radeval_lib.synthetic.generator import seeded
 
 # Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
-_SHARES = (("train", 0.8), ("dev", 0.9), ("test", 1.0))
 
 
-def split_of(index: int, n: int) -> str:
-    """Train, dev or test (80, 10, 10 %) by place; reports are independent, so their order says nothing."""
-    return next(name for name, share in _SHARES if index < share * n)
+def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
+    """Reports, each with its split (80, 10, 10 %) by place: they are independent, whatever their order."""
+    for index, made in enumerate(generate(n, seed)):
+        yield made, "train" if index < 0.8 * n else "dev" if index < 0.9 * n else "test"
+
+
+def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
+    return ReportPair(
+        id=name or made.report_id,
+        findings=made.findings.text,
+        impression=made.impression.text,
+        background=made.indication,
+        group=f"{made.modality} {made.anatomy}",
+        split=split,
+    )
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
-    """Whole reports; ``problems`` are the positive ones of the 14 CheXpert observations."""
+    """Whole reports."""
     for made in generate(n, seed):
         yield Report(
             id=made.report_id,
@@ -47,21 +57,13 @@ def reports(n: int, seed: int) -> Iterator[Report]:
             indication=made.indication,
             comparison=made.comparison,
             technique=made.technique,
-            problems=tuple(name for name, label in made.chexpert.items() if label == 1),
         )
 
 
 def summaries(n: int, seed: int) -> Iterator[ReportPair]:
     """Findings with impressions; ``group`` is the modality and anatomy."""
-    for index, made in enumerate(generate(n, seed)):
-        yield ReportPair(
-            id=made.report_id,
-            findings=made.findings.text,
-            impression=made.impression.text,
-            background=made.indication,
-            group=f"{made.modality} {made.anatomy}",
-            split=split_of(index, n),
-        )
+    for made, split in _parted(n, seed):
+        yield _summary(made, split)
 
 
 def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
@@ -77,37 +79,26 @@ def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
         stream = seeded(seed, group).getrandbits(30)
         for index, made in enumerate(generate(size if trained else tests, stream, modality_anatomy=pair)):
             split = "test" if not trained or index < tests else "dev" if index < size * 2 // 5 else "train"
-            yield ReportPair(
-                id=f"{group} {index}",
-                findings=made.findings.text,
-                impression=made.impression.text,
-                background=made.indication,
-                group=group,
-                split=split,
-            )
+            yield _summary(made, split, f"{group} {index}")
 
 
 def descriptions(n: int, seed: int) -> Iterator[Document]:
     """Whole reports with their impression as the summary; ``group`` is the anatomy."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         body = made.text.partition("\nIMPRESSION:")[0]
-        yield Document(
-            made.report_id, body, made.impression.text, group=made.anatomy, split=split_of(index, n)
-        )
+        yield Document(made.report_id, body, made.impression.text, group=made.anatomy, split=split)
 
 
 def procedures(n: int, seed: int) -> Iterator[Document]:
     """Reasons for an examination with the code of the procedure that fits; ``group`` is the modality."""
-    for index, made in enumerate(generate(n, seed)):
-        split = split_of(index, n)
-        yield Document(
-            made.report_id, made.indication, label=made.procedure, group=made.modality, split=split
-        )
+    for made, split in _parted(n, seed):
+        asked, group = made.procedure, made.modality
+        yield Document(made.report_id, made.indication, label=asked, group=group, split=split)
 
 
 def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style stands in for."""
-    for index, made in enumerate(generate(n, seed)):
+    for made, split in _parted(n, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
             yield AnnotatedSentence(
@@ -115,43 +106,28 @@ def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
                 tokens=tuple(tokens),
                 entities=entities,
                 group=SOURCES[made.style],
-                split=split_of(index, n),
+                split=split,
             )
 
 
 def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with RadGraph entities and relations, each as one sequence of tokens."""
-    for index, made in enumerate(generate(n, seed)):
-        graph = made.findings.radgraph
-        relations = tuple(
-            Relation(head, int(target) - 1, kind)
-            for head, one in enumerate(graph)
-            for kind, target in one.relations
-        )
+    for made, split in _parted(n, seed):
+        entities, relations = graph(made.findings)
         yield AnnotatedSentence(
             id=made.report_id,
             tokens=tokenize(made.findings.text),
-            entities=tuple(Entity(one.start_ix, one.end_ix + 1, one.label) for one in graph),
-            relations=relations,
+            entities=tuple(Entity(*one) for one in entities),
+            relations=tuple(Relation(*one) for one in relations),
             group=f"{made.modality} {made.anatomy}",
-            split=split_of(index, n),
+            split=split,
         )
-
-
-def _token_places(text: AnnotatedText) -> tuple[tuple[str, ...], list[int]]:
-    """Tokens, and for each character position the token that holds it or the next one."""
-    tokens, places, at = tokenize(text.text), [], 0
-    for number, token in enumerate(tokens):
-        end = text.text.index(token, at) + len(token)
-        places += [number] * (end - at)
-        at = end
-    return tokens, places
 
 
 def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Findings sections with spatial roles: relations from each indicator to its roles, as in Rad-SpRL."""
-    for index, made in enumerate(generate(n, seed)):
-        tokens, places = _token_places(made.findings)
+    for made, split in _parted(n, seed):
+        tokens, places = token_places(made.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
         for one in made.findings.roles:
@@ -163,9 +139,7 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
                 if label != "Indicator":
                     relations.append(Relation(indicator, len(entities), label))
                 entities.append(Entity(places[span[0]], places[span[1] - 1] + 1, label))
-        yield AnnotatedSentence(
-            made.report_id, tokens, tuple(entities), tuple(relations), split=split_of(index, n)
-        )
+        yield AnnotatedSentence(made.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
 def turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:

@@ -11,21 +11,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from radeval_lib.data import green_analysis
-from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.difference import CATEGORIES, GoldError, ReportDifference, stated
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.records import Denial, Meaning, Normal, PlannedFinding, Statement, SyntheticReport
 
-_CHANGES = {"new": "new", "increased": "increased", "decreased": "decreased", "unchanged": "unchanged"}
-
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
     """The analysis of a pair, from its exact differences."""
-    lexicon = load_lexicon()
     says: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
-        words = _error(lexicon, error, reference, candidate)
+        words = _error(error, reference, candidate)
         says.setdefault((error.significant, error.category), []).append(words)
     significant, insignificant = (
         [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
@@ -36,26 +32,25 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
 def matched_words(reference: SyntheticReport, comparison: ReportDifference) -> list[str]:
     """What both reports say alike, in words: findings, then denials and normal statements."""
     found = stated(reference.plan)
-    words = [_finding(found[concept][1]) for concept in comparison.matched]
-    for key in comparison.agreed_negatives:
-        content: Meaning = Normal(key) if key in load_lexicon().normals else Denial((key,))
-        words.append(_said(content))
-    return words
+    normals = load_lexicon().normals
+    negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
+    return [*(_finding(found[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
 
 
-def _error(lexicon: Lexicon, error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
-    ours, theirs = stated(reference.plan), stated(candidate.plan)
-    if error.category == "a":
-        return _finding(theirs[error.concept][1])
-    if error.category == "b":
-        return _finding(ours[error.concept][1])
+def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
+    if error.category in "ab":
+        said = stated(candidate.plan if error.category == "a" else reference.plan)
+        return _finding(said[error.concept][1])
     plain = _finding(PlannedFinding(error.concept))
     if error.category == "c":
         return f"{plain} in {error.candidate_says} instead of {error.reference_says}"
     if error.category == "d":
         return f"{plain}, {error.candidate_says} instead of {error.reference_says}"
-    change = error.candidate_says if error.category == "e" else error.reference_says
-    return f"{plain} {'called' if error.category == 'e' else 'is'} {_CHANGES.get(change, change)}"
+    return (
+        f"{plain} called {error.candidate_says}"
+        if error.category == "e"
+        else f"{plain} is {error.reference_says}"
+    )
 
 
 def _finding(finding: PlannedFinding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from radeval_lib.lexicon.markup import Phrase, tokenize
@@ -21,6 +22,7 @@ def _ntokens(text: str) -> int:
     return len(tokenize(text))
 
 
+@dataclass(slots=True)
 class TextBuilder:
     """An :class:`AnnotatedText` under construction.
 
@@ -28,28 +30,15 @@ class TextBuilder:
     piece alone, which equals the tokens of the whole text because pieces end at white space or punctuation.
     """
 
-    __slots__ = (
-        "_entities",
-        "_marks",
-        "_parts",
-        "_relations",
-        "_roles",
-        "_sentences",
-        "_start",
-        "_tokens",
-        "end",
-    )
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._tokens = 0
-        self.end = 0
-        self._start = -1
-        self._marks: list[tuple[int, int, int, int, str, str]] = []
-        self._relations: list[tuple[int, str, int]] = []
-        self._entities: list[tuple[int, int, str]] = []
-        self._roles: list[SpatialRelation] = []
-        self._sentences: list[Sentence] = []
+    end: int = 0
+    _tokens: int = 0
+    _start: int = -1
+    _parts: list[str] = field(default_factory=list)
+    _marks: list[tuple[int, int, int, int, str, str]] = field(default_factory=list)
+    _relations: list[tuple[int, str, int]] = field(default_factory=list)
+    _entities: list[tuple[int, int, str]] = field(default_factory=list)
+    _roles: list[SpatialRelation] = field(default_factory=list)
+    _sentences: list[Sentence] = field(default_factory=list)
 
     def open_sentence(self) -> None:
         """Start a sentence; its first letter will be a capital."""
@@ -97,16 +86,8 @@ class TextBuilder:
             tokens = mark.tokens
             if first and mark.start == 0:
                 tokens = tokens[0].upper() + tokens[1:]
-            self._marks.append(
-                (
-                    start + mark.start,
-                    start + mark.end,
-                    token + mark.first,
-                    token + mark.last,
-                    tokens,
-                    mark.label or label,
-                )
-            )
+            span, places = (start + mark.start, start + mark.end), (token + mark.first, token + mark.last)
+            self._marks.append((*span, *places, tokens, mark.label or label))
         for source, name, target in phrase.relations:
             self._relations.append((base + source, name, base + target))
         for begin, end, kind in phrase.spans:
@@ -134,15 +115,8 @@ class TextBuilder:
         outgoing: list[list[tuple[str, str]]] = [[] for _ in self._marks]
         for source, name, target in self._relations:
             outgoing[source].append((name, str(target + 1)))
-        return AnnotatedText(
-            text,
-            tuple(self._sentences),
-            tuple([RateEntity(start, end, text[start:end], label) for start, end, label in self._entities]),
-            tuple(
-                [
-                    RadGraphEntity(*mark, tuple(relations))
-                    for mark, relations in zip(self._marks, outgoing, strict=True)
-                ]
-            ),
-            tuple(self._roles),
-        )
+        entities = [RateEntity(start, end, text[start:end], label) for start, end, label in self._entities]
+        marks = zip(self._marks, outgoing, strict=True)
+        graph = [RadGraphEntity(*mark, tuple(relations)) for mark, relations in marks]
+        sentences, roles = tuple(self._sentences), tuple(self._roles)
+        return AnnotatedText(text, sentences, tuple(entities), tuple(graph), roles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from dataclasses import dataclass
 
 from radeval_lib.lexicon.entries import Lexicon, Place, State
 from radeval_lib.lexicon.markup import Phrase
@@ -15,62 +15,67 @@ from radeval_lib.synthetic.records import PlannedFinding, SpatialRelation, Style
 LONGEST_SPAN = 8
 
 
+@dataclass(slots=True)
+class Voice:
+    """What every clause of a section speaks with."""
+
+    builder: TextBuilder
+    lexicon: Lexicon
+    words: Words
+    style: Style
+
+
 class Clause:
-    """What all clauses share: words, and the id of the observation (or structure) spoken of."""
+    """What all clauses share: words, and the id of the observation (or structure) spoken of.
 
-    __slots__ = ("builder", "head", "label", "lexicon", "style", "wording", "words")
-    slots: ClassVar[dict[str, Callable[..., object]]] = {}
+    Slot ``x`` of a frame is filled by the method ``slot_x``.
+    """
 
-    def __init__(
-        self, builder: TextBuilder, lexicon: Lexicon, words: Words, style: Style, wording: int, label: str
-    ) -> None:
-        self.builder, self.lexicon, self.words = builder, lexicon, words
-        self.style, self.wording, self.label = style, wording, label
+    def __init__(self, voice: Voice, wording: int, label: str) -> None:
+        self.builder, self.lexicon, self.words = voice.builder, voice.lexicon, voice.words
+        self.style, self.wording, self.label = voice.style, wording, label
         self.head = -1
 
     def run(self, frame: Frame) -> None:
         """Say the frame, slot by slot."""
-        builder, slots = self.builder, self.slots
+        builder = self.builder
         for name, text, phrase in frame.operations:
             if name == "word":
                 builder.word(text)
             elif phrase is None:
-                slots[name](self)
+                getattr(self, f"slot_{name}")()
             else:  # an annotated word of change; a denied one is itself negated ("not changed")
                 _, head, _ = builder.phrase(phrase, "OBS-DA" if name == "denied" else self.label)
                 if self.head >= 0:
                     builder.relate(head, "modify", self.head)
 
-    def seen(self) -> None:
-        """The participle: seen, noted, identified ..."""
+    def slot_seen(self) -> None:
         self.builder.word(pick(self.words.lists["seen"], self.wording, Byte.VERB))
 
-    def since(self) -> None:
-        """The reference to the earlier study."""
+    def slot_since(self) -> None:
         self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
+
+
+def _agreeing(one: str, many: str) -> Callable[[FindingClause], None]:
+    """A slot that agrees with the noun phrase, or with the subject of the predicate."""
+
+    def say(clause: FindingClause) -> None:
+        clause.builder.word(many if clause.plural else one)
+
+    return say
 
 
 class FindingClause(Clause):
     """A finding; names, form of its place and so on are chosen from the wording on creation."""
 
-    __slots__ = (
-        "change_form", "concept", "diagnosis", "finding", "hedge", "lead", "looks_later", "name", "number",
-        "place", "place_before", "plural", "rate", "roles", "short", "size_inside", "span", "state",
-        "subject", "words_of_name",
-    )  # fmt: skip
+    slot_be = _agreeing("is", "are")
+    slot_have = _agreeing("has", "have")
+    slot_remain = _agreeing("remains", "remain")
+    slot_appear = _agreeing("appears", "appear")
 
-    def __init__(
-        self,
-        builder: TextBuilder,
-        lexicon: Lexicon,
-        words: Words,
-        style: Style,
-        wording: int,
-        finding: PlannedFinding,
-    ) -> None:
-        super().__init__(
-            builder, lexicon, words, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP"
-        )
+    def __init__(self, voice: Voice, wording: int, finding: PlannedFinding) -> None:
+        super().__init__(voice, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
+        style, lexicon = self.style, self.lexicon
         concept = self.concept = lexicon.concepts[finding.concept]
         self.finding = finding
         self.rate = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
@@ -199,16 +204,13 @@ class FindingClause(Clause):
         self.span = (start, builder.end)
         builder.entity(start, builder.end, self.rate)
 
-    def np(self) -> None:
-        """With an indefinite article where English asks for one."""
+    def slot_np(self) -> None:
         self.noun_phrase("a")
 
-    def bare(self) -> None:
-        """Without an article, as in notes."""
+    def slot_bare(self) -> None:
         self.noun_phrase("")
 
-    def the(self) -> None:
-        """With the definite article."""
+    def slot_the(self) -> None:
         self.noun_phrase("the")
 
     # --- attributes ---
@@ -218,12 +220,15 @@ class FindingClause(Clause):
         big = min(size) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
         return size_phrase(size, big or self.concept.device)
 
-    def size(self) -> None:
+    def _say_size(self) -> None:
+        _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
+        self.builder.relate(head, "modify", self.head)
+
+    def slot_size(self) -> None:
         """ " measuring 8 mm", unless said before the noun."""
         if self.finding.size_mm and not self.size_inside and not self.concept.device:
             self.builder.word(pick(self.words.lists["measure"], self.wording, Byte.EXTRA))
-            _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
-            self.builder.relate(head, "modify", self.head)
+            self._say_size()
 
     def _say_place(self) -> tuple[Span, int]:
         place, side, builder = self.place, self.finding.side, self.builder
@@ -245,12 +250,12 @@ class FindingClause(Clause):
         self.builder.relate(self.head, "located_at", anatomy)
         self.roles.append((indicator, landmark))
 
-    def loc(self) -> None:
+    def slot_loc(self) -> None:
         """ " in the right lower lobe", unless said before the noun."""
         if self.place is not None and not self.place_before:
             self._locate()
 
-    def tip(self) -> None:
+    def slot_tip(self) -> None:
         """ " with the tip in the SVC", " terminating 4 cm above the carina"."""
         if self.place is None:
             return
@@ -260,27 +265,26 @@ class FindingClause(Clause):
         options = self.words.lists["tip"]["many" if self.plural else "one"]
         self.builder.word(pick(options, self.wording, Byte.CAUSE).strip())
         if self.finding.size_mm:
-            _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
-            self.builder.relate(head, "modify", self.head)
+            self._say_size()
         self._locate()
 
-    def where(self) -> None:
+    def slot_where(self) -> None:
         """The place as the subject of the sentence."""
         _, self.subject = self._say_place()
 
-    def show(self) -> None:
+    def slot_show(self) -> None:
         """The verb whose subject is the place."""
         assert self.place is not None
         number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
 
-    def change(self) -> None:
+    def slot_change(self) -> None:
         """ ", unchanged from prior", where the change is said behind."""
         if self.finding.change and self.change_form == "post":
             self.builder.word(",")
             self._say_change("post" if self.state is None else "state")
 
-    def changed(self) -> None:
+    def slot_changed(self) -> None:
         """The change as the predicate: "has increased"."""
         self._say_change("verb")
 
@@ -289,12 +293,12 @@ class FindingClause(Clause):
         table = self.words.change[form, form != "state" and self.concept.size is not None]
         self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
 
-    def again(self) -> None:
+    def slot_again(self) -> None:
         """The change before the noun phrase: "interval increase in the ..."."""
         assert self.finding.change is not None
         self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
 
-    def cause(self) -> None:
+    def slot_cause(self) -> None:
         """ ", suggestive of pneumonia"."""
         if self.finding.suggests is None:
             return
@@ -334,14 +338,14 @@ class FindingClause(Clause):
         """Say the finding as a predicate from now on."""
         self.state, self.plural = state, state.plural
 
-    def say_subject(self) -> None:
+    def slot_subject(self) -> None:
         """The subject of the predicate."""
         assert self.state is not None
         subjects = self.state.subjects
         start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
         self.builder.entity(start, self.builder.end, "Anatomy")
 
-    def adjective(self) -> None:
+    def slot_adjective(self) -> None:
         """The predicate with its adverb of severity."""
         assert self.state is not None
         builder, finding, adjectives = self.builder, self.finding, self.state.adjectives
@@ -363,32 +367,3 @@ class FindingClause(Clause):
         """Hand over the spatial relations, now that diagnosis and hedge are known."""
         for indicator, landmark in self.roles:
             self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
-
-
-def _number(one: str, many: str) -> Callable[[FindingClause], Span]:
-    """A slot that agrees with the noun phrase (or with the subject of the predicate)."""
-    return lambda clause: clause.builder.word(many if clause.plural else one)
-
-
-FindingClause.slots = {
-    "seen": Clause.seen,
-    "since": Clause.since,
-    "np": FindingClause.np,
-    "bare": FindingClause.bare,
-    "the": FindingClause.the,
-    "size": FindingClause.size,
-    "loc": FindingClause.loc,
-    "tip": FindingClause.tip,
-    "where": FindingClause.where,
-    "show": FindingClause.show,
-    "change": FindingClause.change,
-    "changed": FindingClause.changed,
-    "again": FindingClause.again,
-    "cause": FindingClause.cause,
-    "subject": FindingClause.say_subject,
-    "adjective": FindingClause.adjective,
-    "be": _number("is", "are"),
-    "have": _number("has", "have"),
-    "remain": _number("remains", "remain"),
-    "appear": _number("appears", "appear"),
-}

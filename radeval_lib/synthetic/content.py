@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from random import Random
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from radeval_lib.lexicon.entries import Concept, Exam, Lexicon, NormalEntry, RemarkEntry
 from radeval_lib.lexicon.loading import load_lexicon
@@ -47,24 +48,31 @@ def choose(rng: Random, options: tuple[_T, ...]) -> _T:
     return options[int(rng.random() * len(options))]
 
 
-def _weighted(rng: Random, cumulative: tuple[float, ...]) -> int:
-    return min(bisect_right(cumulative, rng.random() * cumulative[-1]), len(cumulative) - 1)
+class Weighted(Generic[_T]):
+    """Options, each drawn as often as its weight says."""
+
+    __slots__ = ("options", "totals")
+
+    def __init__(self, weights: Iterable[tuple[_T, float]]) -> None:
+        chosen = list(weights)
+        self.options = tuple(option for option, _ in chosen)
+        self.totals = tuple(accumulate(weight for _, weight in chosen))
+
+    def draw(self, rng: Random) -> _T:
+        return self.options[bisect_right(self.totals, rng.random() * self.totals[-1])]
 
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """What can be said in one kind of examination and style, with cumulative weights."""
+    """What can be said in one kind of examination and style; ``counts`` are of findings."""
 
-    findings: tuple[Concept, ...]
-    finding_weights: tuple[float, ...]
-    devices: tuple[Concept, ...]
-    device_weights: tuple[float, ...]
-    deniable: tuple[Concept, ...]
-    denial_weights: tuple[float, ...]
+    findings: Weighted[Concept]
+    devices: Weighted[Concept]
+    deniable: Weighted[Concept]
     normals: tuple[NormalEntry, ...]
     remarks: tuple[RemarkEntry, ...]
     systems: dict[tuple[str, str], int]
-    counts: tuple[float, ...]
+    counts: Weighted[int]
     density: float
 
 
@@ -75,28 +83,18 @@ def menu(exam: Exam, style: Style) -> Menu:
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
     concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
 
-    def weighted(chosen: list[Concept]) -> tuple[tuple[Concept, ...], tuple[float, ...]]:
-        weights = [c.common * (_RARE[style] if c.rare else 1.0) for c in chosen]
-        return tuple(chosen), tuple(accumulate(weights))
+    def weighted(chosen: Iterable[Concept]) -> Weighted[Concept]:
+        return Weighted((c, c.common * (_RARE[style] if c.rare else 1.0)) for c in chosen)
 
-    findings, finding_weights = weighted([c for c in concepts if not c.device and c.common > 0])
-    devices, device_weights = weighted([c for c in concepts if c.device])
-    deniable = tuple(c for c in concepts if c.denials > 0 and not c.device)
-    systems: dict[tuple[str, str], int] = {}
-    for region in protocol.regions:
-        for system in region.systems:
-            systems[region.key, system] = len(systems)
+    systems = [(region.key, system) for region in protocol.regions for system in region.systems]
     return Menu(
-        findings,
-        finding_weights,
-        devices,
-        device_weights,
-        deniable,
-        tuple(accumulate(c.denials for c in deniable)),
+        weighted(c for c in concepts if not c.device and c.common > 0),
+        weighted(c for c in concepts if c.device),
+        Weighted((c, c.denials) for c in concepts if c.denials > 0 and not c.device),
         tuple(n for r in protocol.regions for n in r.normals if n.scope.admits(exam)),
         tuple(e for r in protocol.regions for e in r.remarks if e.weight and e.scope.admits(exam)),
-        systems,
-        tuple(accumulate(weight * protocol.findings**number for number, weight in enumerate(_COUNTS[style]))),
+        {system: place for place, system in enumerate(systems)},
+        Weighted((n, weight * protocol.findings**n) for n, weight in enumerate(_COUNTS[style])),
         _NORMALS[style] * protocol.normals,
     )
 
@@ -197,32 +195,32 @@ def draw_finding(
 
 def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
     """Distinct concepts without clashes, devices among them."""
-    wanted = max(least, _weighted(rng, card.counts))
+    wanted = max(least, card.counts.draw(rng))
     chosen: dict[str, Concept] = {}
     for _ in range(4 * wanted + 8):
-        if len(chosen) >= min(wanted, len(card.findings)):
+        if len(chosen) >= min(wanted, len(card.findings.options)):
             break
-        concept = card.findings[_weighted(rng, card.finding_weights)]
+        concept = card.findings.draw(rng)
         if concept.key not in chosen and not lexicon.conflicts(concept.key) & chosen.keys():
             chosen[concept.key] = concept
-    if card.devices:
+    if card.devices.options:
         for _ in range(3):
             if rng.random() > (0.22 if style == "hospital" else 0.06):
                 break
-            concept = card.devices[_weighted(rng, card.device_weights)]
+            concept = card.devices.draw(rng)
             chosen.setdefault(concept.key, concept)
     return list(chosen.values())
 
 
 def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
-    if not card.deniable:
+    if not card.deniable.options:
         return []
     wanted = int(rng.random() * _DENIALS[style])
     chosen: list[Concept] = []
     for _ in range(2 * wanted):
         if len(chosen) >= wanted:
             break
-        concept = card.deniable[_weighted(rng, card.denial_weights)]
+        concept = card.deniable.draw(rng)
         if concept.key not in blocked and concept not in chosen:
             chosen.append(concept)
     chosen.sort(key=lambda concept: card.systems[concept.region, concept.system])

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.markup import Phrase
-from radeval_lib.synthetic.builder import TextBuilder
-from radeval_lib.synthetic.clauses import Clause
-from radeval_lib.synthetic.frames import Byte, Words, byte, pick
-from radeval_lib.synthetic.records import Denial, Style
+from radeval_lib.synthetic.clauses import Clause, Voice
+from radeval_lib.synthetic.frames import Byte, byte, pick
+from radeval_lib.synthetic.records import Denial
 
 
 class DenialClause(Clause):
     """A list of denied findings."""
 
-    __slots__ = ("items", "structure")
-
-    def __init__(
-        self,
-        builder: TextBuilder,
-        lexicon: Lexicon,
-        words: Words,
-        style: Style,
-        wording: int,
-        denial: Denial,
-    ) -> None:
-        super().__init__(builder, lexicon, words, style, wording, "OBS-DA")
+    def __init__(self, voice: Voice, wording: int, denial: Denial) -> None:
+        super().__init__(voice, wording, "OBS-DA")
+        lexicon, words = self.lexicon, self.words
         self.items: list[tuple[Phrase, bool, str]] = []
         said: set[str] = set()
         for index, key in enumerate(denial.concepts):
@@ -52,34 +41,46 @@ class DenialClause(Clause):
             if self.head >= 0 and anatomy < 0:
                 builder.relate(head, "located_at", self.head)
 
-    def body(self) -> None:
+    def slot_body(self) -> None:
         """The structure that all of the denied findings belong to."""
         assert self.structure is not None
         start, _, self.head = self.builder.phrase(self.structure[0])
         self.builder.entity(start, self.builder.end, "Anatomy")
 
-    def show_b(self) -> None:
+    def slot_show_b(self) -> None:
         """The verb whose subject is the structure."""
         assert self.structure is not None
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])
 
-    def listed_plural(self) -> bool:
+    def slot_or(self) -> None:
+        self.listed("or")
+
+    def slot_nor(self) -> None:
+        self.listed("nor")
+
+    def slot_list(self) -> None:
+        self.listed("and")
+
+    def _agree(self, plural: bool, one: str = "is", many: str = "are") -> None:
+        self.builder.word(many if plural else one)
+
+    @property
+    def _several(self) -> bool:
         """Whether the list as a subject joined by "and" is plural."""
         return len(self.items) > 1 or self.items[0][1]
 
+    def slot_fbe(self) -> None:
+        self._agree(self.items[0][1])
 
-DenialClause.slots = {
-    "seen": Clause.seen,
-    "since": Clause.since,
-    "or": lambda c: c.listed("or"),
-    "nor": lambda c: c.listed("nor"),
-    "list": lambda c: c.listed("and"),
-    "body": DenialClause.body,
-    "show_b": DenialClause.show_b,
-    "fbe": lambda c: c.builder.word("are" if c.items[0][1] else "is"),
-    "nbe": lambda c: c.builder.word("are" if c.items[-1][1] else "is"),
-    "lbe": lambda c: c.builder.word("are" if c.listed_plural() else "is"),
-    "have_l": lambda c: c.builder.word("have" if c.listed_plural() else "has"),
-    "bbe": lambda c: c.builder.word("are" if c.structure[1] else "is"),
-}
+    def slot_nbe(self) -> None:
+        self._agree(self.items[-1][1])
+
+    def slot_lbe(self) -> None:
+        self._agree(self._several)
+
+    def slot_have_l(self) -> None:
+        self._agree(self._several, "has", "have")
+
+    def slot_bbe(self) -> None:
+        self._agree(self.structure is not None and self.structure[1])

@@ -15,18 +15,13 @@ SIZE_RATIO = 1.5
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """One error of a candidate: category, significance, the finding, and what either report says of it.
-
-    ``reference_uid`` and ``candidate_uid`` are the statements concerned (None where there is none).
-    """
+    """One error of a candidate: category, significance, the finding, and what either report says of it."""
 
     category: str
     significant: bool
     concept: str
     reference_says: str
     candidate_says: str
-    reference_uid: int | None
-    candidate_uid: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +74,14 @@ def denied(plan: Plan) -> set[str]:
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
-def is_major(lexicon: Lexicon, concept: str) -> bool:
-    """Whether errors on the concept can be clinically significant."""
-    return lexicon.concepts[concept].major if concept in lexicon.concepts else True
+def _differ(one: object, other: object) -> bool:
+    """Whether both are given and not the same: what one of the two leaves open is no error."""
+    return one is not None and other is not None and one != other
 
 
 def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
     """Another side, or another place that is not next to it."""
-    if before.side != after.side and before.side and after.side:
+    if _differ(before.side, after.side):
         return True
     if before.place is None or after.place is None or before.place == after.place:
         return False
@@ -104,21 +99,8 @@ def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
     return False
 
 
-def _located_differently(before: PlannedFinding, after: PlannedFinding) -> bool:
-    places = before.place is not None and after.place is not None and before.place != after.place
-    sides = before.side is not None and after.side is not None and before.side != after.side
-    return places or sides
-
-
-def _graded_differently(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
-    if before.severity is not None and after.severity is not None and before.severity != after.severity:
-        return True
-    measured = before.concept in lexicon.concepts and not lexicon.concepts[before.concept].device
-    return bool(measured and before.size_mm and after.size_mm and before.size_mm != after.size_mm)
-
-
 def finding_errors(
-    lexicon: Lexicon, before: tuple[int, PlannedFinding] | None, after: tuple[int, PlannedFinding] | None
+    lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
 ) -> list[GoldError]:
     """The errors on one finding, given what reference and candidate state of it.
 
@@ -128,30 +110,27 @@ def finding_errors(
     """
     either = before or after
     assert either is not None
-    concept = either[1].concept
-    major = is_major(lexicon, concept)
+    known = lexicon.concepts.get(either.concept)  # a negated normal statement is none
 
     def error(category: str, significant: bool, was: str, said: str) -> GoldError:
-        uids = (before[0] if before else None, after[0] if after else None)
-        return GoldError(category, major and significant, concept, was, said, *uids)
+        return GoldError(category, significant and (known is None or known.major), either.concept, was, said)
 
     if before is None:
         return [error("a", True, "", "present")]
     if after is None:
         return [error("b", True, "present", "")]
-    one, two = before[1], after[1]
     errors = []
-    if _located_differently(one, two):
-        errors.append(
-            error("c", location_significant(lexicon, one, two), _where(lexicon, one), _where(lexicon, two))
-        )
-    if _graded_differently(lexicon, one, two):
-        errors.append(error("d", degree_significant(one, two), _degree(lexicon, one), _degree(lexicon, two)))
-    if one.change != two.change:
-        if two.change:
-            errors.append(error("e", two.change != "unchanged", one.change or "", two.change))
-        if one.change:
-            errors.append(error("f", one.change != "unchanged", one.change, two.change or ""))
+    if _differ(before.place, after.place) or _differ(before.side, after.side):
+        words = (_where(lexicon, one) for one in (before, after))
+        errors.append(error("c", location_significant(lexicon, before, after), *words))
+    measured = known is not None and not known.device
+    if _differ(before.severity, after.severity) or (measured and _differ(before.size_mm, after.size_mm)):
+        words = (_degree(lexicon, one) for one in (before, after))
+        errors.append(error("d", degree_significant(before, after), *words))
+    was, said = before.change or "", after.change or ""
+    if was != said:
+        errors += [error("e", said != "unchanged", was, said)] if said else []
+        errors += [error("f", was != "unchanged", was, said)] if was else []
     return errors
 
 
@@ -183,7 +162,8 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     errors: list[GoldError] = []
     matched: list[str] = []
     for concept in [*before, *(key for key in after if key not in before)]:
-        found = finding_errors(lexicon, before.get(concept), after.get(concept))
+        one, other = (said[concept][1] if concept in said else None for said in (before, after))
+        found = finding_errors(lexicon, one, other)
         errors += found
         if not found:
             matched.append(concept)

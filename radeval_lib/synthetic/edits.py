@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate
 from random import Random
 
-from radeval_lib.lexicon.entries import Concept, Exam, Lexicon
+from radeval_lib.lexicon.entries import Concept, Exam, Lexicon, NormalEntry
 from radeval_lib.synthetic.content import (
+    Weighted,
     allowed_changes,
     choose,
     contradicts,
@@ -26,20 +25,25 @@ from radeval_lib.synthetic.difference import (
     stated,
 )
 from radeval_lib.synthetic.generator import exam_of
-from radeval_lib.synthetic.records import Denial, Normal, Plan, PlannedFinding, Statement, SyntheticReport
+from radeval_lib.synthetic.records import (
+    Denial,
+    Meaning,
+    Normal,
+    Plan,
+    PlannedFinding,
+    Remark,
+    Statement,
+    SyntheticReport,
+)
 
 
-def _moved(
-    rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, significant: bool
-) -> PlannedFinding | None:
-    """The finding somewhere else."""
+def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
+    """The finding in each other place."""
     concept = lexicon.concepts[finding.concept]
-    options: list[PlannedFinding] = []
     if finding.side:
-        known = sides(lexicon, concept, finding.place)
-        options += [
-            replace(finding, side=side) for side in known if side != finding.side and side != "bilateral"
-        ]
+        for side in sides(lexicon, concept, finding.place):
+            if side not in (finding.side, "bilateral"):
+                yield replace(finding, side=side)
     if finding.place:
         for key in lexicon.places_of(concept, exam):
             place = lexicon.places[key]
@@ -48,20 +52,16 @@ def _moved(
             size = finding.size_mm
             if place.distance or lexicon.places[finding.place].distance:
                 size = draw_size(rng, *place.distance, two=False) if place.distance else None
-            options.append(replace(finding, place=key, size_mm=size))
-    return _one_of(
-        rng, concept, significant, options, lambda new: location_significant(lexicon, finding, new)
-    )
+            yield replace(finding, place=key, size_mm=size)
 
 
 def _regraded(
     rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
-) -> PlannedFinding | None:
-    """The finding in another severity or size."""
-    options: list[PlannedFinding] = []
+) -> Iterator[PlannedFinding]:
+    """The finding in other severities or sizes."""
     if finding.severity is not None:
         low, high = concept.steps
-        options = [replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity]
+        yield from (replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity)
     elif finding.size_mm and not concept.device:
         wide = significant and concept.major
         for _ in range(8):
@@ -69,67 +69,39 @@ def _regraded(
             ratio = ratio if rng.random() < 0.5 else 1 / ratio
             size = tuple(max(2, round(mm * ratio)) for mm in finding.size_mm)
             if size[0] != finding.size_mm[0]:
-                options.append(replace(finding, size_mm=size))
-    return _one_of(rng, concept, significant, options, lambda new: degree_significant(finding, new))
-
-
-def _compared(
-    rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
-) -> PlannedFinding | None:
-    """The finding with a comparison that the reference has not."""
-    if finding.change is not None:
-        return None
-    options = [replace(finding, change=change) for change in allowed_changes(concept)]
-    return _one_of(rng, concept, significant, options, lambda new: new.change != "unchanged")
-
-
-def _uncompared(finding: PlannedFinding, concept: Concept, significant: bool) -> PlannedFinding | None:
-    """The finding without its comparison."""
-    if finding.change is None or (concept.major and finding.change != "unchanged") != significant:
-        return None
-    return replace(finding, change=None)
-
-
-def _one_of(
-    rng: Random,
-    concept: Concept,
-    significant: bool,
-    options: list[PlannedFinding],
-    matters: Callable[[PlannedFinding], bool],
-) -> PlannedFinding | None:
-    """One of the options whose significance is the one asked for."""
-    fit = tuple(new for new in options if (concept.major and matters(new)) == significant)
-    return choose(rng, fit) if fit else None
+                yield replace(finding, size_mm=size)
 
 
 def changed(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
-    """The finding with an error of the category, or None if it allows none."""
+    """The finding with an error of the category from c to f, or None if it allows none."""
     concept = lexicon.concepts[finding.concept]
+    if category == "f":  # the finding without its comparison
+        matters = concept.major and finding.change != "unchanged"
+        return replace(finding, change=None) if finding.change and matters == significant else None
     if category == "c":
-        return _moved(rng, lexicon, exam, finding, significant)
-    if category == "d":
-        return _regraded(rng, finding, concept, significant)
-    if category == "e":
-        return _compared(rng, finding, concept, significant)
-    return _uncompared(finding, concept, significant)
+        options = [
+            (new, location_significant(lexicon, finding, new)) for new in _moved(rng, lexicon, exam, finding)
+        ]
+    elif category == "d":
+        options = [
+            (new, degree_significant(finding, new)) for new in _regraded(rng, finding, concept, significant)
+        ]
+    else:  # with a comparison that the reference has not
+        changes = () if finding.change else allowed_changes(concept)
+        options = [(replace(finding, change=change), change != "unchanged") for change in changes]
+    fit = tuple(new for new, matters in options if (concept.major and matters) == significant)
+    return choose(rng, fit) if fit else None
 
 
 def without(plan: Plan, uid: int) -> Plan:
     """The plan without a statement; one that was joined to it stands alone."""
-    result: list[Statement] = []
-    orphaned = False
-    for statement in plan:
-        if statement.uid == uid:
-            orphaned = not statement.joined
-            continue
-        if not statement.joined:
-            orphaned = False
-        result.append(replace(statement, joined=False) if orphaned and statement.joined else statement)
-        if statement.joined:
-            orphaned = False
-    return tuple(result)
+    at = [statement.uid for statement in plan].index(uid)
+    rest = plan[at + 1 :]
+    if rest and rest[0].joined and not plan[at].joined:
+        rest = (replace(rest[0], joined=False), *rest[1:])
+    return plan[:at] + rest
 
 
 def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
@@ -166,17 +138,16 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
     return (*kept[:at], Statement(uid, finding, wording), *kept[at:])
 
 
-def _system(lexicon: Lexicon, content: object) -> tuple[str, str] | None:
-    if isinstance(content, PlannedFinding):
-        concept = lexicon.concepts[content.concept]
-        return concept.region, concept.system
-    if isinstance(content, Denial):
-        concept = lexicon.concepts[content.concepts[0]]
-        return concept.region, concept.system
+def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
+    if isinstance(content, Remark):
+        return None
+    entry: Concept | NormalEntry
     if isinstance(content, Normal):
         entry = lexicon.normals[content.key]
-        return entry.region, entry.system
-    return None
+    else:
+        key = content.concept if isinstance(content, PlannedFinding) else content.concepts[0]
+        entry = lexicon.concepts[key]
+    return entry.region, entry.system
 
 
 def false_finding(
@@ -188,14 +159,13 @@ def false_finding(
     suggested = {f.suggests for _, f in stated(plan).values() if f.suggests}
     options = [
         c
-        for c in menu(exam, report.style).findings
+        for c in menu(exam, report.style).findings.options
         if c.major == significant and not lexicon.conflicts(c.key) & present and c.key not in suggested
     ]
     if not options:
         return None
     # As common as in reports; three times as likely where the reference denies it.
     absent = denied(report.plan)
-    totals = list(accumulate(c.common * (3 if c.key in absent else 1) for c in options))
-    concept = options[bisect_right(totals, rng.random() * totals[-1])]
+    concept = Weighted((c, c.common * (3 if c.key in absent else 1)) for c in options).draw(rng)
     finding = draw_finding(rng, concept, exam, report.style, prior=False, blocked=frozenset(lexicon.concepts))
     return with_finding(lexicon, plan, replace(finding, certainty="present"), rng.getrandbits(96))

@@ -27,27 +27,19 @@ SELECTION_KEEPS = 0.6  # likewise of the selection
 
 @dataclass(frozen=True)
 class FactSummary:
-    """One summary of a source: all three with their facts."""
+    """One summary of a source.
+
+    Facts of the candidate are ``common`` with the reference, or ``invented``: in neither reference nor
+    source; those of the reference that it leaves out are ``omitted``.
+    """
 
     system: str
     source: SyntheticReport
     reference: SyntheticReport
     candidate: SyntheticReport
-
-    @property
-    def common(self) -> frozenset[Fact]:
-        """Facts of the candidate that are in the reference."""
-        return facts(self.candidate.plan) & facts(self.reference.plan)
-
-    @property
-    def omitted(self) -> frozenset[Fact]:
-        """Facts of the reference that the candidate leaves out."""
-        return facts(self.reference.plan) - facts(self.candidate.plan)
-
-    @property
-    def invented(self) -> frozenset[Fact]:
-        """Facts of the candidate that neither reference nor source has."""
-        return facts(self.candidate.plan) - facts(self.reference.plan) - facts(self.source.plan)
+    common: frozenset[Fact]
+    omitted: frozenset[Fact]
+    invented: frozenset[Fact]
 
 
 def facts(plan: Plan) -> frozenset[Fact]:
@@ -87,9 +79,13 @@ def fact_cases(n: int, seed: int = 0) -> Iterator[tuple[FactSummary, ...]]:
             model_candidate(source, seed),
             _worded(rng, reference, permuted(reference, seed).plan),
         )
+        wanted, known = facts(reference.plan), facts(source.plan)
+        said = [facts(candidate.plan) for candidate in candidates]
         yield tuple(
-            FactSummary(system, source, reference, candidate)
-            for system, candidate in zip(SYSTEMS, candidates, strict=True)
+            FactSummary(
+                system, source, reference, candidate, own & wanted, wanted - own, own - wanted - known
+            )
+            for system, candidate, own in zip(SYSTEMS, candidates, said, strict=True)
         )
 
 

@@ -60,23 +60,11 @@ def from_counts(
 ) -> list[Description]:
     """Descriptions with given counts at the finest level; which statements are copied is drawn.
 
-    Parameters
-    ----------
-    counts : facts of reference, of description, and in common, one triple a description.
-    reports : the report of each.
-
-    Raises
-    ------
-    ValueError
-        Where more facts are common than either text has, or one report has references of several sizes.
+    ``counts`` has the facts of reference, of description, and in common, one triple a description, and
+    ``reports`` the report of each.
     """
-    lengths: dict[int, int] = {}
     made = []
     for (reference, generated, common), report in zip(counts, reports, strict=True):
-        if not 0 <= common <= min(reference, generated):
-            raise ValueError(f"{common} common facts of {reference} and {generated} cannot be")
-        if lengths.setdefault(report, reference) != reference:
-            raise ValueError(f"report {report} has references of {lengths[report]} and {reference} facts")
         copied = sorted(int(place) for place in rng.choice(reference, size=common, replace=False))
         made.append(Description(report, reference, tuple(copied), generated - common, (False,) * generated))
     return made
@@ -104,15 +92,7 @@ def count_facts(
     list of list
         One list a rater, in the descriptions' order. A fact is wrong where one of its statements is; a fact
         of which the description says only a part is common.
-
-    Raises
-    ------
-    ValueError
-        Where a probability is outside 0 to 1.
     """
-    for name, values in (("granularity", granularity), ("alike", [alike]), ("slips", [slips])):
-        if not all(0 <= value <= 1 for value in values):
-            raise ValueError(f"{name} must lie between 0 and 1, not {list(values)}")
     counted = []
     for level in granularity:
         references: dict[int, NDArray[np.int64]] = {}

@@ -5,38 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from itertools import accumulate
 from random import Random
 
-from radeval_lib.lexicon.entries import Exam, Procedure, Protocol
+from radeval_lib.lexicon.entries import Exam, Procedure
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic.content import choose, draw_plan
+from radeval_lib.synthetic.content import Weighted, choose, draw_plan
 from radeval_lib.synthetic.frames import article
 from radeval_lib.synthetic.grammar import realize
 from radeval_lib.synthetic.impression import impression_plan
 from radeval_lib.synthetic.labels import chexpert_labels
-from radeval_lib.synthetic.records import STYLES, AnnotatedText, Plan, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.records import AnnotatedText, Plan, Style, SyntheticReport
 
 #: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
 MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (
-    ("CT", "HEAD"),
-    ("CT", "NECK"),
-    ("CT", "SINUS"),
-    ("CT", "SPINE"),
-    ("CT", "CHEST"),
-    ("CT", "ABDOMEN-PELVIS"),
-    ("MRI", "HEAD"),
-    ("MRI", "NECK"),
-    ("MRI", "SPINE"),
-    ("MRI", "ABDOMEN"),
-    ("MRI", "PELVIS"),
+    *(("CT", anatomy) for anatomy in ("HEAD", "NECK", "SINUS", "SPINE", "CHEST", "ABDOMEN-PELVIS")),
+    *(("MRI", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "ABDOMEN", "PELVIS")),
     ("X-Ray", "CHEST"),
 )
 #: Those of them that have a training set (section 2.2); the others test models that never saw them.
-MIMIC_RRS_TRAINED: tuple[tuple[str, str], ...] = tuple(
-    pair
-    for pair in MIMIC_RRS_PAIRS
-    if pair not in (("CT", "SINUS"), ("MRI", "NECK"), ("MRI", "SPINE"), ("MRI", "ABDOMEN"), ("MRI", "PELVIS"))
+MIMIC_RRS_TRAINED: tuple[tuple[str, str], ...] = (
+    *(("CT", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "CHEST", "ABDOMEN-PELVIS")),
+    ("MRI", "HEAD"),
+    ("X-Ray", "CHEST"),
 )
 _HOSPITAL_SHARE = 0.6
 _PRIOR_SHARE = 0.4
@@ -47,11 +37,6 @@ def seeded(*keys: int | str) -> Random:
     """A random generator that depends on the keys alone, the same on every platform and run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))
-
-
-def modality_anatomies() -> tuple[Pair, ...]:
-    """Every (modality, anatomy) that the lexicon covers."""
-    return tuple(load_lexicon().protocols)
 
 
 def generate(
@@ -69,30 +54,15 @@ def generate(
     Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
     alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
     """
-    if n < 0 or start < 0:
-        raise SyntheticError(f"n={n}, start={start}: must not be negative", "generate")
-    if style is not None and style not in STYLES:
-        raise SyntheticError(f"unknown style {style!r}", "generate", f"Use one of {', '.join(STYLES)}.")
-    pairs = _pairs(modality_anatomy)
-    return (
-        report_at(seed, index, style=style, modality_anatomy=pairs, min_findings=min_findings, prior=prior)
-        for index in range(start, start + n)
-    )
-
-
-def _pairs(chosen: Pair | Sequence[Pair] | None) -> tuple[Pair, ...]:
-    known = load_lexicon().protocols
-    if chosen is None:
-        return tuple(known)
-    pairs = (chosen,) if isinstance(chosen[0], str) else tuple(chosen)
-    for pair in pairs:
-        if pair not in known:
-            raise SyntheticError(
-                f"unknown modality and anatomy {pair!r}",
-                "generate",
-                "modality_anatomies() lists those there are.",
-            )
-    return pairs  # type: ignore[return-value]
+    for index in range(start, start + n):
+        yield report_at(
+            seed,
+            index,
+            style=style,
+            modality_anatomy=modality_anatomy,
+            min_findings=min_findings,
+            prior=prior,
+        )
 
 
 def report_at(
@@ -105,13 +75,16 @@ def report_at(
     prior: bool | None = None,
 ) -> SyntheticReport:
     """Report number ``index`` of the stream; the arguments are those of :func:`generate`."""
-    rng = seeded(seed, index)
-    pairs = _pairs(modality_anatomy)
+    rng, known = seeded(seed, index), load_lexicon().protocols
+    chosen = modality_anatomy or tuple(known)
+    pairs = (chosen,) if isinstance(chosen[0], str) else chosen
     if style is None:
         style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
-    protocol = _draw_protocol(rng, pairs)
+    protocols = [known[pair] for pair in pairs]  # type: ignore[index]
+    several = len(protocols) > 1
+    protocol = Weighted((one, one.weight) for one in protocols).draw(rng) if several else protocols[0]
     earlier = rng.random() < _PRIOR_SHARE if prior is None else prior
-    procedure = _draw_procedure(rng, protocol)
+    procedure = Weighted((one, one.weight) for one in protocol.procedures).draw(rng)
     sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
     age = protocol.ages[0] + int(rng.random() * (protocol.ages[1] - protocol.ages[0]))
     exam = Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
@@ -157,21 +130,6 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
         impression=realize(impression, style, "impression"),
         chexpert=chexpert_labels(lexicon, plan, any(region.chest for region in protocol.regions)),
     )
-
-
-def _draw_protocol(rng: Random, pairs: tuple[Pair, ...]) -> Protocol:
-    protocols = [load_lexicon().protocols[pair] for pair in pairs]
-    if len(protocols) == 1:
-        return protocols[0]
-    totals = list(accumulate(protocol.weight for protocol in protocols))
-    at = rng.random() * totals[-1]
-    return next(p for p, total in zip(protocols, totals, strict=True) if at < total)
-
-
-def _draw_procedure(rng: Random, protocol: Protocol) -> Procedure:
-    totals = list(accumulate(procedure.weight for procedure in protocol.procedures))
-    at = rng.random() * totals[-1]
-    return next(p for p, total in zip(protocol.procedures, totals, strict=True) if at < total)
 
 
 def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:

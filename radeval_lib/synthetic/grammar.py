@@ -22,7 +22,7 @@ from typing import Literal
 from radeval_lib.lexicon.entries import Lexicon, State
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.builder import TextBuilder
-from radeval_lib.synthetic.clauses import FindingClause
+from radeval_lib.synthetic.clauses import FindingClause, Voice
 from radeval_lib.synthetic.denials import DenialClause
 from radeval_lib.synthetic.frames import Byte, Frame, Words, byte, load_words, pick
 from radeval_lib.synthetic.records import (
@@ -54,6 +54,7 @@ class _Speaker:
         self.lexicon: Lexicon = load_lexicon()
         self.words: Words = load_words()
         self.builder = TextBuilder()
+        self.voice = Voice(self.builder, self.lexicon, self.words, style)
 
     def say(self, plan: Plan) -> AnnotatedText:
         builder = self.builder
@@ -95,13 +96,10 @@ class _Speaker:
             self.builder.phrase(pick(said, wording, Byte.FRAME))
         return None
 
-    def _clause(self, finding: PlannedFinding, wording: int) -> FindingClause:
-        return FindingClause(self.builder, self.lexicon, self.words, self.style, wording, finding)
-
     # --- findings ---
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
-        clause = self._clause(finding, wording)
+        clause = FindingClause(self.voice, wording, finding)
         if finding.change:
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
         state = self._state(clause)
@@ -125,14 +123,12 @@ class _Speaker:
             return None
         if concept.names and byte(clause.wording, Byte.MODE) & 1:
             return None
+        side = finding.side
         usable = [
-            state
-            for state in concept.states
-            if state.place == finding.place
-            and (
-                finding.side in state.subjects
-                or (None in state.subjects and finding.side in state.adjectives)
-            )
+            one
+            for one in concept.states
+            if one.place == finding.place
+            and (side in one.subjects or (None in one.subjects and side in one.adjectives))
         ]
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
@@ -166,13 +162,13 @@ class _Speaker:
         only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
         if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
-            clause = self._clause(PlannedFinding(denial.concepts[0]), wording)
+            clause = FindingClause(self.voice, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
             clause.rate = f"Non-{clause.rate}"
             clause.be_a_state(pick(states, wording, Byte.NAME))
             clause.run(pick(self.words.frames("state", "denied"), wording, Byte.FRAME))
             return
-        said = DenialClause(self.builder, self.lexicon, self.words, self.style, wording, denial)
+        said = DenialClause(self.voice, wording, denial)
         lacks = {"body"} if said.structure is None else set()
         if len(denial.concepts) != 2:
             lacks.add("nor")
@@ -184,14 +180,13 @@ class _Speaker:
         """Say a statement as the end of the sentence before it."""
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
-            clause = self._clause(content, wording)
+            clause = FindingClause(self.voice, wording, content)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
-            clause.change()  # where there was no room for it before the noun
+            clause.slot_change()  # where there was no room for it before the noun
             clause.finish()
-        elif isinstance(content, Denial):
-            variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
-            said = DenialClause(self.builder, self.lexicon, self.words, self.style, wording, content)
-            said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))
         else:
-            raise TypeError(f"a {type(content).__name__} cannot be joined to another statement")
+            assert isinstance(content, Denial)  # see `content.joinable`
+            variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
+            said = DenialClause(self.voice, wording, content)
+            said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

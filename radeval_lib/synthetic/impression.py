@@ -18,42 +18,26 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
     A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
     findings. Without a major finding, the region's conclusion says so.
     """
-    statements = [s for s in plan if isinstance(s.content, PlannedFinding)]
-    major = [s for s in statements if _is_major(lexicon, s)]
-    minor = [s for s in statements if not _is_major(lexicon, s) and not _device(lexicon, s)]
+    stated = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
+    concepts = lexicon.concepts
+    patient = [(s, finding) for s, finding in stated if not concepts[finding.concept].device]
+    major = [(s, finding) for s, finding in patient if concepts[finding.concept].major]
+    minor = [(s, finding) for s, finding in patient if not concepts[finding.concept].major]
     turned = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
     chosen: list[Statement] = [replace(s, joined=False) for s in turned[:2]]
-    for index, statement in enumerate(major[:_MOST]):
-        chosen.append(_brief(statement, index))
+    chosen += [_brief(s, finding, index) for index, (s, finding) in enumerate(major[:_MOST])]
     if not major and not turned:
-        kind = "acute" if statements else "clear"
+        kind = "acute" if stated else "clear"
         chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording))
         if minor and wording & 1:
-            chosen.append(_brief(minor[0], 0))
-    advice = [key for s in major for key in lexicon.concepts[_concept(s)].advice]
+            chosen.append(_brief(*minor[0], 0))
+    advice = [key for _, finding in major for key in concepts[finding.concept].advice]
     if advice and wording & 6 == 0:
         chosen.append(Statement(ADVICE, Remark(advice[(wording >> 3) % len(advice)]), wording))
     return tuple(chosen)
 
 
-def _concept(statement: Statement) -> str:
-    assert isinstance(statement.content, PlannedFinding)
-    return statement.content.concept
-
-
-def _device(lexicon: Lexicon, statement: Statement) -> bool:
-    return lexicon.concepts[_concept(statement)].device
-
-
-def _is_major(lexicon: Lexicon, statement: Statement) -> bool:
-    concept = lexicon.concepts[_concept(statement)]
-    return concept.major and not concept.device
-
-
-def _brief(statement: Statement, index: int) -> Statement:
+def _brief(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
     """The finding as the impression says it, worded anew."""
-    assert isinstance(statement.content, PlannedFinding)
-    content = replace(statement.content, looks=(), size_mm=None)
-    mask = (1 << 96) - 1
-    wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & mask
-    return Statement(statement.uid, content, wording)
+    wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
+    return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.content import choose
 from radeval_lib.synthetic.difference import ReportDifference, compare, stated
-from radeval_lib.synthetic.edits import without
-from radeval_lib.synthetic.generator import Pair, generate, rerender, seeded
+from radeval_lib.synthetic.edits import with_content, without
+from radeval_lib.synthetic.generator import generate, rerender, seeded
 from radeval_lib.synthetic.planted_errors import ErrorKind, inject
-from radeval_lib.synthetic.records import Plan, PlannedFinding, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 
 #: random: a candidate about somebody else; shuffled: sentences removed and reordered; model: what a report
 #: generator would write, simulated; nearest: the most similar other report; permuted: findings, sizes,
 #: severities and places changed one by one.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
-
-Similarity = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+POOL = 64
+#: Of a simulated report generator: chances to keep a finding and a detail, and how many findings it invents.
+_KEEP, _DETAIL, _INVENT = 0.6, 0.6, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class SyntheticPair:
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Cosine of the token counts of every reference with every candidate, shape (references, candidates).
 
-    Stands in for GREEN's BERTScore where no encoder is at hand; pass another function for that.
+    Stands in for GREEN's BERTScore where no encoder is at hand.
     """
     bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
     words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
@@ -52,45 +53,28 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
     return np.asarray(counts[: len(references)] @ counts[len(references) :].T, dtype=np.float64)
 
 
-def green_pairs(
-    n: int,
-    seed: int = 0,
-    *,
-    heuristics: Sequence[str] = HEURISTICS,
-    modality_anatomy: Pair | Sequence[Pair] | None = ("X-Ray", "CHEST"),
-    style: Style | None = "hospital",
-    similarity: Similarity = token_cosine,
-    pool: int = 64,
-) -> Iterator[SyntheticPair]:
-    """``n`` pairs of each heuristic, all from different references, in rounds of ``pool``.
+def green_pairs(n: int, seed: int = 0) -> Iterator[SyntheticPair]:
+    """``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
 
     Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round.
-
-    Raises
-    ------
-    SyntheticError : an unknown heuristic.
     """
-    if unknown := set(heuristics) - set(HEURISTICS):
-        raise SyntheticError(
-            f"unknown heuristics {sorted(unknown)}", "green_pairs", f"Use {', '.join(HEURISTICS)}."
-        )
     start = 0
-    for offset in range(0, n, pool):
-        size = min(pool, n - offset)
-        for heuristic in heuristics:
+    for offset in range(0, n, POOL):
+        size = min(POOL, n - offset)
+        for heuristic in HEURISTICS:
             # Candidates of "random" and "nearest" are further reports of the stream, used for nothing else.
             others = max(2, size) if heuristic in ("random", "nearest") else 0
             stream = generate(
                 size + others,
                 seed,
-                style=style,
-                modality_anatomy=modality_anatomy,
+                style="hospital",
+                modality_anatomy=("X-Ray", "CHEST"),
                 start=start,
                 min_findings=1,
             )
             reports = list(stream)
             start += size + others
-            for reference, candidate in _paired(heuristic, reports[:size], reports[size:], seed, similarity):
+            for reference, candidate in _paired(heuristic, reports[:size], reports[size:], seed):
                 yield SyntheticPair(reference, candidate, heuristic, compare(reference, candidate))
 
 
@@ -99,12 +83,11 @@ def _paired(
     references: list[SyntheticReport],
     others: list[SyntheticReport],
     seed: int,
-    similarity: Similarity,
 ) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
     if heuristic == "random":
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
-        scores = similarity([r.findings.text for r in references], [o.findings.text for o in others])
+        scores = token_cosine([r.findings.text for r in references], [o.findings.text for o in others])
         free = np.ones(len(others), dtype=bool)
         for row, reference in enumerate(references):
             best = int(np.argmax(np.where(free, scores[row], -np.inf)))
@@ -129,28 +112,24 @@ def shuffled(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     return rerender(report, tuple(alone))
 
 
-def model_candidate(
-    report: SyntheticReport, seed: int = 0, *, keep: float = 0.6, detail: float = 0.6, invent: float = 0.4
-) -> SyntheticReport:
+def model_candidate(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     """What a trained report generator might write about the same image, simulated.
 
-    It keeps a finding with chance ``keep`` and each of its details (place, severity, size, change) with
-    chance ``detail``, never its appearance; it gets a kept place wrong in a tenth of the cases; it invents
-    findings, on average ``invent``; and it words everything anew.
+    It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
+    the cases; it invents findings; and it words everything anew.
     """
     rng = seeded(seed, report.report_id, "model")
     plan: Plan = tuple(
         replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
     )
     for uid, finding in stated(plan).values():
-        if rng.random() > keep and len(plan) > 1:
+        if rng.random() > _KEEP and len(plan) > 1:
             plan = without(plan, uid)
         else:
-            vague = _vaguer(rng, finding, detail)
-            plan = tuple(replace(s, content=vague) if s.uid == uid else s for s in plan)
+            plan = with_content(plan, uid, _vaguer(rng, finding))
     candidate = rerender(report, plan)
     invented: list[ErrorKind] = []
-    while rng.random() < invent / (1 + invent):
+    while rng.random() < _INVENT / (1 + _INVENT):
         invented.append(("a", rng.random() < 0.5))
     if rng.random() < 0.1:
         invented.append(("c", True))
@@ -162,9 +141,9 @@ def model_candidate(
     return candidate
 
 
-def _vaguer(rng: Random, finding: PlannedFinding, detail: float) -> PlannedFinding:
+def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     """The finding without its appearance and, by chance, without other details."""
-    keep = [rng.random() < detail for _ in range(3)]
+    keep = [rng.random() < _DETAIL for _ in range(3)]
     return replace(
         finding,
         looks=(),

@@ -7,16 +7,17 @@ findings keeps its bytes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
-from radeval_lib.synthetic.difference import CATEGORIES, GoldError, ReportDifference, compare, stated
+from radeval_lib.synthetic.difference import GoldError, ReportDifference, compare, stated
 from radeval_lib.synthetic.edits import changed, false_finding, with_content, without
 from radeval_lib.synthetic.generator import Pair, exam_of, report_at, rerender, seeded
-from radeval_lib.synthetic.records import PlannedFinding, Style, SyntheticError, SyntheticReport
+from radeval_lib.synthetic.records import PlannedFinding, SyntheticError, SyntheticReport
 
 #: What to inject: category letter and significance; a mapping says how many of each.
 ErrorKind = tuple[str, bool]
@@ -46,14 +47,7 @@ class ErrorPair:
 
 def _kinds(errors: Mapping[ErrorKind, int] | Sequence[ErrorKind]) -> list[ErrorKind]:
     """The requested errors one by one, in the order in which they are made."""
-    kinds = (
-        [kind for kind, n in errors.items() for _ in range(n)]
-        if isinstance(errors, Mapping)
-        else list(errors)
-    )
-    for kind in kinds:
-        if kind[0] not in CATEGORIES:
-            raise SyntheticError(f"unknown category {kind[0]!r}", "inject", "Use the letters a to f.")
+    kinds = Counter(errors).elements() if isinstance(errors, Mapping) else errors
     return sorted(kinds, key=lambda kind: _ORDER.index(kind[0]))
 
 
@@ -127,10 +121,7 @@ def inject(
             plan = without(plan, uid)
         else:
             assert new is not None
-            now = next(s.content for s in plan if s.uid == uid)
-            original = next(s.content for s in report.plan if s.uid == uid)
-            assert isinstance(now, PlannedFinding)
-            assert isinstance(original, PlannedFinding)
+            original, now = (stated(one)[new.concept][1] for one in (report.plan, plan))
             plan = with_content(plan, uid, _merged(original, now, new))
     for category, significant in kinds:
         if category == "a":
@@ -146,20 +137,10 @@ def inject(
 
 def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) -> PlannedFinding:
     """``now`` with what ``new`` has other than ``original``: several errors on one finding."""
-    merged = now
-    for name in ("place", "side", "severity", "size_mm", "change"):
-        if getattr(new, name) != getattr(original, name):
-            merged = replace(merged, **{name: getattr(new, name)})
-    return merged
-
-
-def feasible(report: SyntheticReport, kind: ErrorKind, seed: int = 0) -> bool:
-    """Whether one error of this kind can be made about the report."""
-    try:
-        inject(report, [kind], seed)
-    except SyntheticError:
-        return False
-    return True
+    names = ("place", "side", "severity", "size_mm", "change")
+    return replace(
+        now, **{name: getattr(new, name) for name in names if getattr(new, name) != getattr(original, name)}
+    )
 
 
 def error_pairs(
@@ -167,7 +148,6 @@ def error_pairs(
     seed: int = 0,
     errors: Mapping[ErrorKind, int] | Sequence[ErrorKind] | None = None,
     *,
-    style: Style | None = None,
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
 ) -> Iterator[ErrorPair]:
@@ -175,10 +155,6 @@ def error_pairs(
 
     None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
-
-    Raises
-    ------
-    SyntheticError : no report among many allows them.
     """
     for index in range(start, start + n):
         kinds = _kinds(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
@@ -189,7 +165,6 @@ def error_pairs(
             reference = report_at(
                 seed,
                 index * _ATTEMPTS + attempt,
-                style=style,
                 modality_anatomy=modality_anatomy,
                 min_findings=min(6, max(1, len(about))),
                 prior=True if any(kind[0] == "f" for kind in about) else None,

@@ -10,13 +10,12 @@ metric's formula. How far those of a panel differ is fitted to the counts of ReX
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 
 from radeval_lib.synthetic.difference import CATEGORIES, ReportDifference
 from radeval_lib.synthetic.generator import seeded
-from radeval_lib.synthetic.records import SyntheticError
 
 _LETTERS = tuple(CATEGORIES)
 
@@ -54,13 +53,6 @@ class Rater:
     leniency: float = 0.0
     minds: str = "errors"
 
-    def __post_init__(self) -> None:
-        for key in ("sensitivity", "minor_sensitivity", "significance_noise", "category_noise"):
-            if not 0 <= getattr(self, key) <= 1:
-                raise SyntheticError(f"{key}={getattr(self, key)}: must lie between 0 and 1", "Rater")
-        if self.false_alarms < 0 or self.noise < 0 or self.granularity <= 0:
-            raise SyntheticError("false_alarms and noise must not be negative, granularity positive", "Rater")
-
 
 _SPREAD, _ALARMS = 0.15, 1.2  # of sensitivities, and of the logarithm of false alarms, over a panel
 #: A rater without any departure: exact counts, grades without noise.
@@ -72,10 +64,10 @@ class SimulatedRating:
     """What a rater wrote down about one candidate. ``grade``: 5 correct ... 0 nothing in common."""
 
     rater: str
-    significant: dict[str, int] = field(default_factory=dict)
-    insignificant: dict[str, int] = field(default_factory=dict)
-    potential: int = 0
-    grade: float = 0.0
+    significant: dict[str, int]
+    insignificant: dict[str, int]
+    potential: int
+    grade: float
 
     @property
     def total(self) -> int:
@@ -109,18 +101,16 @@ def rate(comparison: ReportDifference, rater: Rater, seed: int = 0, case: str = 
     return SimulatedRating(rater.name, counts[True], counts[False], max(comparison.potential, noted), grade)
 
 
-def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]:
-    """``n`` raters around ``base``, who see more or less, invent more or less, and mind different things.
+def panel(n: int, seed: int = 0) -> tuple[Rater, ...]:
+    """``n`` raters who see more or less than is usual, invent more or less, and mind different things.
 
     Leniency, in grades, has a standard deviation of 0.4.
     """
-    base = base or Rater()
-    raters = []
+    base, raters = Rater(), []
     for index in range(n):
         rng = seeded(seed, index, "panel")
         raters.append(
-            replace(
-                base,
+            Rater(
                 name=f"{base.name} {index + 1}",
                 sensitivity=_clipped(base.sensitivity + _SPREAD * _normal(rng)),
                 minor_sensitivity=_clipped(base.minor_sensitivity + _SPREAD * _normal(rng)),
@@ -130,16 +120,6 @@ def panel(n: int, seed: int = 0, base: Rater | None = None) -> tuple[Rater, ...]
             )
         )
     return tuple(raters)
-
-
-def rate_all(
-    comparisons: Sequence[ReportDifference], raters: Sequence[Rater], seed: int = 0
-) -> list[list[SimulatedRating]]:
-    """Every rater's rating of every candidate: a list by candidate of lists by rater."""
-    return [
-        [rate(comparison, rater, seed, str(index)) for rater in raters]
-        for index, comparison in enumerate(comparisons)
-    ]
 
 
 def _clipped(value: float) -> float:

@@ -23,10 +23,6 @@ Certainty = Literal["present", "uncertain"]
 STYLES: tuple[Style, ...] = ("hospital", "encyclopaedic")
 CHANGES: tuple[Change, ...] = ("new", "increased", "decreased", "unchanged")
 
-#: The four entity labels and three relations of RadGraph (Jain et al. 2021).
-RADGRAPH_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
-RADGRAPH_RELATIONS = ("modify", "located_at", "suggestive_of")
-
 
 class SyntheticError(RadevalError):
     """A request that the generator cannot meet."""

@@ -6,7 +6,6 @@ al. 2024, section 3 and appendix A.5).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
@@ -16,7 +15,6 @@ from radeval_lib.synthetic.records import (
     STYLES,
     Denial,
     Normal,
-    Plan,
     PlannedFinding,
     Statement,
     SyntheticError,
@@ -42,21 +40,19 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
     "synonym" words every statement anew, "order" puts the sentences in another order, "style" says the same
     in the other style.
     """
-    turn = _TURNS.get(kind)
-    if turn is None:
-        raise SyntheticError(f"unknown kind {kind!r}", "rewrite", f"Use one of {', '.join(_TURNS)}.")
+    other = next(style for style in STYLES if style != report.style)
     for attempt in range(_TRIES):
-        rewritten = turn(report, seeded(seed, report.report_id, kind, attempt))
+        rng = seeded(seed, report.report_id, kind, attempt)
+        if kind == "order":
+            rewritten = _reordered(report, rng)
+        else:
+            plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
+            rewritten = rerender(report, plan, style=other if kind == "style" else None)
         if rewritten.findings.text != report.findings.text:
             return rewritten
     raise SyntheticError(
         f"report {report.report_id} has no other {kind}", "rewrite", "Use another kind or report."
     )
-
-
-def _reworded(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
-    return rerender(report, plan)
 
 
 def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
@@ -68,19 +64,6 @@ def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
             groups.append([statement])
     groups.sort(key=lambda _: rng.random())
     return rerender(report, tuple(statement for group in groups for statement in group))
-
-
-def _restyled(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    other = next(style for style in STYLES if style != report.style)
-    plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
-    return rerender(report, plan, style=other)
-
-
-_TURNS: dict[str, Callable[[SyntheticReport, Random], SyntheticReport]] = {
-    "synonym": _reworded,
-    "order": _reordered,
-    "style": _restyled,
-}
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
@@ -109,11 +92,6 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     return rerender(report, tuple(plan))
 
 
-def triad(report: SyntheticReport, seed: int = 0, kind: RewriteKind = "synonym") -> RewrittenReport:
+def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
     """The report with its synonymous and its opposite version."""
-    return RewrittenReport(report, rewrite(report, kind, seed), opposite(report, seed))
-
-
-def meaning(plan: Plan) -> frozenset[object]:
-    """What a plan says, without wording and order."""
-    return frozenset(statement.content for statement in plan)
+    return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

@@ -11,7 +11,6 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from radeval_lib.data import (
     mtsamples,
     openi,
     primock57,
-    procedure,
     radgraph,
     radpref,
     radsprl,
@@ -33,8 +31,7 @@ from radeval_lib.data import (
     rexval,
     rrs_lines,
 )
-from radeval_lib.data.construction import notes, rrs
-from radeval_lib.data.construction import procedure as procedure_construction
+from radeval_lib.data.construction import notes, procedure, rrs
 
 
 def csv_bytes(rows: list[list[str]]) -> bytes:
@@ -467,25 +464,25 @@ RULES_SAMPLE = Sample(
 )
 
 
-def _lines(path: Path, findings: bytes = b"the lungs are clear .\nold fracture .\n") -> list[Any]:
-    """The impressions are the file under test."""
-    other = path.with_name("train.findings.tok")
-    other.write_bytes(findings)
-    return rrs_lines.load(other, path, source="mimic3_rrs", group="CT_head", split="train")
+def _lines(path: Path) -> list[Any]:
+    """The findings are the file under test."""
+    other = path.with_name("train.impression.tok")
+    other.write_bytes(b"clear .\nfracture .\n")
+    return rrs_lines.load(path, other, group="CT_head", split="train")
 
 
 LINES_SAMPLE = Sample(
     "rrs_lines",
-    "train.impression.tok",
+    "train.findings.tok",
     _lines,
-    b"clear .\nfracture .\n",
+    b"the lungs are clear .\nold fracture .\n",
     2,
     {
-        "cut short": (b"clear .\n", "train.impression.tok"),
-        "one line more": (b"clear .\nfracture .\nmass .\n", "train.impression.tok"),
+        "cut short": (b"clear .\n", "train.findings.tok"),
+        "one line more": (b"clear .\nfracture .\nmass .\n", "train.findings.tok"),
         "empty line": (b"clear .\n\n", "line 2"),
         "wrong encoding": (b"clear .\nfr\xe4cture .\n", "line 2"),
-        "empty": (b"", "train.impression.tok"),
+        "empty": (b"", "train.findings.tok"),
     },
 )
 
@@ -588,20 +585,14 @@ SAMPLES = [
     _list_sample(
         "stanza_radiology",
         "train.json",
-        partial(iob.load, source="stanza_radiology", restricted=True),
+        iob.load,
         STANZA,
         "tokens",
         ("ner_tags", ["O", "O"]),
         2,
     ),
     _list_sample(
-        "iob",
-        "x.json",
-        partial(iob.load, source="x", restricted=False),
-        STANZA,
-        "ner_tags",
-        ("tokens", ["a", 1, "b"]),
-        2,
+        "stanza_radiology tags", "x.json", iob.load, STANZA, "ner_tags", ("tokens", ["a", 1, "b"]), 2
     ),
     _csv_sample(
         "rexval reports",
@@ -673,7 +664,7 @@ SAMPLES = [
     _csv_sample(
         "procedure mapping",
         "procedure_titles_mapped.csv",
-        procedure_construction.load_mapping,
+        procedure.load_mapping,
         TITLES,
         "LOINC_NUM",
         (2, "procedure_titles", "CT CHEST"),

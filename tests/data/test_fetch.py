@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import http.server
-import io
 import json
-import os
-import tarfile
 import threading
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,9 +14,7 @@ import pytest
 from radeval_lib.data import fetch, manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, FetchError, ManifestError
 from radeval_lib.data.manifests import DataFile, Manifest, load_manifest, names
-from tests.robustness import archives
 
-Pack = Callable[[dict[str, bytes]], bytes]
 CONTENT = bytes(range(256)) * 400
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
@@ -188,146 +181,6 @@ def test_file_without_checksum_is_recorded_once(
     with pytest.raises(ChecksumError):
         fetch.fetch("toy", tmp_path, progress=False)
     assert fetch.status(tmp_path)[0].state == "missing"
-
-
-def _zip(files: dict[str, bytes]) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return stream.getvalue()
-
-
-def _tar(*members: tarfile.TarInfo, content: bytes = b"") -> bytes:
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for member in members:
-            member.size = len(content) if member.isfile() else 0
-            archive.addfile(member, io.BytesIO(content))
-    return stream.getvalue()
-
-
-def _member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname = kind, link
-    return info
-
-
-def test_fetch_file_of_an_archive(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    url = f"http://127.0.0.1:{server.server_port}/a.zip"
-    server.content = _zip({"in/a.bin": CONTENT, "other": b"x"})
-    _use(monkeypatch, DataFile("toy/a.bin", DIGEST, len(CONTENT), url, member="in/a.bin"))
-    fetch.fetch("toy", tmp_path, progress=False)
-    assert _left(tmp_path) == ["toy/a.bin"]
-    _use(monkeypatch, DataFile("toy/b.bin", url=url, member="in/b.bin"))
-    with pytest.raises(FetchError, match=r"holds no 'in/b\.bin'"):
-        fetch.fetch("toy", tmp_path, progress=False)
-    assert _left(tmp_path) == ["toy/a.bin"]
-
-
-def _linked_zip() -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        info = zipfile.ZipInfo("link")
-        info.external_attr = 0o120777 << 16
-        archive.writestr(info, "/etc")
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        _zip({"good": b"x", "../evil": b"x"}),
-        _zip({"/evil": b"x"}),
-        _zip({"a/../../evil": b"x"}),
-        _zip({"..\\evil": b"x"}),
-        _zip({"C:/evil": b"x"}),
-        _linked_zip(),
-        _tar(_member("good"), _member("../evil")),
-        _tar(_member("/evil")),
-        _tar(_member("link", tarfile.SYMTYPE, "/etc/passwd")),
-        _tar(_member("link", tarfile.LNKTYPE, "good")),
-        _tar(_member("device", tarfile.CHRTYPE)),
-    ],
-)
-def test_archive_cannot_write_outside_its_folder(content: bytes, tmp_path: Path) -> None:
-    inside = tmp_path / "a" / "b"
-    inside.mkdir(parents=True)
-    archive = inside / "archive"
-    archive.write_bytes(content)
-    with pytest.raises(FetchError, match=r"archive: holds a (path outside|link or special)"):
-        fetch.extract(archive, inside / "out")
-    assert _left(tmp_path) == ["a/b/archive"]
-
-
-def test_archives_that_unpack_to_too_much(tmp_path: Path) -> None:
-    """No member is larger than 2 MiB but all together, or what a header states."""
-    for kind, content in archives.bombs():
-        assert len(content) < 90_000, kind
-        (tmp_path / "archive").write_bytes(content)
-        with pytest.raises(FetchError, match=r"archive: unpacks to more than [67]\d,\d{3},\d{3} bytes"):
-            fetch.extract(tmp_path / "archive", tmp_path / "out")
-        assert _left(tmp_path) == ["archive"], kind
-    with pytest.raises(FetchError, match=r"unpacks to more than 67,108,869 bytes"):
-        fetch.extract(tmp_path / "archive", tmp_path / "out", stated=5)
-
-
-def test_archive_that_unpacks_to_what_the_manifest_states(tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(archives.zipped({"zeros": bytes(80_000_000)}))
-    fetch.extract(tmp_path / "archive", tmp_path / "out", stated=80_000_000)
-    assert (tmp_path / "out" / "zeros").stat().st_size == 80_000_000
-
-
-@pytest.mark.parametrize("pack", [archives.zipped, archives.taped])
-@pytest.mark.parametrize("name", archives.NAMES)
-def test_names_of_members_that_do_no_good(name: str, pack: Pack, tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(pack({"good": b"x", name: b"x"}))
-    with pytest.raises(FetchError, match=r"holds a name that (does not print|is too long)") as caught:
-        fetch.extract(tmp_path / "archive", tmp_path / "out")
-    assert str(caught.value).isprintable()
-    assert _left(tmp_path) == ["archive"]
-
-
-@pytest.mark.parametrize("pack", [archives.zipped, archives.taped])
-@pytest.mark.parametrize("names", [("a", "a/b"), ("a/b", "a")])
-def test_a_file_and_a_folder_of_one_name(names: tuple[str, str], pack: Pack, tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(pack(dict.fromkeys(names, b"x")))
-    with pytest.raises(FetchError, match="damaged archive"):
-        fetch.extract(tmp_path / "archive", tmp_path / "out")
-    assert _left(tmp_path) == ["archive"]
-
-
-@pytest.mark.parametrize(
-    "content", [_zip({"d/x": b"x", "y": b"y"}), _tar(_member("d/x"), _member("y"), content=b"x")]
-)
-def test_extract(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(content)
-    fetch.extract(tmp_path / "archive", tmp_path / "out")
-    assert _left(tmp_path / "out") == ["d/x", "y"]
-    with pytest.raises(FetchError, match="exists already"):
-        fetch.extract(tmp_path / "archive", tmp_path / "out")
-
-
-@pytest.mark.parametrize(
-    "content", [b"no archive", _zip({"x": CONTENT})[:-30], _tar(_member("x"), content=CONTENT)[:-60]]
-)
-def test_damaged_archive(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(content)
-    with pytest.raises(FetchError, match="archive"):
-        fetch.extract(tmp_path / "archive", tmp_path / "out")
-    assert _left(tmp_path) == ["archive"]
-
-
-def test_a_full_disk_is_no_damaged_archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "archive").write_bytes(_zip({"x": CONTENT}))
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr("zipfile.ZipFile.extractall", full)
-    with pytest.raises(OSError, match="No space left"):
-        fetch.extract(tmp_path / "archive", tmp_path / "out")
-    assert _left(tmp_path) == ["archive"]
 
 
 def test_credentialed_set_names_its_steps(tmp_path: Path) -> None:

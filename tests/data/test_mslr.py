@@ -8,9 +8,7 @@ import pytest
 
 from radeval_lib.data import FormatError, mslr
 
-RATED = ["ExpID", "ReviewID", "Target Summary", "Generated Summary"] + [
-    mslr._QUESTION.format(facet) for facet in mslr.FACETS
-]
+RATED = ["ExpID", "ReviewID", "Target Summary", "Generated Summary", *mslr._FACETS.values()]
 CHOSEN = ["review_id", "target", "sys_a", "A", "sys_b", "B", mslr._CHOICE, "Notes"]
 
 

@@ -15,7 +15,7 @@ from radeval_lib.pages.green import ceilings, rules_judge, summary
 def case(number: int) -> Case:
     findings = {"C1": ("a", "b", "c"), "C2": ("a",)}
     texts = {"C1": "one", "C2": "two"}
-    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"}, "", "", "")
+    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"})
 
 
 ERRORS = (

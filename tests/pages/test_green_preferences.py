@@ -17,7 +17,7 @@ RUN = SimpleNamespace(profile=SimpleNamespace(resamples=300), rng=lambda name: n
 def chosen(*grades: tuple[int, int]) -> pd.Series:
     """The choice that follows from each radiologist's grades of both candidates."""
     findings = {"C1": ("a",), "C2": ("a",)}
-    case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"}, "", "", "")
+    case = Case("7", "ref", ("x",), {"C1": "one", "C2": "two"}, findings, {"C1": "s", "C2": "t"})
     ratings = [
         RadPrefRating("7", candidate, str(rater), grade, ())
         for rater, pair in enumerate(grades)

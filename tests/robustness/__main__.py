@@ -19,7 +19,6 @@ from pathlib import Path
 from radeval_lib import atomic
 from radeval_lib.paths import ROOT
 from tests.robustness import (
-    archives,
     inputs,
     kills,
     leaks,
@@ -56,10 +55,6 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
     "leaks": (
         "planted leaks: the build fails, and no file that held the text stays; clean builds pass",
         leaks.measured,
-    ),
-    "archives": (
-        "bombs, and names of members that do no good: refused in one line within 20 s; nothing stays",
-        archives.tries,
     ),
     "names": (
         "hostile names: nothing runs, nothing is written elsewhere, one line says what is wrong",

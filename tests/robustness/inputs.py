@@ -10,10 +10,7 @@ import csv
 import io
 import json
 import re
-import shutil
-import tarfile
 import traceback
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -159,32 +156,12 @@ def _scored(path: Path) -> None:
         assert repr(before) == repr(kept), "rows were lost or changed"
 
 
-def _archives() -> dict[str, bytes]:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("in/a.csv", "uid,findings\n" * 40)
-        archive.writestr("in/b.csv", "x")
-    taped = io.BytesIO()
-    with tarfile.open(fileobj=taped, mode="w:gz") as bundle:
-        info = tarfile.TarInfo("in/a.csv")
-        info.size = 520
-        bundle.addfile(info, io.BytesIO(b"uid,findings\n" * 40))
-    return {"a.zip": packed.getvalue(), "a.tar.gz": taped.getvalue()}
-
-
-def _unpacked(path: Path) -> None:
-    shutil.rmtree(path.with_name("unpacked"), ignore_errors=True)
-    fetch.extract(path, path.with_name("unpacked"))
-
-
 def targets() -> Iterator[tuple[str, str, bytes, Read]]:
     """(what is tried, file name, good content, what reads it)."""
     for sample in SAMPLES:
         yield "data files", sample.file, sample.good, sample.load
     yield "score files", "pairs.csv", _pairs_csv(), _scored
     yield "score files", "pairs.jsonl", _pairs_jsonl(), _scored
-    for name, content in _archives().items():
-        yield "archives", name, content, _unpacked
     record = json.dumps({"openi/indiana_reports.csv": "0" * 64}).encode()
     yield "records of checksums", fetch.RECORD, record, lambda path: fetch.status(path.parent, "openi")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.robustness import archives, inputs, leaks, names, wrapped
+from tests.robustness import inputs, leaks, names, wrapped
 from tests.robustness.__main__ import BEGIN, END, with_rows
 
 
@@ -14,10 +14,6 @@ def test_planted_leaks_of_every_kind_are_found(tmp_path: Path) -> None:
 
 def test_spoiled_files_are_read_or_refused_in_one_line(tmp_path: Path) -> None:
     assert not [found for found in inputs.tries(tmp_path, each=10) if found[1]]
-
-
-def test_archives_that_do_no_good_are_refused(tmp_path: Path) -> None:
-    assert not [found for found in archives.tries(tmp_path) if found[1]]
 
 
 def test_reports_read_alike_however_they_are_laid_out(tmp_path: Path) -> None:

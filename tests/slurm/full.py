@@ -22,7 +22,8 @@ from radeval_lib.paths import ROOT
 from radeval_lib.roles import generated
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
-from radeval_lib.synthetic import generate, iob, radgraph_json, span_document
+from radeval_lib.synthetic import generate, iob, radgraph_json
+from radeval_lib.synthetic.export import sentence_tokens
 from radeval_lib.synthetic.records import SyntheticReport
 from tests.data.samples import NOTES, csv_bytes, json_bytes, lines_bytes
 from tests.models.test_layouts import DEBERTA, LAYOUTS, random_model, saved
@@ -98,17 +99,27 @@ def _spatial() -> Iterator[str]:
         yield "".join([*places, sentence, *found]) + "</Annotations></Document>"
 
 
+def _spans(report: SyntheticReport) -> dict[str, Any]:
+    """A document as RaTE-NER's span files have it."""
+    sentences, ner, offset = [], [], 0
+    for tokens, entities in sentence_tokens(report.findings):
+        sentences.append(tokens)
+        ner.append([[first + offset, last + offset, label.upper()] for first, last, label in entities])
+        offset += len(tokens)
+    return {"doc_key": report.report_id, "sentences": sentences, "ner": ner}
+
+
 def files() -> dict[str, bytes]:
     """Every file that the cells of `full` read, by its path below a data root."""
     made: dict[str, bytes] = {}
     for seed, (folder, style) in enumerate({"MIMIC_IV": "hospital", "Radiopaedia": "encyclopaedic"}.items()):
         for part, rows in _reports(seed, style=style).items():
-            documents = [span_document(one.report_id, one.findings) for one in rows]
+            documents = [_spans(one) for one in rows]
             made[f"rate_ner/{folder}/{part}_span.json"] = lines_bytes(documents)
     for part, rows in _reports(2).items():
         graphs: dict[str, Any] = {}
         for number, one in enumerate(rows):
-            graph = radgraph_json(one.findings, part) | {"data_source": ("MIMIC-CXR", "CheXpert")[number % 2]}
+            graph = radgraph_json(one.findings) | {"data_source": ("MIMIC-CXR", "CheXpert")[number % 2]}
             if part == "test":
                 twice = {"entities": graph.pop("entities")}
                 graph |= {"labeler_1": twice, "labeler_2": twice}

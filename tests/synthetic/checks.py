@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from radeval_lib.synthetic import RADGRAPH_LABELS, RADGRAPH_RELATIONS, RATE_TYPES, AnnotatedText, tokenize
+import json
+from dataclasses import asdict
+from typing import Any
+
+from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.data.radgraph import ENTITY_LABELS, RELATION_LABELS
+from radeval_lib.synthetic import (
+    AnnotatedText,
+    Denial,
+    Normal,
+    PlannedFinding,
+    Remark,
+    SyntheticReport,
+    radgraph_json,
+    tokenize,
+)
 
 LONGEST_SPAN = 8  # words; the span scheme of RaTEScore looks at no longer ones (Zhao et al. 2024, A.9)
 
@@ -53,11 +68,11 @@ def _check_radgraph(text: AnnotatedText) -> None:
     for number, entity in enumerate(text.radgraph, start=1):
         assert " ".join(tokens[entity.start_ix : entity.end_ix + 1]) == entity.tokens
         assert " ".join(tokenize(text.text[entity.start : entity.end])) == entity.tokens
-        assert entity.label in RADGRAPH_LABELS
+        assert entity.label in ENTITY_LABELS
         assert entity.start_ix > last, "RadGraph entities overlap or are out of order"
         last = entity.end_ix
         for name, target in entity.relations:
-            assert name in RADGRAPH_RELATIONS
+            assert name in RELATION_LABELS
             assert 1 <= int(target) <= len(text.radgraph)
             assert int(target) != number
             kinds = entity.label[:4], text.radgraph[int(target) - 1].label[:4]
@@ -75,3 +90,29 @@ def _sentence_of(text: AnnotatedText, span: tuple[int, int]) -> int:
         if sentence.start <= span[0] and span[1] <= sentence.end:
             return number
     raise AssertionError(f"span {span} is in no sentence")
+
+
+_KINDS = {PlannedFinding: "finding", Denial: "denial", Normal: "normal", Remark: "remark"}
+
+
+def json_line(report: SyntheticReport) -> str:
+    """A report with its meaning and gold as one line of JSON, but for the wording's bits."""
+    plain = {key: getattr(report, key) for key in report.__slots__ if key != "wording"}
+    plain |= {
+        "findings": _section(report.findings),
+        "impression": _section(report.impression),
+        "chexpert": dict(report.chexpert),
+        "plan": [{"uid": s.uid, "kind": _KINDS[type(s.content)], **asdict(s.content)} for s in report.plan],
+    }
+    order = [key for key in plain if key != "plan"] + ["plan"]
+    return json.dumps({key: plain[key] for key in order}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _section(text: AnnotatedText) -> dict[str, Any]:
+    return {
+        "text": text.text,
+        "sentences": [asdict(sentence) for sentence in text.sentences],
+        "entities": [asdict(entity) for entity in text.entities],
+        "radgraph": radgraph_json(text),
+        "roles": [asdict(role) for role in text.roles],
+    }

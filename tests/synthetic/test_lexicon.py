@@ -9,7 +9,7 @@ import pytest
 from radeval_lib.errors import LexiconError
 from radeval_lib.lexicon.entries import MODALITIES, Exam, Scope
 from radeval_lib.lexicon.loading import FOLDER, _Loader, load_lexicon
-from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES, modality_anatomies
+from radeval_lib.synthetic import MIMIC_RRS_PAIRS, STYLES
 from radeval_lib.synthetic.content import menu
 
 # Zhao et al. 2024, appendix A.3.
@@ -31,7 +31,7 @@ def exams() -> list[Exam]:
 
 
 def test_all_modalities_and_anatomies_of_ratescore() -> None:
-    pairs = modality_anatomies()
+    pairs = load_lexicon().protocols
     assert {modality for modality, _ in pairs} == set(MODALITIES)
     missing = ANATOMIES - {anatomy for _, anatomy in pairs}
     assert not missing
@@ -39,7 +39,7 @@ def test_all_modalities_and_anatomies_of_ratescore() -> None:
 
 def test_all_pairs_of_mimic_rrs() -> None:
     assert len(MIMIC_RRS_PAIRS) == 12
-    assert set(MIMIC_RRS_PAIRS) <= set(modality_anatomies())
+    assert set(MIMIC_RRS_PAIRS) <= set(load_lexicon().protocols)
 
 
 def _said(exam: Exam) -> str:
@@ -51,9 +51,9 @@ def _said(exam: Exam) -> str:
 def test_every_examination_has_enough_to_say(exam: Exam) -> None:
     for style in STYLES:
         card = menu(exam, style)
-        assert len(card.findings) >= 6
-        assert {concept.major for concept in card.findings} == {True, False}
-        assert len(card.deniable) >= 4
+        assert len(card.findings.options) >= 6
+        assert {concept.major for concept in card.findings.options} == {True, False}
+        assert len(card.deniable.options) >= 4
         assert len([entry for entry in card.normals if not entry.prior]) >= 2
 
 
@@ -66,7 +66,9 @@ def test_synonyms_differ() -> None:
     for concept in load_lexicon().concepts.values():
         for state in concept.states:
             assert state.place is None or state.place in concept.places, concept.key
-        assert all(name.words for name in concept.names), concept.key
+        assert all(name.words and name.one.head >= 0 for name in concept.names), concept.key
+        assert concept.names or concept.states, concept.key
+        assert not (concept.scale and concept.size), concept.key
 
 
 def test_every_scale_step_used_exists() -> None:

@@ -25,7 +25,6 @@ from radeval_lib.synthetic import (
 )
 from radeval_lib.synthetic.difference import denied, stated
 from radeval_lib.synthetic.pairings import token_cosine
-from radeval_lib.synthetic.rewrites import meaning
 
 from .checks import check_text
 
@@ -37,7 +36,7 @@ def test_rewrites_keep_the_meaning(seed: int, kind: str) -> None:
     assume(kind != "order" or sum(not statement.joined for statement in report.plan) > 1)
     rewritten = rewrite(report, kind, seed)  # type: ignore[arg-type]
     assert rewritten.findings.text != report.findings.text
-    assert meaning(rewritten.plan) == meaning(report.plan)
+    assert {one.content for one in rewritten.plan} == {one.content for one in report.plan}
     assert compare(report, rewritten).errors == ()
     assert rewritten.chexpert == report.chexpert
     assert (rewritten.style == report.style) == (kind != "style")
@@ -64,8 +63,6 @@ def test_one_sentence_has_one_order() -> None:
     report = next(r for r in generate(500, 2) if len(r.plan) == 1)
     with pytest.raises(SyntheticError, match="no other order"):
         rewrite(report, "order")
-    with pytest.raises(SyntheticError, match="unknown kind"):
-        rewrite(report, "louder")  # type: ignore[arg-type]
 
 
 def test_opposites() -> None:
@@ -129,11 +126,11 @@ def test_green_pairings() -> None:
 
 
 def test_nearest_is_nearer_than_random() -> None:
+    pairs = list(green_pairs(60, 2))
+
     def similarity(heuristic: str) -> float:
-        pairs = list(green_pairs(60, 2, heuristics=[heuristic]))
-        return float(
-            np.mean([token_cosine([p.reference.findings.text], [p.candidate.findings.text]) for p in pairs])
-        )
+        texts = [(p.reference.findings, p.candidate.findings) for p in pairs if p.heuristic == heuristic]
+        return float(np.mean([token_cosine([one.text], [other.text]) for one, other in texts]))
 
     assert similarity("nearest") > similarity("random") + 0.05
 
@@ -146,5 +143,3 @@ def test_token_cosine_by_hand() -> None:
 def test_pairings_are_deterministic() -> None:
     one, two = ([p.candidate.findings.text for p in green_pairs(10, 3)] for _ in range(2))
     assert one == two
-    with pytest.raises(SyntheticError, match="random, shuffled"):
-        next(green_pairs(1, heuristics=["magic"]))

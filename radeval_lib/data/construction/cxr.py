@@ -13,6 +13,7 @@ from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.data import reading
+from radeval_lib.data.construction import notes
 from radeval_lib.data.construction.notes import is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.mimic_cxr import NAME, Study
@@ -73,23 +74,14 @@ def studies(folder: Path) -> Iterator[tuple[str, str]]:
         yield path.stem, reading.read_text(path)
 
 
-def build(reports: Iterable[tuple[str, str]], flaws: Collection[str] = ()) -> list[Study]:
+def build(reports: Iterable[tuple[str, str]]) -> list[Study]:
     """The sections of each report."""
-    result = []
-    for study, text in reports:
-        findings, impression = (mark(part, NAME, True) for part in sections(text, flaws))
-        result.append(Study(study, findings, impression))
-    return result
+    return [Study(study, *(mark(part, NAME, True) for part in sections(text))) for study, text in reports]
 
 
 def differences(reports: Iterable[tuple[str, str]]) -> dict[str, int]:
     """How many reports come out otherwise with each flaw of the reference code alone."""
-    changed = dict.fromkeys(FLAWS, 0)
-    for _, text in reports:
-        ours = sections(text)
-        for flaw in FLAWS:
-            changed[flaw] += sections(text, (flaw,)) != ours
-    return changed
+    return notes.differences((text for _, text in reports), FLAWS, sections)
 
 
 def write(found: Iterable[Study], path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any, TypeVar
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.restricted import RestrictedText
+
+T = TypeVar("T")
 
 # A newline, one space, capitals, a colon: the header rule of the MIMIC-CXR code, which MIMIC-RRS shares.
 _HEADER = re.compile(r"\n ([A-Z ()/,-]+):\s")
@@ -52,10 +55,7 @@ def is_like(name: str, wanted: str) -> bool:
     return SequenceMatcher(None, name, wanted).ratio() >= 0.85
 
 
-SOURCE = "mimic3"
 COLUMNS = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")
-_DEIDENTIFIED = re.compile(r"\[\*\*.*?\*\*\]", re.DOTALL)
-MASK = "___"
 
 
 @dataclass(frozen=True)
@@ -72,29 +72,35 @@ def radiology_notes(path: Path) -> Iterator[Note]:
     """Notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
 
     Memory is constant but for the ids.
-
-    Raises
-    ------
-    FormatError
-        Naming file and line: missing column, wrong type, cut short, wrong encoding, duplicate ROW_ID.
     """
     seen: set[int] = set()
-    for line, row in reading.read_csv(path, COLUMNS):
-        if row["CATEGORY"].strip() != "Radiology":
+    for row in reading.read_csv(path, COLUMNS):
+        if row.text("CATEGORY") != "Radiology":
             continue
-        where = f"{path.name}, line {line}"
-        row_id = reading.whole(row["ROW_ID"], "ROW_ID", where)
+        row_id = row.whole("ROW_ID")
         if row_id in seen:
-            raise FormatError("the same ROW_ID stands above", where)
+            raise FormatError("the same ROW_ID stands above", row.where)
         seen.add(row_id)
         yield Note(
             id=str(row_id),
-            patient=str(reading.whole(row["SUBJECT_ID"], "SUBJECT_ID", where)),
+            patient=str(row.whole("SUBJECT_ID")),
             description=" ".join(row["DESCRIPTION"].split()),
-            text=RestrictedText(row["TEXT"], SOURCE),
+            text=RestrictedText(row["TEXT"], "mimic3"),
         )
 
 
 def mask_deidentified(text: str) -> str:
     """``text`` with each ``[**...**]`` mark of de-identification as ``___``."""
-    return _DEIDENTIFIED.sub(MASK, text)
+    return re.sub(r"\[\*\*.*?\*\*\]", "___", text, flags=re.DOTALL)
+
+
+def differences(
+    reports: Iterable[T], flaws: Iterable[str], outcome: Callable[[T, Collection[str]], Any]
+) -> dict[str, int]:
+    """How many reports come out otherwise with each flaw of a reference script alone."""
+    changed = dict.fromkeys(flaws, 0)
+    for report in reports:
+        ours = outcome(report, ())
+        for flaw in changed:
+            changed[flaw] += outcome(report, (flaw,)) != ours
+    return changed

@@ -15,12 +15,12 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.construction.notes import Note
+from radeval_lib.data.construction.notes import differences as count_differences
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.procedure import NAME
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
 
-MAPPING_COLUMNS = ("procedure_titles", "LOINC_NUM")
+NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
 SEED = 28102022
@@ -71,9 +71,8 @@ def indication(text: str, flaws: Collection[str] = ()) -> str:
             continue
         after = text[begin:]
         # The rule of underscores is looked up in the remaining text by the reference too.
-        end = (
-            text.find(end_marker) if "end offset" in flaws and end_marker != _RULE else after.find(end_marker)
-        )
+        searched = text if "end offset" in flaws and end_marker != _RULE else after
+        end = searched.find(end_marker)
         found = _cut(after, end, flaws)
         return (found if "header words" in flaws else _without_header(found, header)).strip()
     return ""
@@ -94,49 +93,54 @@ def titles(text: str, flaws: Collection[str] = ()) -> frozenset[str]:
         if at >= 0 and (at < end or (end < 0 and "last character" not in flaws)):
             end = at
     header = _cut(text, end, flaws)[begin:].replace("Clip #", "")
-    if "nibbled brackets" in flaws:
-        header = re.sub(r"[\[**].*?[**\]]", ";", header)
-    else:
-        header = re.sub(r"\[\*\*.*?\*\*\]", ";", header)
+    mark_of_removal = r"[\[**].*?[**\]]" if "nibbled brackets" in flaws else r"\[\*\*.*?\*\*\]"
+    header = re.sub(mark_of_removal, ";", header)
     separator = r"\n" if "unsplit titles" in flaws else r"\n|\s{2,}|\t+"
     pieces = (piece.strip() for piece in re.split(rf";|{separator}", header))
     return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))
 
 
+def load(path: Path) -> list[Document]:
+    """Documents of ``annotated_dataset.csv``: reason and code."""
+    rows = reading.read_csv(path, ("ROW_ID", "indication", "procedure_label"))
+    return reading.records(rows, _document, name="ROW_ID")
+
+
+def _document(row: reading.Entry) -> Iterator[Document]:
+    row_id, reason, code = row.whole("ROW_ID"), row.text("indication"), row.text("procedure_label")
+    if not (reason and code):
+        raise FormatError("a document needs an indication and a procedure_label", row.where)
+    yield Document(str(row_id), mark(reason, NAME, True), label=code, patient=row.get("SUBJECT_ID", ""))
+
+
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
     """Codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and ``LOINC_NUM``."""
-    return dict(reading.unique(_mappings(path), lambda entry: entry[0], "procedure_titles"))
+    rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
+    return dict(reading.records(rows, _mapped, itemgetter(0), "procedure_titles"))
 
 
-def _mappings(path: Path) -> Iterator[tuple[str, tuple[frozenset[str], str]]]:
-    for line, row in reading.read_csv(path, MAPPING_COLUMNS):
-        where = f"{path.name}, line {line}"
-        try:
-            listed = ast.literal_eval(row["procedure_titles"])
-        except (ValueError, SyntaxError):
-            listed = None
-        if not isinstance(listed, list | tuple | set) or not all(isinstance(title, str) for title in listed):
-            raise FormatError("procedure_titles must be a list of titles", where)
-        if not row["LOINC_NUM"].strip():
-            raise FormatError("no LOINC_NUM", where)
-        yield where, (frozenset(listed), row["LOINC_NUM"].strip())
+def _mapped(row: reading.Entry) -> Iterator[tuple[frozenset[str], str]]:
+    try:
+        listed = ast.literal_eval(row["procedure_titles"])
+    except (ValueError, SyntaxError):
+        listed = None
+    if not isinstance(listed, list | tuple | set) or not all(isinstance(title, str) for title in listed):
+        raise FormatError("procedure_titles must be a list of titles", row.where)
+    if not row.text("LOINC_NUM"):
+        raise FormatError("no LOINC_NUM", row.where)
+    yield frozenset(listed), row.text("LOINC_NUM")
 
 
 def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
     """How often each set of titles occurs in the CT reports that have a reason: what a mapping must cover."""
-    return Counter(
-        titles(note.text.reveal())
-        for note in notes
-        if is_ct(note) and titles(note.text.reveal()) and indication(note.text.reveal())
-    )
+    texts = (note.text.reveal() for note in filter(is_ct, notes))
+    return Counter(found for text in texts if (found := titles(text)) and indication(text))
 
 
 def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
     """Reasons with procedure codes of the CT reports that have both; rare codes are merged."""
     documents = []
-    for note in notes:
-        if not is_ct(note):
-            continue
+    for note in filter(is_ct, notes):
         text = note.text.reveal()
         reason, code = indication(text), mapping.get(titles(text))
         if reason and code:
@@ -150,13 +154,8 @@ def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: in
 
 def differences(notes: Iterable[Note]) -> dict[str, int]:
     """How many CT reports get another reason or other titles with each flaw of the reference script alone."""
-    changed = dict.fromkeys(FLAWS, 0)
-    for note in filter(is_ct, notes):
-        text = note.text.reveal()
-        ours = indication(text), titles(text)
-        for flaw in FLAWS:
-            changed[flaw] += (indication(text, (flaw,)), titles(text, (flaw,))) != ours
-    return changed
+    texts = (note.text.reveal() for note in filter(is_ct, notes))
+    return count_differences(texts, FLAWS, lambda text, flaws: (indication(text, flaws), titles(text, flaws)))
 
 
 def report_split(documents: Sequence[Document], seed: int = SEED) -> list[Document]:

@@ -1,6 +1,6 @@
 """MIMIC-III reports to findings/impression pairs per modality and anatomy (MIMIC-RRS, Section 2.1).
 
-Which examinations belong to a pair and which headers hold findings is decided by rules.
+Rules decide which pair an examination's name belongs to, and which sections may hold its findings.
 :class:`PatternRules` follows the paper's description (examples of headers included). :func:`load_rules` reads
 exact lists instead, for those who want the authors' own: they stand in the preprocessing notebook of the
 ViLMedic repository.
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from radeval_lib.data import reading
 from radeval_lib.data.construction.notes import Note, Section, is_like, mask_deidentified, split
+from radeval_lib.data.construction.notes import differences as count_differences
+from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -36,16 +36,6 @@ FLAWS = {
 }
 
 
-class Rules(Protocol):
-    """Which pair an examination belongs to, and which sections may hold its findings."""
-
-    def pair(self, description: str) -> str | None:
-        """The modality-anatomy pair of an examination's name, or None."""
-
-    def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Indices of the section names that may hold findings, best first."""
-
-
 _MODALITIES = {"CT": re.compile(r"\bCTA?\b"), "MR": re.compile(r"\bMR[AIV]?\b|\bMRCP\b")}
 _ANATOMIES = {
     "head": re.compile(r"\b(HEAD|BRAIN)\b"),
@@ -61,11 +51,11 @@ _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
-@dataclass(frozen=True)
 class PatternRules:
     """Rules after the paper's description: an examination names one modality and one anatomy of the pairs."""
 
     def pair(self, description: str) -> str | None:
+        """The modality-anatomy pair of an examination's name, or None."""
         name = description.upper()
         modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
         anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
@@ -77,22 +67,19 @@ class PatternRules:
         return found if found in PAIRS else None
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
+        """Indices of the section names that may hold findings, best first."""
         modality, _, anatomy = pair.partition("_")
         patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
-        ranked: list[tuple[int, int]] = []
-        for index, name in enumerate(names):
-            about = any(pattern.search(name.upper()) for pattern in patterns)
+
+        def rank(name: str) -> int | None:
             if is_like(name, "findings"):
-                ranked.append((0, index))
-            elif _OTHER_SECTION.search(name) or not about:
-                continue
-            elif name.startswith("finding"):
-                ranked.append((1, index))
-            elif _MODALITIES[modality].search(name.upper()):
-                ranked.append((2, index))
-            else:
-                ranked.append((3, index))
-        return [index for _, index in sorted(ranked)]
+                return 0
+            if _OTHER_SECTION.search(name) or not any(one.search(name.upper()) for one in patterns):
+                return None
+            return 1 if name.startswith("finding") else 2 if _MODALITIES[modality].search(name.upper()) else 3
+
+        ranks = [(rank(name), index) for index, name in enumerate(names)]
+        return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
 
 
 @dataclass(frozen=True)
@@ -109,27 +96,22 @@ class ListRules:
         return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
 
 
+Rules = PatternRules | ListRules
+
+
 def load_rules(path: Path) -> ListRules:
     """Exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
     descriptions: dict[str, str] = {}
     headers: dict[str, tuple[str, ...]] = {}
     for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
-        where = f"{path.name}, pair {number}"
+        entry = reading.Entry(item, f"{path.name}, pair {number}")
         if pair not in PAIRS:
-            raise reading.FormatError("unknown pair", where, f"Pairs: {', '.join(PAIRS)}.")
-        for description in reading.text_list(item, "descriptions", where):
+            raise FormatError("unknown pair", entry.where, f"Pairs: {', '.join(PAIRS)}.")
+        for description in entry.texts("descriptions"):
             if descriptions.setdefault(description, pair) != pair:
-                raise reading.FormatError("an examination stands under another pair too", where)
-        headers[pair] = reading.text_list(item, "headers", where)
+                raise FormatError("an examination stands under another pair too", entry.where)
+        headers[pair] = entry.texts("headers")
     return ListRules(descriptions, headers)
-
-
-@dataclass
-class Built:
-    """The pairs that were built and why the other notes of the same examinations gave none."""
-
-    pairs: list[ReportPair] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
 
 
 def final_report(text: str) -> str:
@@ -140,25 +122,13 @@ def final_report(text: str) -> str:
 
 def _clean(text: str, flaws: Collection[str]) -> str:
     lowered = text.strip().lower()
-    return " ".join(
-        mask_deidentified(lowered.replace("\n", "") if "joined lines" in flaws else lowered).split()
-    )
-
-
-def _is_impression(name: str) -> bool:
-    return is_like(name, "impression") or name == "impression and plan"
+    lowered = lowered.replace("\n", "") if "joined lines" in flaws else lowered
+    return " ".join(mask_deidentified(lowered).split())
 
 
 def extract(text: str, pair: str, rules: Rules, flaws: Collection[str] = ()) -> tuple[str, str] | str:
-    """Findings and impression of a report, or in words why it gives none.
-
-    Parameters
-    ----------
-    text : a note.
-    pair : key of the modality-anatomy pair.
-    rules : which headers hold findings.
-    flaws : keys of :data:`FLAWS` to reproduce.
-    """
+    """Findings and impression of a note, or in words why it gives none; ``flaws`` of :data:`FLAWS` are
+    reproduced."""
     report = final_report(text)
     if not report:
         return "no final report"
@@ -170,11 +140,9 @@ def extract(text: str, pair: str, rules: Rules, flaws: Collection[str] = ()) -> 
     impression = _clean(sections[impressions[0]].text, flaws)
     findings = ""
     for index in rules.findings(pair, names):
-        taken = index
-        if "shifted" in flaws and index > impressions[0]:
-            # The reference drops the impression's name but not its text: later sections are read one early.
-            taken = index - 1
-        findings = _clean(sections[taken].text, flaws)
+        # The reference drops the impression's name but not its text: later sections are read one early.
+        early = "shifted" in flaws and index > impressions[0]
+        findings = _clean(sections[index - early].text, flaws)
         if findings:
             break
     if not findings:
@@ -187,41 +155,39 @@ def extract(text: str, pair: str, rules: Rules, flaws: Collection[str] = ()) -> 
 def _canonical(section: Section, flaws: Collection[str]) -> str:
     if section.name == "findings and impression":
         return "findings" if "pooled header" in flaws else section.name
-    return "impression" if _is_impression(section.name) else section.name
+    impression = is_like(section.name, "impression") or section.name == "impression and plan"
+    return "impression" if impression else section.name
 
 
-def build(notes: Iterable[Note], rules: Rules, flaws: Collection[str] = ()) -> Built:
+def _of_pairs(notes: Iterable[Note], rules: Rules) -> Iterator[tuple[Note, str]]:
+    """The notes of examinations that belong to a pair, each with it."""
+    return ((note, pair) for note in notes if (pair := rules.pair(note.description)) is not None)
+
+
+def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
     """Report pairs of radiology notes, with their ids and patients."""
-    built = Built()
-    for note in notes:
-        pair = rules.pair(note.description)
-        if pair is None:
-            continue
-        result = extract(note.text.reveal(), pair, rules, flaws)
-        if isinstance(result, str):
-            built.left_out[result] += 1
-        elif not result[1]:
-            built.left_out["empty impression"] += (
-                1  # the reference writes an empty line; a record cannot hold it
-            )
-        else:
+    built = []
+    for note, pair in _of_pairs(notes, rules):
+        result = extract(note.text.reveal(), pair, rules)
+        if not isinstance(result, str):
             findings, impression = (mark(part, NAME, True) for part in result)
-            built.pairs.append(ReportPair(note.id, findings, impression, patient=note.patient, group=pair))
+            built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=pair))
     return built
 
 
 def differences(notes: Iterable[Note], rules: Rules) -> dict[str, int]:
     """How many reports come out otherwise with each flaw of the reference script alone."""
-    changed = dict.fromkeys(FLAWS, 0)
-    for note in notes:
-        pair = rules.pair(note.description)
-        if pair is None:
-            continue
-        text = note.text.reveal()
-        ours = extract(text, pair, rules)
-        for flaw in FLAWS:
-            changed[flaw] += extract(text, pair, rules, (flaw,)) != ours
-    return changed
+    return count_differences(
+        _of_pairs(notes, rules),
+        FLAWS,
+        lambda found, flaws: extract(found[0].text.reveal(), found[1], rules, flaws),
+    )
+
+
+def _tenths(count: int) -> list[str]:
+    """Splits of so many shuffled members: 80 % train, 10 % dev, the rest test."""
+    train, tenth = int(0.8 * count), int(0.1 * count)
+    return ["train"] * train + ["dev"] * tenth + ["test"] * (count - train - tenth)
 
 
 def report_split(pairs: Sequence[ReportPair], seed: int = 42) -> list[ReportPair]:
@@ -235,10 +201,8 @@ def report_split(pairs: Sequence[ReportPair], seed: int = 42) -> list[ReportPair
     for group in TRAINED:
         members = [pair for pair in pairs if pair.group == group]
         generator.shuffle(members)
-        train, tenth = int(0.8 * len(members)), int(0.1 * len(members))
-        for position, pair in enumerate(members):
-            name = "train" if position < train else "dev" if position < train + tenth else "test"
-            result.append(replace(pair, split=name))
+        splits = _tenths(len(members))
+        result += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
     return result + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
 
 
@@ -251,9 +215,5 @@ def patient_split(pairs: Sequence[ReportPair], seed: int = 42) -> list[ReportPai
     test_only = {pair.patient for pair in pairs if pair.group in TEST_ONLY}
     others = sorted({pair.patient for pair in pairs} - test_only)
     random.Random(seed).shuffle(others)
-    train, tenth = int(0.8 * len(others)), int(0.1 * len(others))
-    of_patient = {
-        patient: "train" if position < train else "dev" if position < train + tenth else "test"
-        for position, patient in enumerate(others)
-    }
+    of_patient = dict(zip(others, _tenths(len(others)), strict=True))
     return [replace(pair, split=of_patient.get(pair.patient, "test")) for pair in pairs]

@@ -187,7 +187,7 @@ def read_export(export: Path, key: Path) -> pd.DataFrame:
 
     Raises FormatError: as :func:`answers`; or where a file is no such file.
     """
-    tasks = [task for _, task in reading.read_objects(export)]
+    tasks = list(reading.read_objects(export))
     return answers(tasks, reading.read_json(key, dict), export.name)
 
 
