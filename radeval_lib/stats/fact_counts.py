@@ -6,19 +6,46 @@ Source: Moramarco et al. 2021, Section 5.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from dataclasses import dataclass
+
+import numpy as np
 
 COHERENCE = {"Coherent": 1.0, "Minor Errors": 0.5, "Major Errors": 0.0}
 
 
-class FactCounts(NamedTuple):
-    """One rater's counts for one generated description: facts of the reference (R) and of the description
-    (G), and how many of the latter are also in the reference (R&G) and correct (C)."""
+@dataclass(frozen=True)
+class FactCounts:
+    """One rater's counts for one generated description.
+
+    Attributes
+    ----------
+    reference : R, facts in the reference description.
+    generated : G, facts in the generated description.
+    common : R&G, facts of the generated description that are also in the reference.
+    correct : C, facts of the generated description that are correct.
+
+    Raises
+    ------
+    ValueError
+        Where a count is negative or no whole number, or a part exceeds its whole.
+    """
 
     reference: int
     generated: int
     common: int
     correct: int
+
+    def __post_init__(self) -> None:
+        for name in ("reference", "generated", "common", "correct"):
+            count = getattr(self, name)
+            if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+                raise ValueError(f"{name} must be a whole number from 0, not {count!r}")
+        for part, whole in (("common", "generated"), ("common", "reference"), ("correct", "generated")):
+            if getattr(self, part) > getattr(self, whole):
+                raise ValueError(
+                    f"{part} = {getattr(self, part)} exceeds {whole} = {getattr(self, whole)}; "
+                    "count facts of both texts at one level of detail"
+                )
 
     @property
     def precision(self) -> float:
