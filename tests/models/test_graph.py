@@ -149,7 +149,7 @@ def test_a_file_in_radgraphs_form_is_trained_on_and_counted_by_labeler(tmp_path:
     for name, content in (("train", RADGRAPH), ("test", RADGRAPH_TEST)):
         path = tmp_path / f"{name}.json"
         path.write_bytes(json_bytes(content))
-        parts.append(radgraph.load(path, name))
+        parts.append(radgraph.load(path))
     train_set, tested = parts
     model = model_of(TINY, [*train_set, *tested], unit="text", **SMALL)
     trained = train(model, train_set, tested, TrainingSettings(epochs=1, device="cpu", batch_size=2))

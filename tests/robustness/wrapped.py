@@ -40,7 +40,7 @@ class _EveryWord:
 
 def _panel() -> dict[str, Metric]:
     graphs = F1RadGraph()
-    graphs._extractor = _EveryWord()
+    graphs.extractor = _EveryWord()
     names = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "observations")
     return {"f1_radgraph": graphs, **{name: metrics.create(name) for name in names}}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from radeval_lib.data.ratings import rating_table
@@ -10,9 +12,10 @@ from radeval_lib.roles.filling import load
 
 
 def test_rated_errors_are_cases_of_four_as_in_rexval() -> None:
-    table = rating_table(load("rated_errors", "synthetic", size=22, seed=3, root=None))
+    records = load("rated_errors", "synthetic", size=22, seed=3, root=None)
+    assert set(Counter(record.id for record in records).values()) == {6}, "six raters, as in ReXVal"
+    table = rating_table(records)
     assert table.groupby("case").size().tolist() == [4, 4, 4, 4, 4, 2]
-    assert (table["raters"] == 6).all()
     assert table["candidate"].nunique() > 20, "each candidate has its own errors and words"
     assert table.groupby("case")["rating"].nunique().max() > 1
 
