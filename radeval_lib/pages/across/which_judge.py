@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
@@ -324,8 +324,11 @@ def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
     ]
 
 
-def forest(axes: Axes, table: pd.DataFrame) -> None:
-    """The metrics with their intervals, and what one person reaches as a band behind them."""
+def forest(table: pd.DataFrame) -> Figure:
+    """The metrics with their intervals, and what one person reaches as a band behind them, in a figure that a
+    phone shows whole."""
+    figure, axes = plots.panels(1, 1, height=4.4)
+    figure.set_figwidth(5.2)
     rows = table.drop(index=PERSON)
     axes.axvspan(*table.loc[PERSON, ["low", "high"]], color=plots.PALETTE[6], alpha=0.18, linewidth=0)
     axes.axvline(table.loc[PERSON, "value"], color=plots.PALETTE[6], linewidth=1)
@@ -335,15 +338,13 @@ def forest(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_yticks(places, rows.index)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("agreement with the mean grade of the other raters (τ_b)")
-    for place, text in enumerate(["network operations", *map(_billions, rows["operations"])], start=-1):
+    axes.set_xlabel("τ_b with the other raters' mean grade")
+    operations = [f"{billions:,.1f}" if billions else "none" for billions in rows["operations"]]
+    for place, text in enumerate(["operations,\nin billions", *operations], start=-1):
         axes.text(
-            1.16, place, text, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
+            1.18, place, text, transform=axes.get_yaxis_transform(), va="center", ha="right", size="small"
         )
-
-
-def _billions(billions: float) -> str:
-    return f"{billions:,.1f} billion" if billions else "none"
+    return figure
 
 
 def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating], *, run: Run) -> pd.DataFrame:
