@@ -143,7 +143,7 @@ def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> fl
 def average_predictive_entropy(probabilities: ArrayLike) -> float:
     """aPE: mean entropy of the predicted distribution in nats; 0 to log k.
 
-    Source: RaLEs, Appendix D, last formula, with the minus sign that the paper leaves out.
+    Source: RaLEs, Appendix D, last formula, with the minus sign that our copy of it lacks.
     """
     return float(entr(_distributions(probabilities)).sum(axis=1).mean())
 

@@ -13,6 +13,7 @@ from radeval_lib.pages.rales.calibration import (
     at_three_temperatures,
     average_ranks,
     directions,
+    domains_compared,
     known_classifier,
     places,
 )
@@ -48,10 +49,18 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
     assert tried.iloc[0].to_dict() == {**ARROWS, "aKLU": "lower", "averages that fit": 16}
 
 
-def test_a_tie_for_the_place_holds() -> None:
-    models = ["GatorTron", "ELECTRA_small", "other"]
-    values = pd.DataFrame({name: [2.0, 1.0, 1.0] for name in ("accuracy", *ARROWS)}, index=models)
-    found = {check.name: check.outcome for check in places(values)}
-    assert found["ECE of ELECTRA_small"] == "holds"
-    assert found["aKLU of ELECTRA_small"] == "fails"
-    assert found["accuracy of GatorTron"] == "holds"
+def test_a_tie_for_the_place_cannot_be_told() -> None:
+    of = {"GatorTron": "62", "ELECTRA_small": "61", "other": "61"}
+    cells = {name: {model: study.parse(text) for model, text in of.items()} for name in ("accuracy", *ARROWS)}
+    found = {check.name: check.outcome for check in places(cells, 20_000)}
+    assert found["ECE of ELECTRA_small: order"] == "cannot tell"
+    assert found["aKLU of ELECTRA_small: order"] == "fails"
+    assert found["accuracy of GatorTron: order"] == "holds"
+    assert found["accuracy of GatorTron: lead"] == "cannot tell"  # by how the right cases overlap
+
+
+def test_domains_differ_only_where_every_rank_within_its_interval_says_so() -> None:
+    ranks = average_ranks(study.printed("rales.table7"), ARROWS)
+    exact = ranks.assign(low=ranks["middle"], high=ranks["middle"])
+    leads = [domains_compared("ranks", frame)[1].outcome for frame in (exact, ranks)]
+    assert leads == ["holds", "cannot tell"]

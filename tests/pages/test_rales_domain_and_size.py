@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.rales import printed_scores
-from radeval_lib.pages.rales.domain_and_size import as_one_call, check_lead, lead, rank_tests
+from radeval_lib.pages.rales.domain_and_size import as_one_call, behind_smaller, check_lead, lead, rank_tests
 
 
 @pytest.fixture
@@ -24,6 +24,13 @@ def test_groups_that_do_not_overlap_differ_by_rank(scores: pd.DataFrame) -> None
     assert [check.outcome for check in checks] == ["holds", "holds"]
     other_way = check_lead("by domain", "a lead", scores, ["English"], [["Clinical"]])
     assert [check.outcome for check in other_way] == ["fails", "fails"]
+
+
+def test_a_general_model_is_held_against_smaller_special_ones() -> None:
+    rows = [("English", "big", 300, 82.0), ("English", "small", 100, 83.0)]
+    rows += [("Clinical", "clinical", 110, 82.5), ("Radiology", "larger", 345, 84.0)]
+    scores = pd.DataFrame(rows, columns=["domain", "model", "million parameters", "value"])
+    assert behind_smaller(scores).to_dict() == {"big": 0.5}
 
 
 def test_a_call_corrects_for_all_its_tests() -> None:

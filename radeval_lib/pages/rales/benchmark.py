@@ -19,13 +19,11 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from radeval_lib import plots, wording
-from radeval_lib.pages.rales.benchmark_encoders import title
 from radeval_lib.pages.rales.leaderboard import SCORE, PercentScores, micro_f1, scores
 from radeval_lib.pages.rales.results import REGIMES
 from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
-from radeval_lib.pages.rales.settings import RalesSettings
-from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import printed, released
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.checks import Check, check_setting, check_statement
@@ -34,7 +32,6 @@ from radeval_lib.study.runs import Run
 FloatArray = NDArray[np.float64]
 _FOLDS = 10
 _GAINS = ["advantage", "optimism"]
-_TASKS = ("graphs", "spatial", "stanza", "procedures")
 
 PAPERS_DATA = {
     "graph_corpus": "radgraph",
@@ -46,10 +43,10 @@ PAPERS_DATA = {
 
 
 def check_search_settings(startup: int) -> list[Check]:
-    """Settings of the searches for entities and procedures, in Appendix C and in the released scripts;
+    """Settings of the searches for entities and procedures, in the paper and in the released scripts;
     Optuna draws ``startup`` trials at random before its estimator begins."""
     rows = released("settings").query("paper == 'RaLEs'").set_index("setting")
-    ranges = rows.index[rows.index.str.contains("learning rate|epochs|batch|weight decay")]
+    ranges = rows.index[rows.index.str.contains("choice of|learning rate|epochs|batch|weight decay")]
     checks = [check_setting("RaLEs", name) for name in ranges]
     trials = [int(rows.loc[f"trials ({task})", "code_has"]) for task in ("entities", "procedures")]
     sampler = rows.loc["sampler of the search"]
@@ -64,16 +61,13 @@ def _resamples(run: Run) -> int:
     return min(run.profile.resamples, 500)
 
 
-def _scores(run: Run, counts: pd.DataFrame, tasks: Sequence[str], stream: str) -> PercentScores:
-    own = [task_of(name) for name in tasks]
-    return scores(counts, own, resamples=_resamples(run), rng=lambda name: run.rng(f"{stream} {name}"))
-
-
 def scores_by_regime(run: Run, counts: pd.DataFrame) -> dict[str, PercentScores]:
-    """Scores of every encoder in each regime, by the counts of all cells; those of the token classifier on
-    RadGraph are no part of them."""
-    by_regime = counts[counts["task"].isin(_TASKS)].groupby("regime", sort=False)
-    return {str(regime): _scores(run, rows, _TASKS, "scores") for regime, rows in by_regime}
+    """Scores of every encoder in each regime, by the counts of all cells."""
+    own = list(tasks().values())
+    return {
+        str(regime): scores(rows, own, resamples=_resamples(run), rng=lambda name: run.rng(f"scores {name}"))
+        for regime, rows in counts.groupby("regime", sort=False)
+    }
 
 
 def optimism_by_trials(
@@ -129,19 +123,6 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
         ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
         shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
     return shown
-
-
-def tools_compared(run: Run, counts: pd.DataFrame, settings: RalesSettings) -> PercentScores:
-    """RadGraph's entities by the joint model and by the token classifier, taught on the same reports."""
-    tool = {"graphs": "joint model", "graph_tagging": "token classifier"}
-    own = counts[
-        (counts["encoder"] == title(settings.tagger_of_graphs[0], settings.shallow_layers))
-        & (counts["regime"] == "all")
-        & counts["task"].isin(tool)
-        & (counts["part"] == "entity")
-    ]
-    of_tools = own.assign(encoder=own["task"].map(tool), task="graph_tagging")
-    return _scores(run, of_tools, ["graph_tagging"], "tool")
 
 
 def printed_gaps() -> list[float]:

@@ -15,11 +15,12 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from radeval_lib import plots, study
-from radeval_lib.papers.printed_numbers import printed, wide
+from radeval_lib.papers.printed_numbers import Printed, printed, wide
 from radeval_lib.stats import calibration
 from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.printed import rank_range
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check
+from radeval_lib.study.printed_leads import lead_of_shares
 
 ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}
 """Which way is better, by the arrows in the head of Table 7."""
@@ -47,22 +48,23 @@ def at_three_temperatures(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.Da
     return measured[list(shown)].rename(columns=shown), pd.concat(curves)
 
 
-def domains_compared(average: pd.Series) -> list[Check]:
-    """Whether biomedical models have a better average rank than general ones, by a test over models."""
+def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
+    """Whether biomedical models have a better average rank than general ones, by a test over models.
+
+    ``ranks`` has ``low``, ``middle`` and ``high`` of each model; p is that of the ends that speak least for a
+    difference.
+    """
     domain = printed("rales.table2").set_index("model")["domain"]
-    two = pd.DataFrame({"rank": average, "domain": domain}).query("domain in ['English', 'Biomedical']")
-    by_domain = two.groupby("domain")["rank"].mean()
-    (test,) = pairwise_mann_whitney(two, value="rank", group="domain").itertuples()
-    lead = by_domain["English"] - by_domain["Biomedical"]
-    return study.check_superiority(
-        "mean average rank, biomedical over general models",
-        "general models are inferior",
-        {"biomedical": by_domain["Biomedical"], "general": by_domain["English"]},
-        first="biomedical",
-        leads=study.Lead.by_p(lead, test.p, "Mann-Whitney over models"),
-        lower_is_better=True,
-        decimals=2,
-    )
+    biomedical, general = (ranks[domain.reindex(ranks.index) == of] for of in ("Biomedical", "English"))
+    p = 0.0
+    for end, other in (("low", "high"), ("high", "low")):
+        pooled = pd.DataFrame({"rank": pd.concat([biomedical[end], general[other]])}).assign(domain=domain)
+        p = max(p, *pairwise_mann_whitney(pooled, value="rank", group="domain")["p"])
+    means = {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()}
+    lead = study.Lead.by_p(means["general"] - means["biomedical"], p, "Mann-Whitney over models")
+    settings = {"first": "biomedical", "leads": lead, "lower_is_better": True, "decimals": 2}
+    claim = "general domain models have inferior performance"
+    return study.check_superiority(f"{name}, biomedical over general models", claim, means, **settings)
 
 
 def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
@@ -120,14 +122,23 @@ _PLACES = [
 ]  # as the paper tells them
 
 
-def places(values: pd.DataFrame) -> list[Check]:
-    """Whether the models that the paper names have the lowest and highest values, ties allowed."""
+def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[Check]:
+    """Whether the models that the paper names have the lowest and highest values, by metric and model; of the
+    accuracy, a share of ``documents``, also whether the lead is more than chance."""
     checks = []
     for metric, model, place, claim in _PLACES:
-        of = values[metric].dropna()
-        ranks = pd.Series(rankdata(of if place == "lowest" else -of, method="min"), index=of.index)
-        found = f"{model} {of[model]:g}, place {ranks[model]:.0f} of {len(of)}"
-        checks.append(check_statement(f"{metric} of {model}", claim, found, ranks[model] == 1))
+        of, leads, lowest = cells[metric], None, place == "lowest"
+        if metric == "accuracy":
+            right = {name: round(cell.value / 100 * documents) for name, cell in of.items()}
+            own = right.pop(model)
+            leads = {
+                name: lead_of_shares(other, own, documents)
+                if lowest
+                else lead_of_shares(own, other, documents)
+                for name, other in right.items()
+            }
+        settings = {"first": model, "leads": leads, "lower_is_better": lowest}
+        checks += study.check_superiority(f"{metric} of {model}", claim, of, **settings)
     return checks
 
 

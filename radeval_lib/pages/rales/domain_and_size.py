@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from radeval_lib import plots
-from radeval_lib.pages.rales.printed_scores import ORDER, colours, domains, models
+from radeval_lib.pages.rales.printed_scores import ORDER, SPECIAL, colours, domains, models
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.comparisons import pairwise_mann_whitney
@@ -71,6 +71,18 @@ def check_lead(
         note = f"{len(x)} against {len(y)} models, where p is {2 / comb(len(x) + len(y), len(x)):.2g} or more"
         leads[group] = Lead.by_p(x.mean() - y.mean(), chance_of_lead(scores, better, domains_), note)
     return check_superiority(name, claim, cells, first=" and ".join(better), leads=leads)
+
+
+def behind_smaller(scores: pd.DataFrame) -> pd.Series:
+    """How many points each general model is behind the best of the clinical and radiology models that have
+    fewer parameters, the nearest first; general models without such a rival are left out."""
+    special = scores[scores["domain"].isin(SPECIAL)]
+    gaps = {
+        row["model"]: special[special["million parameters"] < row["million parameters"]]["value"].max()
+        - row["value"]
+        for _, row in scores[scores["domain"] == "English"].iterrows()
+    }
+    return pd.Series(gaps).dropna().sort_values(kind="stable")
 
 
 def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:

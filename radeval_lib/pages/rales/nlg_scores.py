@@ -19,15 +19,21 @@ SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2
 """What the paper fine-tunes, as the profile ``full`` has it."""
 
 
-def basis_of(run: Run) -> tuple[str, str]:
-    """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it."""
+def basis_of(run: Run, only: str = "") -> tuple[str, str]:
+    """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it.
+
+    ``only`` names the one learning system of a comparison in ROUGE alone; without it all systems and all
+    metrics enter.
+    """
     evidence, stand_in = run.basis({"summaries": "mediqa2021_mimic_cxr"})
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
         return evidence, stand_in
-    ours = joined([name.lower() for name, system in systems.items() if system.learns])
-    scored = "observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's"
-    return "synthetic", "; ".join(filter(None, [stand_in, f"{ours}, trained in this build", scored]))
+    names = [only] if only else [name for name, system in systems.items() if system.learns]
+    used = [stand_in, f"{joined([name.lower() for name in names])}, trained in this build"]
+    if not only:
+        used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
+    return "synthetic", "; ".join(filter(None, used))
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:

@@ -11,7 +11,6 @@ PRETRAINING = "rales/pretraining"
 FITTING = "rales/fitting"
 SELECTION = "rales/selection"
 EVERY = "every"
-_TAGGER = "graph_tagging"
 
 
 def settings(profile: Profile) -> RalesSettings:
@@ -25,19 +24,14 @@ def cells(profile: Profile) -> list[Cell]:
     chosen = settings(profile)
     found = [Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)]
     for encoder in chosen.encoders:
-        each = work(chosen, encoder, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
+        each = work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
         found += [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
     one = chosen.selection
     return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task)]
 
 
-def work(chosen: RalesSettings, encoder: str, task: str, regime: str) -> list[tuple[str, str]]:
+def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
     """Tasks and regimes of one cell of :data:`FITTING`, in order; ``task`` and ``regime`` may be
-    :data:`EVERY`. The tagger of graphs is fitted to all labels alone, and not from every encoder."""
+    :data:`EVERY`."""
     regimes = chosen.regimes if regime == EVERY else (regime,)
-    return [
-        (name, one)
-        for name in (tasks() if task == EVERY else [task])
-        for one in regimes
-        if name != _TAGGER or (one == "all" and encoder in chosen.tagger_of_graphs)
-    ]
+    return [(name, one) for name in (tasks() if task == EVERY else [task]) for one in regimes]

@@ -73,6 +73,5 @@ class RalesSettings(_Strict):
     startup: AtLeastOne
     defaults: dict[str, dict[str, Any]]
     space: dict[str, dict[str, Dimension]]
-    tagger_of_graphs: tuple[str, ...]
     pretraining: Pretraining
     selection: Selection

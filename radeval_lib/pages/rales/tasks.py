@@ -187,16 +187,6 @@ class TaggingBenchmark(BenchmarkTask):
         return {"counts": tagging_counts(parts.test, fitted.predict(words))}
 
 
-class GraphTaggingBenchmark(TaggingBenchmark):
-    """RadGraph's entities by the token classifier: the tool that RaLEs did not take for them."""
-
-    name, role = "graph_tagging", "graph_corpus"
-    columns = (Column("RG_NER, in, tagger", "entity", IN), Column("RG_NER, out, tagger", "entity", OUT))
-
-    def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        return GraphBenchmark().parts(records)
-
-
 class ProcedureBenchmark(BenchmarkTask):
     """CT procedure selection: the procedure of a reason for examination; accuracy."""
 
@@ -254,8 +244,7 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
     rows = []
     for row, spans in zip(records, predicted, strict=True):
         found = agreement([gold_spans(row)], [spans], [len(row.tokens)]).overall
-        domain = row.group if row.group in (IN, OUT) else ""
-        rows.append({"case": row.report, "domain": domain, "part": "entity", **vars(found)})
+        rows.append({"case": row.report, "domain": "", "part": "entity", **vars(found)})
     return _by_case(pd.DataFrame(rows))
 
 
@@ -303,13 +292,12 @@ def _checked(parts: Parts, name: str) -> Parts:
 
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
-    """Every task by its name: the four that fill Table 3, then the tagger of RadGraph's entities."""
+    """Every task by its name."""
     found: list[BenchmarkTask] = [
         GraphBenchmark(),
         SpatialBenchmark(),
         TaggingBenchmark(),
         ProcedureBenchmark(rare),
-        GraphTaggingBenchmark(),
     ]
     return {task.name: task for task in found}
 
