@@ -94,6 +94,8 @@ def two_sided_p(
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
     """From which correlation of their errors on the difference of two estimates is significant at 5 % by
     :func:`two_sided_p`; at or below 0 where independent errors suffice, NaN where no correlation does."""
+    if difference == 0:
+        return math.nan
     reach = abs(difference) / _REACH
     needed = (first_se**2 + second_se**2 - reach**2) / (2 * first_se * second_se)
     return max(needed, -1.0) if needed <= 1 else math.nan

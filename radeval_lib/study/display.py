@@ -112,9 +112,10 @@ def exhibit_html(result: Result) -> str:
     box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
     box += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = _side_by_side(result) if result.checks else ""
-    rest = f"<p>Not checked: {escape(result.remaining)}</p>" if result.remaining else ""
-    if result.kind == verdicts.EXPERIMENT:
-        rest = f"<p>Made with {escape(result.stand_in)}.</p>"
+    experiment = result.kind == verdicts.EXPERIMENT
+    rest = f"<p>Made with {escape(result.stand_in)}.</p>" if experiment else ""
+    if result.remaining:
+        rest += f"<p>{'Left open' if experiment else 'Not checked'}: {escape(result.remaining)}</p>"
     label = "Checks and data" if table else "Data"
     folded = f"<details><summary>{label}</summary>{table}{rest}{_files(result)}</details>"
     return f'<div class="verdict-box {css_class(result.outcome)}">{box}{folded}</div>'

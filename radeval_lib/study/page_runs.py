@@ -42,7 +42,7 @@ class PageRun(runs.Run):
             ``synthetic`` the block is an experiment of our own: checks are made, for errors show there too,
             but neither shown nor recorded.
         stand_in : what stands in for the paper's own data or models; both as :meth:`Run.basis` has them.
-        remaining : what of the exhibit is not checked, where the build decides it; default: what the ledger
+        remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
 
         Raises
@@ -63,7 +63,7 @@ class PageRun(runs.Run):
             exhibit_id,
             evidence=evidence,
             checks=rebuilt.checks if judged else (),
-            remaining=left if judged else "",
+            remaining=left,
             stand_in=stand_in,
             table=rebuilt.rebuilt,
         )

@@ -170,7 +170,8 @@ def _verdict_cell(row: Any) -> str:
 
 def _what_cell(row: Any) -> str:
     if row.evidence:
-        rest = f"Not checked: {escape(row.remaining)}" if row.remaining else ""
+        what = "Left open" if row.outcome == verdicts.EXPERIMENT else "Not checked"
+        rest = f"{what}: {escape(row.remaining)}" if row.remaining else ""
     else:
         rest = f"Would need: {escape(row.needs)}"
     return escape(row.title) + _muted(rest)

@@ -26,7 +26,8 @@ def _lead(difference: float, needed: float, between: str) -> Lead:
     if math.isnan(needed):
         return Lead(0, f"however strongly {between} correlate")
     if needed > 0:
-        return Lead(0, f"unless {between} correlate at {needed:.2f} or more")
+        # Two digits, unless they would be those of a perfect correlation.
+        return Lead(0, f"unless {between} correlate at {needed:.{2 if needed < 0.995 else 4}f} or more")
     return Lead(int(math.copysign(1, difference)), f"at any correlation of {between} from 0")
 
 

@@ -38,6 +38,11 @@ def test_needed_correlation_is_where_p_reaches_the_level(gap, first, second) -> 
         assert pi.two_sided_p(gap, first, second, -1) <= 0.05
 
 
+def test_no_correlation_makes_a_tie_significant() -> None:
+    assert math.isnan(pi.needed_correlation(0.0, 0.1, 0.1))
+    assert math.isnan(pi.needed_correlation(0.0, 0.1, 0.2))
+
+
 def test_pairwise_tests_with_holm() -> None:
     frame = pd.DataFrame(
         {

@@ -17,7 +17,11 @@ def test_a_wide_gap_is_established_and_a_narrow_one_needs_dependence() -> None:
         narrow = lead_of_correlations(0.53, 0.51, 200, kind)
         assert narrow.sign == 0
         assert narrow.wording.startswith("unless ")
-    assert "however strongly" in lead_of_correlations(0.5, 0.5, 200, "pearson").wording
+    assert lead_of_correlations(0.608, 0.605, 371, "spearman").wording.startswith(
+        "unless their errors correlate at 0.99"
+    )
+    for kind in ("pearson", "kendall", "spearman"):
+        assert "however strongly" in lead_of_correlations(0.5, 0.5, 200, kind).wording
 
 
 def test_two_intervals_that_are_equal_establish_nothing() -> None:

@@ -110,7 +110,7 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(run: Run) -> None:
 
 def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     page = study.begin(NOTEBOOK, profile="smoke", seed=0, output_dir=str(tmp_path))
-    with page.exhibit(_exhibit(), "synthetic", "generated reports") as exhibit:
+    with page.exhibit(_exhibit(), "synthetic", "generated reports", remaining="People.") as exhibit:
         exhibit.states("cannot be recorded", "more", "less", False)
     page.experiment(of_notebook(NOTEBOOK)[1].id, "generated reports", pd.DataFrame({"f1": [0.5]}))
     first, second = read_all(tmp_path)
@@ -119,6 +119,7 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert second.table == [{"index": 0, "f1": 0.5}]
     assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
     assert "Made with generated reports." in exhibit_html(first)
+    assert "Left open: People." in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
         judge("synthetic", [YES])
 

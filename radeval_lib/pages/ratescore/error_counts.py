@@ -145,7 +145,7 @@ def check_rule(
         found = ties["errors", length]
         claim.states(
             f"errors rise with the {length.replace(',', ' of the')}",
-            "simply because the texts are longer",
+            "the texts are longer and may contain more potential errors",
             f"Kendall {_told(found, '.2f')}",
             above(found.low, found.high),
         )

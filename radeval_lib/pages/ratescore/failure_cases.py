@@ -13,6 +13,7 @@ from radeval_lib.stats.tokens import rouge_l, words
 from radeval_lib.study.checks import Check, check_statement
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
+METEOR = "METEOR without synonyms"
 _APPENDIX = ("appendix", "ANATOMY")
 ENTITIES = {
     "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
@@ -35,7 +36,7 @@ def by_words(three: pd.Series, meteor: Metric) -> pd.DataFrame:
         "ROUGE-L": [rouge_l(words(references[0]), words(rewrite)) for rewrite in rewrites],
         "BLEU-1": sentence_bleu(rewrites, references, 1),
         "BLEU-2": sentence_bleu(rewrites, references, 2),
-        "METEOR without synonyms": meteor.score(references, rewrites).values,
+        METEOR: meteor.score(references, rewrites).values,
     }
     return pd.DataFrame(scores, index=[SYNONYM, OPPOSITE]).T
 

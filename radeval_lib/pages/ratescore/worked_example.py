@@ -15,6 +15,7 @@ from radeval_lib.origin import note_use
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
+from radeval_lib.stats.estimates import Estimate
 
 ANATOMY, ABNORMALITY, _, NORMAL, _ = ratescore.TYPES
 _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NORMAL}
@@ -58,6 +59,14 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
         (there, mismatch, "penalty"),
     ]
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
+
+
+def implied_penalty(formula: pd.DataFrame, direction: str) -> Estimate:
+    """The penalty with which a direction's printed weights and cosine give its printed value."""
+    rows = formula[formula["direction"] == direction].set_index(["candidate_entity", "quantity"])
+    same, mismatch = ("Foley catheter", "weight"), "not in place"
+    wanted = [("-", "score"), same, (mismatch, "weight"), (mismatch, "cosine")]
+    return rounding_range(lambda v: (v[0] * (v[1] + v[2]) - v[1]) / (v[2] * v[3]), rows.loc[wanted])
 
 
 def reach_of(pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed) -> dict[str, float]:
