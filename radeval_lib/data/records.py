@@ -215,6 +215,13 @@ class FactRating:
     fault: str = ""
 
     def __post_init__(self) -> None:
+        counts = (self.reference_facts, self.candidate_facts, self.common_facts)
+        if None not in counts:
+            reference, candidate, common = (int(count or 0) for count in counts)
+            _require(
+                0 <= common <= min(reference, candidate),
+                f"{common} common facts, but {reference} in the reference and {candidate} in the candidate",
+            )
         for name in ("precision", "recall", "f1", "hallucination", "omission"):
             rate = getattr(self, name)
             _require(rate is None or 0 <= rate <= 1, f"{name} {rate} is no rate from 0 to 1")
@@ -260,3 +267,4 @@ class NoteJudgement:
 
     def __post_init__(self) -> None:
         _require(bool(self.case and self.group and self.rater), "a judgement needs case, system and rater")
+        _require(self.seconds is None or self.seconds >= 0, "a negative time")

@@ -52,6 +52,9 @@ def possible_counts(
     A precision of 1 beside a recall of 0 means a summary without any fact: nothing over nothing, printed
     as 1. There is no constraint where ``omission`` is None.
     """
+    for rate in (precision, recall, hallucination, omission or 0.0):
+        if not 0 <= rate <= 1:
+            raise ValueError(f"a rate must lie from 0 to 1, not {rate:g}")
     found = []
     for reference in range(1, most_reference + 1):
         common = _share(recall, reference)

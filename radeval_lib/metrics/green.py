@@ -11,7 +11,7 @@ Errors]:``, each with lines ``(a) <category>: <count>. <errors>`` to ``(f)``, an
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from radeval_lib.data.categories import DIGITS, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
@@ -57,6 +57,8 @@ def green_score(matched: int, significant_errors: int) -> float:
 
     Source: Ostmeier et al. 2024, Equation 1.
     """
+    if matched < 0 or significant_errors < 0:
+        raise ValueError(f"counts must not be negative: {matched} matched, {significant_errors} errors")
     return matched / (matched + significant_errors) if matched else 0.0
 
 
@@ -71,6 +73,8 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
         form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
         ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
     """
+    if mode not in get_args(Mode):
+        raise ValueError(f"unknown mode {mode!r}; modes: {', '.join(get_args(Mode))}")
     if mode == "strict":
         return _strict(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))

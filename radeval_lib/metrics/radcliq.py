@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.radgraph import CHUNK, RadGraphCombined
+from radeval_lib.stats.inputs import finite
 
 if TYPE_CHECKING:
     from radeval_lib.models.encoders import Encoder
@@ -58,8 +59,10 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
     components : shape (n, 4), float: RadGraph F1 (mean of entity and relation F1), BERTScore F1, cosine of
         CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
     """
-    model = MODELS[version]
-    standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
+    if version not in MODELS:
+        raise ValueError(f"unknown version {version!r}; versions: {', '.join(MODELS)}")
+    model, given = MODELS[version], finite("components", components, None, len(COMPONENTS))
+    standardised = (given - model.means) / np.array(model.scales)
     result: NDArray[np.float64] = standardised @ np.array(model.weights) + model.intercept
     return result
 

@@ -13,12 +13,19 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-FloatArray = NDArray[np.float64]
+from radeval_lib.stats.inputs import FloatArray, finite
+
+
+def _counts(counts: ArrayLike) -> FloatArray:
+    array = finite("counts", counts, None, None)
+    if array.shape[1] < 2:
+        raise ValueError("counts has one column; give (items, raters) with at least two raters")
+    return array
 
 
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
     """Mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the diagonal."""
-    array = np.asarray(counts, dtype=np.float64)
+    array = _counts(counts)
     result: FloatArray = np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
     return result
 
@@ -28,7 +35,7 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
     NaN where a rater gives every item the same count.
     """
-    result: FloatArray = pd.DataFrame(np.asarray(counts, dtype=np.float64)).corr("kendall").to_numpy()
+    result: FloatArray = pd.DataFrame(_counts(counts)).corr("kendall").to_numpy()
     return result
 
 
@@ -47,15 +54,16 @@ def means_of_pairs(matrix: ArrayLike) -> FloatArray:
 
 def mean_of_others(counts: ArrayLike) -> FloatArray:
     """For each rater the mean count of all other raters; shape (items, raters)."""
-    array = np.asarray(counts, dtype=np.float64)
+    array = _counts(counts)
     result: FloatArray = (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
     return result
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     """Kendall's tau-b of each rater with a reference of shape (items,), or (items, raters), one a rater."""
-    array, against = (np.asarray(side, dtype=np.float64) for side in (counts, reference))
-    columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
+    array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
+    each = np.tile(against[:, None], array.shape[1]) if against.ndim == 1 else against
+    columns = finite("reference", each, *array.shape)
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
@@ -77,7 +85,7 @@ def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
         One row a rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
         ``w`` and two-sided ``p`` (normal approximation) in exact arithmetic.
     """
-    array = np.asarray(counts, dtype=np.float64)
+    array = _counts(counts)
     # Times the number of raters the differences are whole numbers: no rounding error of a mean such as 1/3
     # then decides whether a difference is zero or two are tied.
     exact = np.rint(array * array.shape[1] - array.sum(axis=1, keepdims=True))
@@ -97,7 +105,7 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     (items, raters) add up to the counts; the result has shape (orders, raters), a row each of the first
     ``orders`` orders of the raters.
     """
-    arrays = [np.asarray(part, dtype=np.float64) for part in parts]
+    arrays = [_counts(part) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
     found, none = [], np.zeros(len(counts))
@@ -114,6 +122,10 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     observed over expected disagreement, NaN where all ratings are equal. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)
+    if table.ndim < 2 or table.shape[-2] < 2:
+        raise ValueError(f"ratings has shape {table.shape}; give (..., raters, units), two raters or more")
+    if not np.isfinite(table).all():
+        raise ValueError("a rating is missing; use krippendorff.alpha for tables with missing ratings")
     raters, units = table.shape[-2:]
     values = table.reshape(*table.shape[:-2], raters * units)
     # Mean squared difference of two ratings is twice their variance: within units, and over all.

@@ -23,6 +23,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, rel_entr
 
+from radeval_lib.stats.inputs import classes_of, places
 from radeval_lib.stats.resampling import FloatArray, sum_draws
 
 _SUM_TOLERANCE = 1e-4  # rows of float32 softmax output with thousands of classes miss 1 by less
@@ -41,16 +42,14 @@ def _distributions(probabilities: ArrayLike) -> FloatArray:
 
 
 def _checked(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, NDArray[np.int64]]:
-    array, truth = _distributions(probabilities), np.asarray(labels)
-    samples, classes = array.shape
-    whole = truth.shape == (samples,) and np.issubdtype(truth.dtype, np.integer)
-    if not whole or truth.min() < 0 or truth.max() >= classes:
-        raise ValueError(f"labels must be {samples} whole numbers from 0 to {classes - 1}, one a sample")
-    return array, truth.astype(np.int64)
+    array = _distributions(probabilities)
+    return array, classes_of(labels, *array.shape)
 
 
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
     """Index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values' shape."""
+    if bins < 1:
+        raise ValueError(f"bins is {bins}; at least one bin is needed")
     place = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
     return place.clip(0, bins - 1)
 
@@ -239,15 +238,16 @@ def draw(
     """
     checked = [_checked(output, labels) for output in outputs]
     classes = checked[0][0].shape[1]
-    codes, names = pd.factorize(pd.Series(list(documents)))
+    codes = places("documents", documents, len(checked[0][0]))
+    size = codes.max() + 1
     terms = [_terms(*one, bins) for one in checked]
-    table = np.zeros((len(names), len(outputs), terms[0].shape[1]))
+    table = np.zeros((size, len(outputs), terms[0].shape[1]))
     np.add.at(table, codes, np.stack(terms, axis=1))
 
     def values(sums: FloatArray) -> FloatArray:
         return _measured(sums.reshape(-1, *table.shape[1:]), classes, bins)
 
-    drawn = sum_draws(table.reshape(len(names), -1), values, resamples=resamples, rng=rng)
+    drawn = sum_draws(table.reshape(size, -1), values, resamples=resamples, rng=rng)
     observed = values(table.sum(axis=0))[0]
     return [
         CalibrationDraws(

@@ -10,6 +10,8 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from radeval_lib.stats.inputs import finite
+
 _SAME = 1e-9  # scores nearer than this are a tie
 
 
@@ -27,7 +29,10 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
         Index: the metrics. ``value``, with ``low`` and ``high`` (95 %, Wilson 1927, so wider than needed
         where there are ties), ``tied`` (share of items) and ``n`` (items).
     """
-    gaps = better.to_numpy(dtype=np.float64) - worse.to_numpy(dtype=np.float64)
+    if list(better.columns) != list(worse.columns):
+        raise ValueError(f"scores by {list(better.columns)} and {list(worse.columns)}; give the same metrics")
+    first = finite("better", better, None, None)
+    gaps = first - finite("worse", worse, *first.shape)
     right = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
     value, n = right.mean(axis=0), len(right)
     low, high = proportion_confint(value * n, n, alpha=1 - 0.95, method="wilson")
@@ -52,8 +57,12 @@ def pairwise_mann_whitney(frame: pd.DataFrame, *, value: str, group: str) -> pd.
         corrected exact p that groups of these sizes can give: 2 / C(n_first + n_second, n_first) times the
         number of comparisons, at most 1. Where ``least_p`` exceeds the level, no data could be significant.
     """
+    if frame[[value, group]].isna().any(axis=None):
+        raise ValueError(f"column {value!r} or {group!r} has missing values; leave those rows out first")
     samples = {name: part[value].to_numpy(dtype=float) for name, part in frame.groupby(group, sort=False)}
     pairs = list(combinations(samples, 2))
+    if not pairs:
+        raise ValueError(f"column {group!r} holds {len(samples)} group; at least two are needed")
     rows = []
     for first, second in pairs:
         x, y = samples[first], samples[second]

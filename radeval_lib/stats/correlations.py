@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from radeval_lib.stats.inputs import finite, places
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import FloatArray, drawn_counts, ends, estimate, holm
 
@@ -27,7 +28,10 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
     """Correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does not vary.
     Kendall's is tau-b."""
-    x, y = (np.asarray(side, dtype=np.float64) for side in (scores, ratings))
+    if kind not in _TESTS:
+        raise ValueError(f"kind must be {', '.join(_TESTS)}, not {kind!r}")
+    y = finite("ratings", ratings, None)
+    x = finite("scores", scores, len(y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(_TESTS[kind](x, y).statistic)
@@ -61,6 +65,8 @@ class Resampled:
             ``high``, both metrics on the same draws; ``p``, two-sided, by inversion; ``p_holm``, corrected
             over the rivals (Holm 1979).
         """
+        if first not in self.names:
+            raise ValueError(f"no metric {first!r}; there are {', '.join(self.names)}")
         mine = self.names.index(first)
         rows = []
         for other, name in enumerate(self.names):
@@ -98,11 +104,12 @@ def resample(
         Where a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
         than 5 % of the resamples. Up to there, such resamples are left out.
     """
-    y = np.asarray(ratings, dtype=np.float64)
-    table = np.array([np.asarray(of, dtype=np.float64) for of in scores.values()])
-    if table.shape != (len(scores), len(y)) or not (np.isfinite(table).all() and np.isfinite(y).all()):
-        raise ValueError("every metric needs a finite score for each rating; leave the other pairs out")
-    place = pd.factorize(np.arange(len(y)) if groups is None else np.asarray(groups), sort=True)[0]
+    if not scores:
+        raise ValueError("scores holds no metric")
+    y = finite("ratings", ratings, None)
+    table = np.array([finite(name, of, len(y)) for name, of in scores.items()])
+    values = [coefficient(row, y, kind) for row in table]
+    place = places("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(place.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")
@@ -112,7 +119,6 @@ def resample(
         if lost > _MOST_UNDEFINED * resamples:
             what = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
             raise ValueError(f"{name}: {what}")
-    values = [coefficient(row, y, kind) for row in table]
     return Resampled(list(scores), values, draws, len(y), count)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from radeval_lib.stats.correlations import coefficient
+from radeval_lib.stats.inputs import finite, places
 from radeval_lib.stats.printed import Kind
 
 _FOLDS = 5
@@ -33,7 +34,8 @@ def tie_threshold(gaps: ArrayLike, wanted: ArrayLike) -> float:
 
     ``gaps`` are the first item's scores minus the second's, ``wanted`` is 1, 0 or -1, as people put it.
     """
-    sizes, signs, want = np.abs(gaps), np.sign(gaps), np.asarray(wanted)
+    gap = finite("gaps", gaps, None)
+    sizes, signs, want = np.abs(gap), np.sign(gap), finite("wanted", wanted, len(gap))
     tried = np.unique(np.concatenate([[0.0], sizes]))
     agree = [(np.where(sizes > threshold, signs, 0) == want).mean() for threshold in tried]
     return float(tried[int(np.argmax(agree))])
@@ -54,9 +56,11 @@ def agrees(
     rng : assigns cases to fifths.
     """
     names = list(dict.fromkeys(cases))
+    if len(names) < _FOLDS:
+        raise ValueError(f"{len(names)} cases do not fill {_FOLDS} folds")
     fold_of = dict(zip(names, rng.permutation(np.arange(len(names)) % _FOLDS), strict=True))
     fold = np.array([fold_of[case] for case in cases])
-    gap, want = np.asarray(gaps, dtype=np.float64), np.asarray(wanted)
+    gap, want = finite("gaps", gaps, len(fold)), finite("wanted", wanted, len(fold))
     found = np.zeros(len(gap), dtype=bool)
     for number in range(_FOLDS):
         mine = fold == number
@@ -80,8 +84,12 @@ def permutation_p(
     Scores are replaced by their ranks, since those of two metrics have no common unit. As PERM-BOTH of
     Deutsch et al. (2021), with cases for rows; (b + 1) / (n + 1), so never 0.
     """
-    mine, theirs, rated = rankdata(first), rankdata(second), np.asarray(ratings, dtype=np.float64)
-    place = np.unique(np.asarray(cases), return_inverse=True)[1]
+    rated = finite("ratings", ratings, None)
+    mine, theirs = (
+        rankdata(finite("first", first, len(rated))),
+        rankdata(finite("second", second, len(rated))),
+    )
+    place = places("cases", cases, len(rated), sort=True)
 
     def gap(swapped: NDArray[np.bool_]) -> float:
         one, other = np.where(swapped, theirs, mine), np.where(swapped, mine, theirs)
@@ -95,7 +103,7 @@ def permutation_p(
 
 def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
     """One-sided p that the mean of one group of items is not above that of another, by permuting labels."""
-    one, other = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    one, other = finite("first", first, None), finite("second", second, None)
     pooled, n = np.concatenate([one, other]), len(one)
     drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
     gaps = drawn[:, :n].mean(axis=1) - drawn[:, n:].mean(axis=1)
@@ -105,4 +113,5 @@ def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: n
 def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
     """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2):
     1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of systems."""
-    return float(1 - np.abs(np.asarray(ours) - np.asarray(theirs)).mean())
+    mine = finite("ours", ours, None)
+    return float(1 - np.abs(mine - finite("theirs", theirs, len(mine))).mean())

@@ -34,6 +34,8 @@ def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
     Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
     """
+    if not -1 < value < 1 or n < 5:
+        raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
     error = {
         "pearson": 1 / math.sqrt(n - 3),
         "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
@@ -47,6 +49,8 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     the two metrics correlate by ``between``: t (positive where ``first`` is larger) and two-sided p, n - 3
     degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2)."""
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
+    if determinant < -1e-12 or n < 4:
+        raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
@@ -76,6 +80,8 @@ def needed_between(first: float, second: float, n: int) -> float:
 def standard_error(low: float, high: float) -> float:
     """Standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 % interval
     implies."""
+    if not -1 < low < high < 1:
+        raise ValueError(f"interval from {low} to {high}: the ends must be in order, between -1 and 1")
     return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
 
 
@@ -129,6 +135,8 @@ def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDAr
     """Lowest and highest rank (1: the smallest) of n numbers that lie in intervals; ends that touch are
     apart."""
     bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
+    if bottom.shape != top.shape or bottom.ndim != 1 or (bottom > top).any():
+        raise ValueError("low and high must be two lists of equal length with low <= high")
     others = ~np.eye(len(bottom), dtype=bool)
     # An exact number must not come out both below and above another exact number of the same value.
     apart = (top[None, :] <= bottom[:, None]) & (
@@ -166,6 +174,10 @@ def interval(k: int, n: int, method: str) -> tuple[float, float]:
     ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
     :func:`scipy.stats.bootstrap`.
     """
+    if method not in METHODS:
+        raise ValueError(f"unknown method {method!r}; methods: {', '.join(METHODS)}")
+    if n < 1 or not 0 <= k <= n:
+        raise ValueError(f"{k} of {n} is no share of cases")
     if method in ("exact", "Wilson"):
         found = stats.binomtest(k, n).proportion_ci(0.95, method.lower())
         return float(found.low), float(found.high)
@@ -217,6 +229,8 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
     """
     worse, better = sorted((first, second))
+    if not 0 <= worse <= better <= n:
+        raise ValueError(f"{first} and {second} of {n} are no numbers of right cases")
     ps = []
     for only_worse in range(min(worse, n - better) + 1):
         discordant = better - worse + 2 * only_worse

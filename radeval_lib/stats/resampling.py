@@ -21,8 +21,8 @@ from scipy.stats import chi2
 from scipy.stats import t as student
 
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray, finite, places
 
-FloatArray = NDArray[np.float64]
 OfSums = Callable[[FloatArray], FloatArray]
 """Measures from summed statistics; shape (..., statistics) to (..., measures)."""
 
@@ -36,6 +36,8 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
     The draws do not depend on ``width``, the numbers that the caller holds for each resample: where it is
     larger, fewer resamples are yielded at a time.
     """
+    if resamples < 1:
+        raise ValueError(f"resamples must be at least 1, not {resamples}")
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
     for start in range(0, resamples, step):
@@ -44,7 +46,7 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
     """The numbers of the rows in each resample, each as often as its group (shape (rows,)) was drawn."""
-    place = pd.factorize(np.asarray(groups))[0]
+    place = places("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(place.max()) + 1, resamples, rng, len(place)):
         for times in counts[:, place].astype(np.intp):
             yield np.repeat(np.arange(len(place)), times)
@@ -211,8 +213,9 @@ def mean_difference(
 
     Cases are drawn together for both, seeds for each apart.
     """
-    ours, theirs = (np.atleast_2d(np.asarray(side, dtype=np.float64)) for side in (first, second))
+    ours = finite("first", np.atleast_2d(first), None, None)
     cases = ours.shape[1]
+    theirs = finite("second", np.atleast_2d(second), None, cases)
     tables = [ours[..., None], theirs[..., None]]
     mine, other = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
     return estimate(float(ours.mean() - theirs.mean()), (mine - other).total()[:, 0])
@@ -223,8 +226,9 @@ def share_interval(
 ) -> tuple[float, float, float]:
     """A share, or another mean, with the ends of its 95 % percentile interval, from drawing whole groups with
     replacement."""
-    hit = np.asarray(hits, dtype=np.float64)
-    table = pd.DataFrame({"hit": hit, "group": list(groups)}).groupby("group")["hit"].agg(["sum", "count"])
+    hit = finite("hits", hits, None)
+    place = places("groups", groups, len(hit), sort=True)
+    table = pd.Series(hit).groupby(place).agg(["sum", "count"])
     (found,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), found.low, found.high
 
@@ -367,6 +371,8 @@ def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[o
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
     if ordered["case"].tolist() != cases * len(seeds):
         raise ValueError("every seed needs each case once")
-    values = ordered[list(measure.statistics)].to_numpy(dtype=np.float64)
+    values = finite("counts", ordered[list(measure.statistics)], None, None)
+    if (values < 0).any():
+        raise ValueError("counts holds a negative count")
     table = values.reshape(len(seeds), len(cases), -1)
     return seeds, cases, table

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
+from radeval_lib.stats.inputs import classes_of
+
 LOWEST, HIGHEST = 0.02, 50.0
 """Between these a temperature is sought. The lowest is reached where every validation sample is right by a
 margin, so that ever sharper probabilities are ever likelier."""
@@ -28,7 +30,8 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
     """Whether some temperature gives each row's true class a probability above 0: its logit is finite."""
-    array, truth = _checked(logits), np.asarray(labels)
+    array = _checked(logits)
+    truth = classes_of(labels, *array.shape)
     result: NDArray[np.bool_] = np.isfinite(array[np.arange(len(truth)), truth])
     return result
 

@@ -12,7 +12,9 @@ from radeval_lib.data.records import (
     Document,
     Entity,
     ErrorCount,
+    FactRating,
     JudgedPair,
+    NoteJudgement,
     RatedPair,
     Relation,
     Report,
@@ -41,6 +43,9 @@ from radeval_lib.models.ner.entities import iob as labelled
         (lambda: ErrorCount(0, "bleu", 1, "0", True, -1), "negative"),
         (lambda: Document("", "a"), "needs an id"),
         (lambda: JudgedPair("1", "", "b"), "empty prompt"),
+        (lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, 3), "3 common facts, but 2 in the ref"),
+        (lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, -1), "-1 common facts"),
+        (lambda: NoteJudgement("1", "g", "r", "a", "b", "c", (), (), -1.0), "a negative time"),
     ],
 )
 def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-def]

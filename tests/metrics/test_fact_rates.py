@@ -102,3 +102,9 @@ def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
             most_generated=most[1],
         )
         assert known in {(one.reference, one.generated, one.common) for one in found}
+
+
+@pytest.mark.parametrize("rate", [-0.5, 50.0, float("nan")])
+def test_a_rate_lies_from_0_to_1(rate: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        possible_counts(0.5, rate, most_reference=9, most_generated=9)

@@ -193,3 +193,11 @@ def test_clean_keeps_the_answer_only() -> None:
     assert green.clean(raw) == f"\nGood.\n\n{PLAIN}"
     assert green.clean("[Explanation]:\n    <Explanation>\nGood.") == "\n    <Explanation>\nGood."
     assert green.clean("no headers</s>") == "no headers"
+
+
+def test_negative_counts_and_unknown_modes_are_refused() -> None:
+    for counts in ((-1, 2), (3, -2)):
+        with pytest.raises(ValueError, match="must not be negative"):
+            green.green_score(*counts)
+    with pytest.raises(ValueError, match="modes: reference, strict"):
+        green.parse("", "loose")  # type: ignore[arg-type]

@@ -39,3 +39,13 @@ def test_bleu_raises_v0_and_leaves_v1_alone() -> None:
     pair = np.array([[0.5, 0.5, 0.5, 0.0], [0.5, 0.5, 0.5, 1.0]])
     assert np.diff(radcliq(pair, "v0"))[0] == pytest.approx(0.21659 / 0.30337)
     assert np.diff(radcliq(pair, "v1"))[0] == pytest.approx(0, abs=1e-10)
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="versions: v0, v1"):
+        radcliq([[1, 1, 1, 1]], "v2")
+    for shapeless in ([1, 1, 1, 1], [[1], [2]], 1.0):
+        with pytest.raises(ValueError, match=r"give a shape of \(n, 4\)"):
+            radcliq(shapeless)
+    with pytest.raises(ValueError, match="missing or not finite"):
+        radcliq([[1, 1, np.nan, 1]])

@@ -66,9 +66,10 @@ def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
 
 def test_a_damaged_trial_is_one_line(tmp_path: Path) -> None:
     run(Objective(), tmp_path, trials=2)
-    (tmp_path / "trial-1" / "trial.json").write_text('{"value": 1', encoding="utf-8")
-    with pytest.raises(SearchError, match=r"trial-1: this trial is damaged.*Delete"):
-        run(Objective(), tmp_path, trials=2)
+    for file, text in (("counts.csv", ""), ("trial.json", '{"value": 1}'), ("trial.json", '{"value": 1')):
+        (tmp_path / "trial-1" / file).write_text(text, encoding="utf-8")
+        with pytest.raises(SearchError, match=r"trial-1: this trial is damaged.*Delete"):
+            run(Objective(), tmp_path, trials=2)
 
 
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:

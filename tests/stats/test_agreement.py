@@ -93,3 +93,21 @@ def test_adding_up_sixths_moves_w() -> None:
     halves = agreement.wilcoxon_by_order([first[:, :2], second[:, :2]])  # halves are exact in binary
     exact = agreement.wilcoxon_with_mean((first + second)[:, :2], ["a", "b"])["w"]
     np.testing.assert_allclose(halves, np.vstack([exact, exact]))
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [([1, 2], r"shape \(2,\)"), ([[1], [2]], "at least two raters"), ([[1, np.nan]], "missing")],
+)
+@pytest.mark.parametrize(
+    "function", [agreement.mean_absolute_differences, agreement.kendall_matrix, agreement.mean_of_others]
+)
+def test_bad_counts(function, counts, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        function(counts)
+
+
+@pytest.mark.parametrize(("reference", "message"), [([1, 2], "shape"), ([1, 2, np.nan], "missing")])
+def test_a_bad_reference(reference, message: str) -> None:
+    with pytest.raises(ValueError, match=f"reference .*{message}"):
+        agreement.kendall_with([[1, 2], [2, 3], [3, 5]], reference)

@@ -248,3 +248,8 @@ def test_sce_is_the_mean_of_the_classes_own_gaps(sample: tuple[np.ndarray, np.nd
             inside = place[:, number] == one
             gaps += abs((labels[inside] == number).sum() - rows[inside].sum())
     assert calibration.static_calibration_error(p, labels) == pytest.approx(gaps / p.size, abs=1e-12)
+
+
+def test_at_least_one_bin() -> None:
+    with pytest.raises(ValueError, match="bins is 0"):
+        calibration.expected_calibration_error(HAND, HAND_LABELS, bins=0)

@@ -44,3 +44,13 @@ def test_an_infinite_term_is_infinite_only_where_its_document_is_drawn() -> None
     losses = found.values["NLL"]
     assert set(np.round(losses[np.isfinite(losses)], 12)) == {round(-math.log(0.6), 12)}
     assert np.isinf(losses).mean() == pytest.approx(0.75, abs=0.1)
+
+
+def test_every_label_needs_a_document() -> None:
+    p, labels, documents = sample()
+    for wrong, message in (
+        (documents[:-1], "39 values for 40 items"),
+        ([None, *documents[1:]], "documents holds a missing value"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            draw([p], labels, wrong, resamples=5, rng=np.random.default_rng(0))

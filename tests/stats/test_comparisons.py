@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from radeval_lib.stats.comparisons import pairwise_mann_whitney
+from radeval_lib.stats.comparisons import pairwise_mann_whitney, preferences
 
 
 def _frame(**groups: list[float]) -> pd.DataFrame:
@@ -42,3 +42,24 @@ def test_correction_counts_the_pairs() -> None:
     assert list(zip(table["first"], table["second"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
     assert (table["p_bonferroni"] == (3 * table["p"]).clip(upper=1)).all()
     assert table["least_p"].iloc[0] == pytest.approx(3 * 2 / 70)
+
+
+def test_bad_input_is_named() -> None:
+    with pytest.raises(ValueError, match="at least two"):
+        pairwise_mann_whitney(_frame(a=[1, 2]), value="value", group="group")
+    with pytest.raises(ValueError, match="missing values"):
+        pairwise_mann_whitney(_frame(a=[1.0], b=[float("nan")]), value="value", group="group")
+    nameless = _frame(a=[1, 2], b=[3, 4]).assign(group=["a", "a", "b", None])
+    with pytest.raises(ValueError, match="missing values"):
+        pairwise_mann_whitney(nameless, value="value", group="group")
+
+
+@pytest.mark.parametrize(
+    ("worse", "message"),
+    [({"b": [1, 2]}, "same metrics"), ({"a": [1]}, "shape"), ({"a": [1, float("nan")]}, "missing")],
+)
+def test_preferences_refuse_what_does_not_belong_together(worse, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        preferences(pd.DataFrame({"a": [1, 2]}), pd.DataFrame(worse))
+    with pytest.raises(ValueError, match="shape"):
+        preferences(pd.DataFrame({"a": []}), pd.DataFrame({"a": []}))

@@ -210,9 +210,15 @@ def test_a_side_that_does_not_vary(kind) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"scores": {"a": range(9)}}, "a finite score for each rating"),
-        ({"scores": {"a": [*range(9), math.inf]}}, "a finite score for each rating"),
-        ({"ratings": [*range(9), math.nan]}, "a finite score for each rating"),
+        ({"scores": {"a": range(9)}}, r"a has shape \(9,\)"),
+        ({"scores": {"a": [*range(9), math.inf]}}, "a holds a value that is missing or not finite"),
+        ({"ratings": [*range(9), math.nan]}, "ratings holds a value"),
+        ({"ratings": []}, r"ratings has shape \(0,\)"),
+        ({"scores": {}}, "no metric"),
+        ({"groups": [1] * 9}, "groups has 9 values for 10 items"),
+        ({"groups": [1, 2, 3, 4, 5, None] + [1] * 4}, "groups holds a missing"),
+        ({"kind": "tau"}, "kind must be"),
+        ({"resamples": 0}, "resamples"),
         ({"groups": [1, 2, 3, 4, 4] * 2}, "4 groups"),
     ],
 )
@@ -220,3 +226,15 @@ def test_bad_input(change, message: str) -> None:
     given = {"scores": {"a": range(10)}, "ratings": range(10), "kind": "pearson", "resamples": 10, **change}
     with pytest.raises(ValueError, match=message):
         intervals(rng=np.random.default_rng(0), **given)
+
+
+def test_bad_arguments() -> None:
+    settings_ = {"kind": "pearson", "resamples": 10, "rng": np.random.default_rng(0)}
+    with pytest.raises(ValueError, match="no metric 'z'; there are a"):
+        compare({"a": range(10)}, range(10), first="z", **settings_)
+    with pytest.raises(ValueError, match="kind must be"):
+        coefficient([1, 1], [1, 2], "tau")
+    with pytest.raises(ValueError, match="scores holds a value that is missing"):
+        coefficient([1, math.inf, 3], [1, 2, 3], "spearman")
+    with pytest.raises(ValueError, match=r"ratings has shape \(2, 2\)"):
+        coefficient([[1, 2], [2, 3]], [[1, 2], [3, 4]], "kendall")

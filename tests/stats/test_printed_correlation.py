@@ -67,3 +67,14 @@ def test_needed_between_is_the_edge_of_significance() -> None:
 def test_needed_between_at_the_ends() -> None:
     assert math.isnan(needed_between(0.5, 0.5, 400))
     assert needed_between(0.9, 0.1, 1000) == pytest.approx(0.09 - math.sqrt(0.19 * 0.99))
+
+
+@pytest.mark.parametrize(("value", "n"), [(1.0, 50), (0.5, 4), (math.nan, 50)])
+def test_interval_rejects_what_has_none(value: float, n: int) -> None:
+    with pytest.raises(ValueError, match=r"needs \|value\| < 1"):
+        correlation_interval(value, n)
+
+
+def test_impossible_correlations_are_refused() -> None:
+    with pytest.raises(ValueError, match="impossible together"):
+        williams_test(0.9, 0.9, -0.9, 50)

@@ -60,3 +60,9 @@ def test_pairwise_tests_with_holm() -> None:
     steps = [3 * ordered[0], max(3 * ordered[0], 2 * ordered[1])]
     steps.append(max(steps[1], ordered[2]))
     assert sorted(result["p_holm"]) == pytest.approx(steps)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.5, 0.4), (-1, 0.5), (0.2, 1.0)])
+def test_impossible_intervals(low, high) -> None:
+    with pytest.raises(ValueError, match="in order"):
+        pi.standard_error(low, high)

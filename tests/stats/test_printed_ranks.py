@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata
@@ -41,3 +42,9 @@ def test_ranks_of_numbers_inside_lie_in_the_range(pairs: list[tuple[int, int]], 
     lowest, highest = rank_range(low, high)
     assert (rankdata(inside, "max") >= lowest).all()
     assert (rankdata(inside, "min") <= highest).all()
+
+
+@pytest.mark.parametrize(("low", "high"), [([1.0], [0.0]), ([1.0, 2.0], [1.0]), (0.0, 1.0)])
+def test_bad_intervals_are_refused(low, high) -> None:
+    with pytest.raises(ValueError, match="low <= high"):
+        rank_range(low, high)

@@ -69,3 +69,12 @@ def test_mcnemar_by_hand() -> None:
     assert ps.mcnemar_range(3, 1, 4) == pytest.approx((0.5, 0.625))
     assert ps.mcnemar_range(2, 2, 2) == (1.0, 1.0)
     assert ps.mcnemar_range(10, 0, 10) == pytest.approx((2 / 1024, 2 / 1024))
+
+
+def test_bad_arguments() -> None:
+    with pytest.raises(ValueError, match="methods: exact"):
+        ps.interval(1, 2, "Jeffreys")
+    with pytest.raises(ValueError, match="3 of 2"):
+        ps.interval(3, 2, "bootstrap BCa")
+    with pytest.raises(ValueError, match="3 and 1 of 2"):
+        ps.mcnemar_range(3, 1, 2)

@@ -56,3 +56,10 @@ def test_tables_have_the_means_shares_and_touched_units() -> None:
         assert (table.min(axis=0) < 1).sum() == 7
         assert table.mean(axis=1) == pytest.approx(np.mean(means, axis=0))
     assert tables_with(means, 10, {0.5: 9, 1.0: 2}, touched=7) == []
+
+
+def test_alpha_refuses_one_rater_and_missing_ratings() -> None:
+    with pytest.raises(ValueError, match="two raters or more"):
+        interval_alpha(np.ones((1, 3)))
+    with pytest.raises(ValueError, match="a rating is missing"):
+        interval_alpha([[1.0, np.nan], [1.0, 0.0]])

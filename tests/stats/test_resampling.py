@@ -189,3 +189,22 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
     table = pd.DataFrame({"sum": values}).groupby(groups).sum().to_numpy()
     sums = resampling.sum_draws(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
     np.testing.assert_allclose(sums[:, 0], by_rows)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (BY_HAND.iloc[:0], "counts has shape"),
+        (BY_HAND.assign(gold=[4, 4, -1, 4]), "a negative count"),
+        (BY_HAND.assign(gold=[4, 4, np.nan, 4]), "missing or not finite"),
+    ],
+)
+def test_bad_counts(counts, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        measures(counts, TAGGING)
+
+
+@pytest.mark.parametrize(("second", "message"), [([1], "second has shape"), ([1, 2, np.nan], "missing")])
+def test_a_mean_difference_needs_the_same_cases(second, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        resampling.mean_difference([1, 2, 3], second, resamples=5, rng=np.random.default_rng(0))

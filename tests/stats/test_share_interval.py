@@ -1,6 +1,7 @@
 """Shares with intervals from drawing groups."""
 
 import numpy as np
+import pytest
 
 from radeval_lib.stats.resampling import share_interval
 
@@ -19,3 +20,11 @@ def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
     )
     assert alone[1] < hits.mean() < alone[2]
     assert clustered[2] - clustered[1] > alone[2] - alone[1]
+
+
+@pytest.mark.parametrize(
+    ("hits", "groups"), [([], []), ([1, 0], ["a"]), ([1, np.nan], ["a", "b"]), ([1, 0], ["a", None])]
+)
+def test_shares_of_nothing_are_refused(hits, groups) -> None:
+    with pytest.raises(ValueError, match=r"(hits|groups) (has|holds)"):
+        share_interval(hits, groups, resamples=5, rng=np.random.default_rng(0))
