@@ -184,7 +184,7 @@ def _columns(columns: Iterable[str]) -> str:
         for name in columns
     )
     found, meant = list(columns), ""
-    if close := next((name for name in found if name.lower() in (REFERENCE, CANDIDATE)), None):
+    if close := next((name for name in found if name.lower() in {REFERENCE, CANDIDATE} - {name}), None):
         meant = f" Rename {close!r} to {close.lower()!r}."
     elif any(sign in name for name in found for sign in ";\t") and len(found) == 1:
         meant = " Put commas between columns."

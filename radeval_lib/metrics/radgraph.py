@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,18 @@ class Overlap(NamedTuple):
     f1: float
 
 
+def _check(choices: Any, value: str) -> None:
+    if value not in get_args(choices):
+        raise ValueError(f"unknown choice {value!r}; choices: {', '.join(get_args(choices))}")
+
+
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
     """Read RadGraph's ``entities`` dictionary of one text."""
+    for key, entity in entities.items():
+        if not all(isinstance(entity.get(name), str) for name in ("tokens", "label")):
+            raise ValueError(f"entity {key!r} has no text tokens or label; give RadGraph's own JSON")
+        if lost := [other for _, other in entity.get("relations", ()) if str(other) not in entities]:
+            raise ValueError(f"a relation of entity {key!r} points at {lost[0]!r}, which is not there")
     return {
         str(key): GraphEntity(
             entity["tokens"],
@@ -66,6 +76,8 @@ def build_graph(
     """A graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
+        if not (0 <= source < len(entities) and 0 <= target < len(entities)):
+            raise ValueError(f"relation {source} to {target} is outside the {len(entities)} entities")
         outgoing.setdefault(source, []).append((kind, str(target + 1)))
     return {
         str(position + 1): GraphEntity(tokens, label, tuple(outgoing.get(position, ())))
@@ -81,6 +93,7 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
         counts it for both of its ends.
     """
+    _check(Direction, direction)
     related = {key for key, entity in graph.items() if entity.relations}
     if direction == "either":
         related |= {other for entity in graph.values() for _, other in entity.relations}
@@ -99,6 +112,8 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
+    _check(Level, level)
+    _check(Case, case)
     return {item for _, item in _keyed_items(graph, level, case)}
 
 
@@ -121,6 +136,7 @@ def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
     """Agreement of two sets of items; see :func:`compare`."""
+    _check(BothEmpty, both_empty)
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)

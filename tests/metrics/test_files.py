@@ -346,6 +346,7 @@ def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
         (b"PK\x03\x04\x14\x00\xff\xff", "a workbook or an archive, not a text. Save it as CSV."),
         (b"reference;candidate\na;b\n", "Put commas between columns."),
         (b"Reference,Candidate\na,b\n", "Rename 'Reference' to 'reference'."),
+        (b"reference,Candidate\na,b\n", "Rename 'Candidate' to 'candidate'."),
     ],
 )
 def test_a_slip_with_a_file_is_named_with_its_remedy(content: bytes, told: str, tmp_path) -> None:

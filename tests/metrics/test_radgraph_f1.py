@@ -143,3 +143,21 @@ def test_a_partial_match_is_also_a_simple_match(
     # Each partial item carries its simple item.
     simple, partial = (radgraph.compare(left, right, level) for level in ("simple", "partial"))
     assert not partial.common or simple.common
+
+
+def test_broken_graphs_and_unknown_choices_are_refused() -> None:
+    one = {"tokens": "mild", "label": "OBS-DP"}
+    with pytest.raises(ValueError, match="points at '3'"):
+        radgraph.parse_graph({"1": {**one, "relations": [["modify", "3"]]}})
+    with pytest.raises(ValueError, match="no text tokens or label"):
+        radgraph.parse_graph({"1": {"tokens": "mild"}})
+    with pytest.raises(ValueError, match="outside the 1 entities"):
+        radgraph.build_graph([("mild", "OBS-DP")], [(0, "modify", 1)])
+    graph = radgraph.parse_graph({"1": one})
+    for refused in (
+        lambda: radgraph.compare(graph, graph, "strict"),  # type: ignore[arg-type]
+        lambda: radgraph.compare(graph, graph, both_empty="none"),  # type: ignore[arg-type]
+        lambda: radgraph.triplets(graph, "both"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match="unknown choice"):
+            refused()

@@ -85,6 +85,9 @@ def test_a_study_of_something_else_is_begun_anew(tmp_path: Path) -> None:
     other = Objective()
     run(other, tmp_path, trials=2, data="two")
     assert len(other.tried) == 2
+    (tmp_path / "search.json").write_bytes(b"\xff")
+    run(other, tmp_path, trials=2, data="two")
+    assert len(other.tried) == 4
 
 
 def test_nothing_to_search_is_one_line(tmp_path: Path) -> None:

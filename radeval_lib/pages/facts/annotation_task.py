@@ -210,6 +210,7 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
             raise FormatError("the key does not list this task's case", place, "Is it this project's key?")
         seen: set[str] = set()
         for annotation in reading.take(dict(task), "annotations", list, place):
+            annotation = reading.Entry(annotation, place)
             if annotation.get("was_cancelled"):
                 continue
             who = annotation.get("completed_by")  # a number, or an object with one, by the export's version
@@ -229,22 +230,24 @@ def _completed(annotation: Mapping[str, Any], descriptions: int, where: str) -> 
     """What one rater answered of each description."""
     values: dict[str, Any] = {}
     for region in reading.take(dict(annotation), "result", list, where):
-        if region["type"] == "labels":  # marks in the text
+        given = reading.Entry(region, where)
+        if given.take("type", str) in ("labels", "relation"):  # marks in the text
             continue
-        if region["from_name"] in values:
-            raise FormatError(f"two answers to {region['from_name']!r}", where)
-        values[region["from_name"]] = next(iter(region["value"].values()))
+        name = given.take("from_name", str)
+        if name in values:
+            raise FormatError(f"two answers to {name!r}", where)
+        values[name] = next(iter(given.take("value", dict).values()), "")
     for number in range(1, descriptions + 1):
         spot = f"{where}, description {number}"
         asked = {"reference": "reference_facts"} | {name: f"{name}_{number}" for name in _QUESTIONS}
         for question in asked.values():
             if question not in values:
                 raise FormatError(f"{question!r} is not answered", spot)
-        given = {
+        numbers = {
             name: reading.whole(str(values[question]), question, spot) for name, question in asked.items()
         }
-        counts = reading.make(FactCounts, spot, **given)
-        coherence = values.get(f"coherence_{number}", [""])[0]
+        counts = reading.make(FactCounts, spot, **numbers)
+        coherence = (values.get(f"coherence_{number}") or [""])[0]
         if coherence not in COHERENCE:
             raise FormatError(
                 f"coherence is {coherence or 'not answered'}", spot, f"Ratings: {', '.join(COHERENCE)}."

@@ -113,7 +113,7 @@ def _begin_anew_unless(folder: Path, what: dict[str, Any]) -> None:
     """Remove what a search of anything else left in the folder, and note what this one searches."""
     noted = folder / "search.json"
     described = json.dumps(what, indent=1, sort_keys=True) + "\n"
-    if folder.is_dir() and not (noted.is_file() and noted.read_text(encoding="utf-8") == described):
+    if folder.is_dir() and not (noted.is_file() and noted.read_bytes() == described.encode()):
         shutil.rmtree(folder)
     atomic.write_text(noted, described)
 

@@ -160,6 +160,14 @@ def test_other_exports_that_cannot_be() -> None:
         answers(twice, key, "export.json")
     with pytest.raises(FormatError, match="the key does not list"):
         answers(tasks, {}, "export.json")
+    odd = deepcopy(tasks)
+    for result, said in (([{"from_name": "x"}], "rater 7: missing key 'type'"), ([], "is not answered")):
+        odd[0]["annotations"][0]["result"] = result
+        with pytest.raises(FormatError, match=said):
+            answers(odd, key, "export.json")
+    odd[0]["annotations"] = ["done"]
+    with pytest.raises(FormatError, match="task 10: must be an object, not str"):
+        answers(odd, key, "export.json")
     with pytest.raises(FormatError, match="no task is completed"):
         answers([], key, "export.json")
     with pytest.raises(ParameterError, match="equally many"):
