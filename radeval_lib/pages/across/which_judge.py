@@ -60,7 +60,7 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def described(metric: str) -> str:
     """A metric as the front page names it, where nothing else explains the composite."""
-    return "a composite of two judges by rules and ROUGE-L" if metric == COMPOSITE else metric
+    return "a composite of ROUGE-L and two scores by rules of ours" if metric == COMPOSITE else metric
 
 
 def scored(

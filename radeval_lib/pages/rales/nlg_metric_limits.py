@@ -33,7 +33,7 @@ ADVICE = "an added recommendation"
 WORDS = "other words"
 STYLE = "another style"
 ORDER = "another order"
-NORMAL = "no disease, other words"
+NORMAL = "no disease but other words"
 ERROR = "one significant error"
 FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
 """Candidates that mean what the reference means; advice adds to it without contradicting."""

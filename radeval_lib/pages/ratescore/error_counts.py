@@ -69,7 +69,7 @@ def _told(found: Estimate, form: str) -> str:
 def answer(ties: Mapping[tuple[str, str], Estimate], source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence and what follows on it."""
     errors, share = (ties[value, LENGTHS[0]] for value in TITLES)
-    way = {"more": "rises", "less": "falls", "open": "has no sure link"}
+    way = {"more": "rises", "less": "falls", "open": "has no clear relation"}
     return {
         "answer": f"On {errors.n} pairs of {source} the number of errors {phrase(errors, **way)} with the "
         f"length of the reference (Kendall {_told(errors, '+.2f')}).",

@@ -84,7 +84,7 @@ def answer(leads: pd.DataFrame, n: int, source: str) -> dict[str, str]:
             Estimate(gap, low, high) if p < LEVEL else Estimate(0, -1, 1),
             more="do better than",
             less="do worse than",
-            open="are indistinguishable from",
+            open="are not shown to differ from",
         )
         return f"{words} {rival} ({with_interval(gap, low, high, '+.2f')}, p = {p:.2g})"
 

@@ -104,7 +104,7 @@ class Example:
             "the negation is missed": replace(
                 self, labels=self.labels | dict.fromkeys(self.absent, "obs-dp")
             ),
-            "all edges turned round": replace(self, edges=self.turned),
+            "every edge reversed": replace(self, edges=self.turned),
             "no edges": replace(self, edges=[]),
             "“Mild” with a capital": Example(
                 ["Mild", *self.nodes[1:]],
