@@ -40,7 +40,7 @@ OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of
 def check_counts(run: Run) -> list[Check]:
     """Pairs and cases of ReXVal's file against what the paper says.
 
-    Six raters, six categories and two levels of significance are how the file is read, so cannot fail.
+    Six raters, six categories and two levels of significance are taken for granted where the file is read.
     """
     path = run.find("rexval_counts")
     assert path is not None
