@@ -122,7 +122,11 @@ def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
             f"no setting {setting!r} of {paper}", "settings.csv", "Give one that the table has."
         )
     stated, found = rows[["paper_says", "code_has"]].iloc[0]
-    return check_statement(setting, stated, found, None if open else stated == found)
+    try:  # 2e-5 is 0.00002
+        same = float(stated.replace(",", "")) == float(found.replace(",", ""))
+    except ValueError:
+        same = stated == found
+    return check_statement(setting, stated, found, None if open else same)
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:

@@ -9,6 +9,7 @@ import pytest
 from radeval_lib.pages.green import correlations, inter_expert
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.verdicts import HOLDS
 
 RNG = np.random.default_rng(3)
@@ -54,15 +55,38 @@ def test_differences_by_category_by_hand():
 def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     tests = agreement.wilcoxon_with_mean(TOTALS["total"], inter_expert.RATERS)
     cells = pd.DataFrame({"rater": tests["rater"], "printed": tests["w"].map(str), "value": tests["w"]})
-    *checks, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(half_width=0.05))
-    assert all(check.low <= check.value <= check.high for check in checks)
-    assert together.outcome == "holds"  # the exact values are those of one computation
-    *_, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0, half_width=0.05))
+    cells["half_width"] = 0.05
+    checks = inter_expert.check_wilcoxon(TOTALS, "total", cells)
+    assert {check.outcome for check in checks} == {HOLDS}  # the exact values are those of one computation
+    *_, together = inter_expert.check_wilcoxon(TOTALS, "total", cells.assign(value=0.0))
     assert together.outcome == "cannot tell"
+    found = agreement.wilcoxon_by_order([TOTALS["total"]])[:, 0]
+    other = found[np.abs(found - tests["w"][0]) > 1].max()
+    for value, outcome in ((other, "cannot tell"), (1e6, "fails")):
+        cells.loc[0, "value"] = value
+        assert inter_expert.check_wilcoxon(TOTALS, "total", cells)[0].outcome == outcome
     assert inter_expert.largest_p(900, 100) > inter_expert.largest_p(900, 150)
     assert inter_expert.largest_p(1e6, 100) == 1
     _, among = inter_expert.check_experts_differ(TOTALS["total"], tests, "total")
     assert "of 15 pairs" in among.computed
+
+
+def test_an_upper_bound_is_an_order_and_a_lead():
+    one = inter_expert.check_upper_bound(
+        np.zeros((40, 6)), printed("green.table1"), Estimate(0.9, 0.88, 0.92)
+    )
+    assert [check.outcome for check in one] == [HOLDS, "cannot tell", HOLDS, HOLDS]
+    assert [check.aspect for check in one] == ["order", "lead"] * 2
+
+
+def test_pairs_and_cases_are_counted_in_the_file(tmp_path):
+    rows = pd.DataFrame({"study_number": [0, 0, 0, 1], "origin": ["bleu", "bleu", "s_emb", "bleu"]})
+    rows.to_csv(tmp_path / "counts.csv")
+    run = SimpleNamespace(find=lambda name: tmp_path / "counts.csv")
+    assert [(check.computed, check.outcome) for check in inter_expert.check_counts(run)] == [
+        ("3", "fails"),
+        ("2", "fails"),
+    ]
 
 
 def test_table_6_says_what_it_can_tell_apart():

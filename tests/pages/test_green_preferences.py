@@ -42,12 +42,6 @@ def test_split_votes_and_too_few_are_no_preference(grades, preferred, split):
     assert (found["preferred"], found["split"]) == (preferred, split)
 
 
-def test_confidence_is_the_mean_difference_of_the_grades():
-    found = chosen((2, 5), (3, 3), (4, 5))
-    assert found["confidence"] == pytest.approx(4 / 3)
-    assert found[["reference", "C1", "C2"]].tolist() == ["ref", "one", "two"]
-
-
 def test_a_score_is_right_where_the_preferred_candidate_scores_higher():
     cases = pd.DataFrame({"preferred": [-1, 1, 1]}, index=list("abc"))
     first, second = pd.DataFrame({"S": [0.9, 0.2, 0.4]}), pd.DataFrame({"S": [0.1, 0.1, 0.4]})
@@ -62,15 +56,6 @@ def test_a_tie_is_wrong_by_the_papers_words_and_half_by_a_coin():
     assert found.loc["GREEN", "low"] < 0.5 < found.loc["GREEN", "high"]
     assert preferences.lead(RUN, right, "lead", tie=0.0).value == -0.5
     assert preferences.lead(RUN, right, "coin", tie=0.5).value == -0.375
-
-
-def test_gain_with_confidence_by_hand():
-    right = pd.DataFrame({"GREEN": [1.0, 1, 0, 1, 0, 0, 1, 0], "error count": [0.0] * 7 + [1]})
-    surer = pd.DataFrame({"confidence": [4.0] * 4 + [1.0] * 4})
-    rise, more = preferences.with_confidence(RUN, surer, right)
-    assert rise.value == pytest.approx(0.75 - 0.25)
-    assert more.value == pytest.approx(0.75)
-    assert rise.low < rise.value < rise.high
 
 
 def test_counts_of_analyses_a_malformed_one_among_them():

@@ -140,9 +140,14 @@ def test_what_is_no_number_contradicts_no_paper() -> None:
         check_value("mean", "0.5", Estimate(0.5, 0.4, math.nan))
 
 
-def test_a_setting_is_checked_against_the_released_code() -> None:
+def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_setting("GREEN", "epochs of fine-tuning").outcome == FAILS
     assert check_setting("RaLEs", "epochs (entities)").outcome == HOLDS
     assert check_setting("GREEN", "effective batch", open=True).outcome == CANNOT_TELL
+    rows = pd.DataFrame([("P", "rate", "2e-5", "0.00002"), ("P", "batch", "2,048", "2,049")])
+    rows.columns = ["paper", "setting", "paper_says", "code_has"]
+    monkeypatch.setattr("radeval_lib.study.checks.released", lambda name: rows)
+    assert [check_setting("P", name).outcome for name in rows["setting"]] == [HOLDS, FAILS]
+    monkeypatch.undo()
     with pytest.raises(PrintedError, match="no setting 'epochs' of GREEN"):
         check_setting("GREEN", "epochs")

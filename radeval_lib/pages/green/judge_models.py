@@ -182,7 +182,7 @@ def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
     for place, n in places.values():
         for quantity in ("significant errors", *LEXICAL):
             cells = both[(both["evaluation"] == place) & (both["quantity"] == quantity)].dropna(subset="when")
-            name, lower = f"{place}: {quantity} improves", quantity not in LEXICAL
+            name, lower = f"{place}, improvement in {quantity}", quantity not in LEXICAL
             checks += _check_best(name, claim, cells, "when", ["after"], n, lower=lower)
     return checks
 

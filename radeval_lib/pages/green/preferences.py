@@ -1,8 +1,8 @@
 """Which of two candidates RadPref's radiologists prefer, and how often a score agrees.
 
 Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. Two radiologists choose one of two candidates for the
-same reference and say how sure they are; cases on which they split are left out. A score is right where it
-puts the preferred candidate first.
+same reference; cases on which they split are left out. A score is right where it puts the preferred candidate
+first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from radeval_lib.models.naming import title
 from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import FloatArray, mean_difference, sum_estimates
+from radeval_lib.stats.resampling import mean_difference, sum_estimates
 from radeval_lib.study.runs import Run
 
 OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
@@ -32,8 +32,7 @@ def choices(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataF
 
     A radiologist prefers the candidate with the higher grade. Columns: the texts ``reference``, ``C1`` and
     ``C2``; ``split``, whether two radiologists prefer different candidates; ``preferred``, 1 where two at
-    least prefer C2, -1 where they prefer C1, 0 where they split or fewer than two choose; ``confidence``, the
-    mean difference of the grades.
+    least prefer C2, -1 where they prefer C1, 0 where they split or fewer than two choose.
     """
     rows = [(one.case, one.candidate, one.rater, one.rating) for one in ratings]
     grades = pd.DataFrame(rows, columns=["case", "candidate", "rater", "grade"])
@@ -47,7 +46,6 @@ def choices(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataF
         reference=[case.reference for case in cases],
         split=split,
         preferred=np.sign(lead).where(~split & (lead.abs() >= 2), 0),
-        confidence=gaps.abs().mean(axis=1),
     )
 
 
@@ -83,28 +81,6 @@ def lead(run: Run, right: pd.DataFrame, stream: str, tie: float) -> Estimate:
     counted = right.replace(0.5, tie)
     green, errors = counted["GREEN"], counted["error count"]
     return mean_difference(green, errors, resamples=run.profile.resamples, rng=run.rng(stream))
-
-
-def with_confidence(run: Run, chosen: pd.DataFrame, right: pd.DataFrame) -> tuple[Estimate, Estimate]:
-    """By how much GREEN's accuracy is higher in cases of which radiologists are surer than of the median one,
-    and how much more it gains so than the error count."""
-    sure = (chosen["confidence"] > chosen["confidence"].median()).to_numpy()
-    green, count = (right[name].eq(1).to_numpy(float) for name in ("GREEN", "error count"))
-
-    def rise(values: FloatArray) -> Estimate:
-        sums = np.column_stack([sure * values, sure, ~sure * values, ~sure])
-        (found,) = sum_estimates(
-            sums, group_difference, resamples=run.profile.resamples, rng=run.rng("confidence")
-        )
-        return found
-
-    return rise(green), rise(green - count)
-
-
-def group_difference(sums: FloatArray) -> FloatArray:
-    """Mean of one group less that of another, from sum and size of each; shape (..., 4) to (..., 1)."""
-    with np.errstate(invalid="ignore"):
-        return sums[..., :1] / sums[..., 1:2] - sums[..., 2:3] / sums[..., 3:]
 
 
 def counted(analyses: Sequence[str]) -> pd.DataFrame:
