@@ -27,4 +27,4 @@ def test_the_answer_says_which_way_errors_go() -> None:
     }
     told = answer(ties, "RadPref")
     assert "On 40 pairs of RadPref the number of errors rises" in told["answer"]
-    assert "has no sure link" in told["rests"]
+    assert "has no clear relation" in told["rests"]

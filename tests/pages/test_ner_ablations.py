@@ -49,7 +49,7 @@ def test_an_interval_that_holds_0_decides_nothing() -> None:
             for name, gap in (("a", better), ("b", unclear))
         }
     )
-    assert table.loc["a"].tolist() == [*["+0.200 [+0.10, +0.30]"] * 3, "better", "0.120"]
+    assert table.loc["a"].tolist() == [*["+0.200 [+0.100, +0.300]"] * 3, "better", "0.120"]
     assert table.loc["b", "decided"] == "not decided here"
 
 

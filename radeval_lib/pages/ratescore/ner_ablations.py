@@ -173,7 +173,7 @@ class Recognisers:
 
 def gained(gap: Estimate) -> str:
     """A difference with its interval, as text."""
-    return with_interval(gap.value, gap.low, gap.high, "+.3f", "+.3f")
+    return with_interval(gap.value, gap.low, gap.high, "+.3f")
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
