@@ -109,7 +109,7 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
 
 def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
     """A setting that a paper states against what its released code has, by ``data_manifests/released/``'s
-    ``settings.csv``; ``open``: the code does not settle it.
+    ``settings.csv``; ``open``: the two do not settle it.
 
     Raises
     ------

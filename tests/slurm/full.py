@@ -33,7 +33,7 @@ FAMILIES = {  # of hub models that data_manifests/models does not describe
     "blaze999/Medical-NER": "deberta-v2 tagger",
     "FremyCompany/BioLORD-2023-C": "mpnet",
     "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12": "bert",
-    "google-t5/t5-small": "t5", "google-t5/t5-base": "t5", "google/pegasus-large": "pegasus",
+    "google-t5/t5-small": "t5", "google-t5/t5-base": "t5",
     "facebook/bart-base": "bart", "facebook/bart-large": "bart",
     "GanjinZero/biobart-v2-base": "bart", "GanjinZero/biobart-v2-large": "bart",
 }  # fmt: skip
@@ -41,7 +41,6 @@ _SMALL = {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "d_model":
 _SMALL |= {"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 BEYOND: dict[str, tuple[str, dict[str, Any]]] = {
     "bart": ("BartForConditionalGeneration", _SMALL),
-    "pegasus": ("PegasusForConditionalGeneration", _SMALL),
     "t5": (
         "T5ForConditionalGeneration",
         {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 1, "num_heads": 2},

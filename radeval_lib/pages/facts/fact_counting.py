@@ -6,7 +6,8 @@ import re
 
 import pandas as pd
 
-from radeval_lib.papers.printed_numbers import printed, quotations
+from radeval_lib.pages.facts.mtsamples import printed_report
+from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.papers.rounding import f1
 from radeval_lib.stats.fact_counts import COHERENCE as COHERENCE
 from radeval_lib.study.checks import check_groups
@@ -69,6 +70,6 @@ def marked(count: str) -> list[str]:
 
 def facts_of_g() -> pd.DataFrame:
     """Each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
-    in_r, report = marked("R"), plain(" ".join(words for _, words in quotations("facts.fig1")))
+    in_r, report = marked("R"), plain(printed_report()[0])
     columns = ["fact of G", "marked in R", "its words stand in the report"]
     return pd.DataFrame([(fact, fact in in_r, fact in report) for fact in marked("G")], columns=columns)

@@ -121,7 +121,7 @@ def load(run: Run) -> BuildDocuments:
 
 
 def printed_report() -> tuple[str, str]:
-    """The parts of a report that Figure 1 prints, and the report's description."""
+    """The report that Figure 1 prints, and its description."""
     parts = dict(words.split(": ", 1) for _, words in quotations("facts.fig1"))
     description = parts.pop("DESCRIPTION")
     return " ".join(parts.values()), description

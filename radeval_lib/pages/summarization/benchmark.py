@@ -22,16 +22,21 @@ from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
 
-_PAPERS = ("T5", "BART", "BioBART", "Pegasus")
+_PAPERS = ("T5", "BART", "BioBART")
 _KEYS = ["seed", "system", "train_set", "case"]
 
 
+def judged(systems: Iterable[str]) -> list[str]:
+    """Those of a profile's systems that are the paper's, or all where none is: its claims are of its own."""
+    names = list(systems)
+    return [name for name in names if name.startswith(_PAPERS)] or names
+
+
 def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple[str, str]:
-    """What results of the systems ``shown`` (default: all) rest on: an experiment of our own unless those of
-    them that learn, and the graph model where it is used, are the paper's."""
-    systems = plan.settings(run.profile).systems
-    learned = [name for name in shown or systems if systems[name].learns]
-    ours = [name for name in learned if not name.startswith(_PAPERS)]
+    """What results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our own
+    unless they, and the graph model where it is used, are the paper's."""
+    shown = shown or judged(plan.settings(run.profile).systems)
+    ours = [name for name in shown if not name.startswith(_PAPERS)]
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     evidence, stand_in = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if not ours:
