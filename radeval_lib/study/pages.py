@@ -169,12 +169,7 @@ def _verdict_cell(row: Any) -> str:
 
 
 def _what_cell(row: Any) -> str:
-    if row.evidence:
-        what = "Left open" if row.outcome == verdicts.EXPERIMENT else "Not checked"
-        rest = f"{what}: {escape(row.remaining)}" if row.remaining else ""
-    else:
-        rest = f"Would need: {escape(row.needs)}"
-    return escape(row.title) + _muted(rest)
+    return escape(row.title) + _muted("" if row.evidence else f"Would need: {escape(row.needs)}")
 
 
 def index_table(card: pd.DataFrame) -> HTML:
