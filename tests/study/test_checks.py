@@ -19,7 +19,7 @@ from radeval_lib.study import (
     f1,
     parse,
 )
-from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
+from radeval_lib.study.verdicts import FAILS, HOLDS
 
 
 @pytest.mark.parametrize(
