@@ -22,15 +22,18 @@ SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2
 def basis_of(run: Run, only: str = "") -> tuple[str, str]:
     """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it.
 
-    ``only`` names the one learning system of a comparison in ROUGE alone; without it all systems and all
-    metrics enter.
+    ``only`` names the one system of a comparison in ROUGE alone that is trained; without it all systems and
+    all metrics enter.
     """
     evidence, stand_in = run.basis({"summaries": "mediqa2021_mimic_cxr"})
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
         return evidence, stand_in
-    names = [only] if only else [name for name, system in systems.items() if system.learns]
-    used = [stand_in, f"{joined([name.lower() for name in names])}, trained in this build"]
+    names = [
+        f"{name} from {systems[name].start}" if systems[name].start else name
+        for name in ([only] if only else systems)
+    ]
+    used = [stand_in, f"{joined(names)} of this build"]
     if not only:
         used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
     return "synthetic", "; ".join(filter(None, used))
