@@ -151,7 +151,7 @@ def superiority_words(checks: Sequence[Check]) -> str:
         "lead": {
             HOLDS: "the lead is established",
             FAILS: "the lead is established the other way",
-            CANNOT_TELL: "the lead is not established",
+            CANNOT_TELL: "the lead is not established over every rival",
         },
     }
     counts = []
