@@ -279,5 +279,5 @@ def test_a_lead_counts_by_its_corrected_p() -> None:
         {"difference": 0.2, "low": 0.1, "high": 0.3, "p_holm": [0.2, 0.01]}, index=[EQUAL, "encoder: other"]
     )
     told = answer(leads, 40, "RadPref")
-    assert "are indistinguishable from equal ones (+0.20 [+0.10, +0.30], p = 0.2)" in told["answer"]
+    assert "are not shown to differ from equal ones (+0.20 [+0.10, +0.30], p = 0.2)" in told["answer"]
     assert "do better than those of other" in told["rests"]
