@@ -7,11 +7,13 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
+from seaborn.utils import relative_luminance
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
@@ -26,6 +28,7 @@ OUTCOME_COLOURS = {
 }
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 WIDTH = 6.4  # inches: the width of the book's text column
+NARROW = 5.2  # what a phone can show whole; its cell gives the image the class ``fits``
 
 
 def use_style() -> None:
@@ -36,6 +39,7 @@ def use_style() -> None:
             "figure.figsize": (WIDTH, 4.2),
             "figure.dpi": 100,
             "figure.constrained_layout.use": True,
+            "figure.constrained_layout.h_pad": 0.1,  # inches: a title stays clear of the axis above it
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.titlelocation": "left",
@@ -61,12 +65,32 @@ def use_style() -> None:
     plt.uninstall_repl_displayhook()
 
 
-def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
-    """A figure of the text's width with a grid of axes, each row ``height`` inches high.
+def panels(
+    rows: int, columns: int, height: float = 3.2, width: float = WIDTH, **settings: Any
+) -> tuple[Figure, Any]:
+    """A figure with a grid of axes, each row ``height`` inches high, by default as wide as the text.
 
     ``settings`` go to :func:`matplotlib.pyplot.subplots`.
     """
-    return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)
+    return plt.subplots(rows, columns, figsize=(width, height * rows), **settings)
+
+
+def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
+    """Seaborn's heat map with a text in each cell, black or white, whichever contrasts more with the cell.
+
+    ``slant``: of the columns' names in degrees; slanted names end below their column. ``settings`` go to
+    :func:`seaborn.heatmap`.
+    """
+    sns.heatmap(table, cbar=False, ax=axes, **{"annot": True, **settings})
+    cells = axes.collections[0].get_facecolor()
+    for text in axes.texts:
+        column, row = map(int, text.get_position())
+        luminance = relative_luminance(cells[row * np.shape(table)[1] + column])
+        text.set_color("white" if luminance < 0.179 else "black")  # there both contrast 4.6 to 1
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", rotation=0)
+    if slant:
+        plt.setp(axes.get_xticklabels(), rotation=slant, ha="right", rotation_mode="anchor")
 
 
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:

@@ -27,7 +27,6 @@ from radeval_lib.study.scorecards import scorecard
 
 _GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
 _DARK_GROUND = "#121212"  # the page of sphinx-book-theme
-_ON_CELLS = ("262626", "ffffff")  # what seaborn writes on the cells of a heat map, whose colours stay
 _MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
@@ -80,7 +79,8 @@ def for_both_grounds(svg: str) -> str:
         value, grey = int(level, 16), level * 3
         lightness = f"{round(0xF0 - value * (0xF0 - 0x18) / 255):02x}" * 3
         dark = _DARK_GROUND if grey == "ffffff" else f"#{lightness}"
-        kept = ":not(text)" if paint == "fill" and grey in _ON_CELLS else ""
+        # White text stands on cells of heat maps, whose colours stay; black text names no colour.
+        kept = ":not(text)" if (paint, grey) == ("fill", "ffffff") else ""
         rules.append(f'[style*="{paint}: #{grey}"]{kept}{{{paint}:{dark}!important}}')
     if not rules:
         return svg

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
+import numpy as np
+from seaborn.utils import relative_luminance
+
+from radeval_lib import plots
 from radeval_lib.pipeline.staging import for_both_grounds
 
 HEAD = '<?xml version="1.0"?>\n<svg width="9" xmlns="http://www.w3.org/2000/svg">'
@@ -23,3 +28,15 @@ def test_greys_turn_round_and_colours_stay() -> None:
 
 def test_a_drawing_without_greys_stays() -> None:
     assert for_both_grounds(f"{HEAD}</svg>") == f"{HEAD}</svg>"
+
+
+def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
+    _, axes = plots.panels(1, 1)
+    plots.heat_map(axes, np.linspace(0, 1, 30).reshape(3, 10), cmap="Blues", mask=np.eye(3, 10, dtype=bool))
+    cells = axes.collections[0].get_facecolor()
+    assert len(axes.texts) == 27
+    for text in axes.texts:
+        column, row = map(int, text.get_position())
+        pair = [relative_luminance(colour) + 0.05 for colour in (cells[10 * row + column], text.get_color())]
+        assert max(pair) / min(pair) > 4.5
+    plt.close()

@@ -148,13 +148,7 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
 
 def heat_map(axes: Axes, table: pd.DataFrame, harmless: int) -> None:
     """Costs by metric (rows) and edit (columns), with a gap after the harmless edits."""
-    import seaborn as sns
-
-    look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "cbar": False, "annot_kws": {"fontsize": 9}}
-    sns.heatmap(table, annot=True, fmt="z.0%", ax=axes, **look)
-    axes.axvline(harmless, color=plots.PALETTE[6], linewidth=3)
+    look = {"vmin": 0, "vmax": 1, "cmap": "Blues", "annot_kws": {"fontsize": 9}}
+    plots.heat_map(axes, table, slant=35, fmt="z.0%", **look)
+    axes.axvline(harmless, color=plots.PALETTE[1], linewidth=3)
     axes.set(xlabel="", ylabel="")
-    axes.tick_params(axis="x", rotation=35)
-    for label in axes.get_xticklabels():
-        label.set(ha="right", rotation_mode="anchor")
-    axes.tick_params(axis="y", rotation=0)

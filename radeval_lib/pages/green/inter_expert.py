@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import permutations
-from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
 from scipy import stats
 
 from radeval_lib import plots
@@ -260,27 +256,20 @@ def largest_p(w: float, fewest: int) -> float:
     return float(2 * stats.norm.cdf(-abs(w - centre) / spread)) if w < centre else 1.0
 
 
-def _heat_map(axis: Axes, matrix: pd.DataFrame, **settings: Any) -> None:
-    sns.heatmap(matrix, cmap="Blues", cbar=False, ax=axis, **settings)
-    axis.tick_params(axis="x", rotation=45)
-    axis.grid(visible=False)
-
-
 def draw_table1(cells: pd.DataFrame) -> None:
     """Draw the printed cells of Table 1 as a heat map."""
-    _, axis = plt.subplots(figsize=(5.6, 4.2))
+    _, axis = plots.panels(1, 1, 4.4, plots.NARROW)
     texts = wide(cells, "rater", "other", "printed").loc[NAMES, NAMES].fillna("")
     matrix = wide(cells, "rater", "other").loc[NAMES, NAMES]
-    _heat_map(axis, matrix, annot=texts, fmt="", vmin=0, linewidths=1)
+    plots.heat_map(axis, matrix, slant=45, annot=texts, fmt="", cmap="Blues", vmin=0, linewidths=1)
     axis.set(xlabel="", ylabel="")
 
 
 def draw_matrices(matrices: Mapping[str, pd.DataFrame]) -> None:
     """Draw the lower triangles of symmetric matrices of Kendall's tau side by side, by title."""
-    _, axes = plots.panels(1, len(matrices), height=3.4)
+    _, axes = plots.panels(1, len(matrices), 3.2, plots.NARROW, sharey=True)
     for axis, (title, matrix) in zip(axes, matrices.items(), strict=True):
         above = np.triu(np.ones(np.subtract(matrix.shape, 1)), k=1).astype(bool)
-        looks = {"vmin": 0.3, "vmax": 0.9, "annot_kws": {"fontsize": 8}}
-        _heat_map(axis, matrix.iloc[1:, :-1], mask=above, annot=True, fmt=".2f", **looks)
+        looks = {"vmin": 0.3, "vmax": 0.9, "cmap": "Blues", "fmt": ".2f", "annot_kws": {"fontsize": 9}}
+        plots.heat_map(axis, matrix.iloc[1:, :-1], slant=45, mask=above, **looks)
         axis.set_title(title)
-        axis.tick_params(axis="y", rotation=0)

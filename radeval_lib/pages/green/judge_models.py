@@ -226,7 +226,7 @@ def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
 
 def draw_silence(silence: pd.DataFrame) -> None:
     """Draw the shares of :func:`against_silence`, one panel a place, on a logarithmic axis."""
-    _, axes = plt.subplots(3, 1, figsize=(plots.WIDTH, 5.6), sharex=True, height_ratios=[5, 2, 2])
+    figure, axes = plots.panels(3, 1, 2.1, plots.NARROW, sharex=True, height_ratios=[5, 2, 2])
     for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
         looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}
         sns.scatterplot(part, x="share", y="judge", ax=axis, legend=axis is axes[0], **looks)
@@ -235,7 +235,8 @@ def draw_silence(silence: pd.DataFrame) -> None:
         axis.margins(y=0.25)
         axis.minorticks_off()
         axis.set_xticks([0.2, 0.5, 1, 2, 3], ["0.2", "0.5", "1", "2", "3"])
-    axes[0].legend(title="", fontsize=8, loc="lower right")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    axes[0].get_legend().remove()
     sns.despine()
 
 

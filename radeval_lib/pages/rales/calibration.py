@@ -145,7 +145,8 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
 def draw_reliability(curves: pd.DataFrame) -> Axes:
     """Accuracy against confidence by bin, one line a ``model``."""
     columns = {"x": "confidence", "y": "accuracy", "hue": "model", "style": "model"}
-    ax = sns.lineplot(curves, **columns, markers=list(plots.MARKERS[:3]), dashes=False)
+    _, ax = plots.panels(1, 1, 4.2, plots.NARROW)
+    sns.lineplot(curves, **columns, markers=list(plots.MARKERS[:3]), dashes=False, ax=ax)
     ax.axline((0, 0), slope=1, color="#4D4D4D", linewidth=1, linestyle="--")
     ax.set(xlabel="mean confidence of the bin", ylabel="accuracy in the bin", xlim=(0, 1), ylim=(0, 1))
     ax.legend(title="")
@@ -155,28 +156,30 @@ def draw_reliability(curves: pd.DataFrame) -> Axes:
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
     """Printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
     values = wide(table7, "model", "metric")
-    ax = sns.scatterplot(values, x="aPE", y="aKLU", s=50)
+    _, ax = plots.panels(1, 1, 4.2, plots.NARROW)
+    sns.scatterplot(values, x="aPE", y="aKLU", s=50, ax=ax)
     ends = np.array([0.95, 1.35])
     ax.plot(ends, most - ends, color=plots.PALETTE[1], label="log 46 − aPE")
     ax.axhline(most, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
     for model in labelled:
         place = values.loc[model, ["aPE", "aKLU"]]
-        ax.annotate(model, place, xytext=(7, -3), textcoords="offset points")
+        ax.annotate(model, place, xytext=(7, 0), textcoords="offset points")
     ax.set(xlabel="aPE (nats)", ylabel="aKLU (nats)", xlim=(0.95, 1.35))
-    ax.legend()
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1))
     return ax
 
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
     """Printed average ranks and their intervals, one panel a frame of :func:`average_ranks`."""
-    fig, axes = plots.panels(1, len(panels), 4.6, sharey=True)
+    fig, axes = plots.panels(1, len(panels), 5.4, plots.NARROW, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], color="#C9D6E2", height=0.7)
         for fits, label, marker in ((True, "inside the interval", "o"), (False, "outside", "X")):
             dots = frame.loc[frame["fits"] == fits, "printed"]
             colour = plots.PALETTE[0 if fits else 1]
             ax.scatter(dots, dots.index, color=colour, marker=marker, s=40, label=label, zorder=3)
-        ax.set(title=title, xlabel="average rank", xlim=(4, 14))
+        ax.set_title(title, fontsize=11)
+        ax.set(xlabel="average rank", xlim=(4, 14))
     axes[0].invert_yaxis()
     handles = axes[0].get_legend_handles_labels()
     fig.legend(*handles, loc="outside lower center", ncols=2, title="printed average rank")

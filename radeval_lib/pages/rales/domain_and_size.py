@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import comb
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -25,13 +24,19 @@ from radeval_lib.study.superiority import Lead, check_superiority
 SHARES = ("100%", "10%", "1%")
 """Of the labels, as the paper's tests compare them."""
 
-_LABELS_ON_THE_LEFT = {
-    "BioLinkBERT_base",
-    "DeBERTa-V3_base",
-    "PubMedBERT",
-    "BERT_large",
-    "RoBERTa_large",
-    "DeBERTa-V3_large",
+_LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
+    "BioLinkBERT_base": (-7, 2),
+    "RadBERT_2": (4, 11),
+    "BioClinicalBERT": (-7, 2),
+    "DeBERTa-V3_base": (-7, -3),
+    "DeBERTa-V3_large": (3, 9),
+    "BioLinkBERT_large": (0, -12),
+    "ELECTRA_base": (4, 8),
+    "PubMedBERT": (-9, 0),
+    "BERT_base": (3, -21),
+    "RoBERTa_base": (4, 9),
+    "BERT_large": (3, 9),
+    "RoBERTa_large": (0, -12),
 }
 
 
@@ -108,19 +113,18 @@ def as_one_call(found: pd.DataFrame) -> dict[str, object]:
 
 def draw_size(scores: pd.DataFrame) -> Figure:
     """NLU score against size; lines join the sizes of one family."""
-    fig, ax = plt.subplots(figsize=(plots.WIDTH, 4.8))
+    fig, ax = plots.panels(1, 1, 6.8, plots.NARROW)
     for _, family in scores.groupby(scores["model"].map(models().set_index("model")["family"])):
-        ax.plot(family["million parameters"], family["value"], color="#B0B0B0", linewidth=1, zorder=1)
+        ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=1)
     markers = dict(zip(domains(), plots.MARKERS, strict=False))
     look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
     for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
-        shift, side = (-6, "right") if model in _LABELS_ON_THE_LEFT else (6, "left")
-        ax.annotate(
-            model, (x, y), xytext=(shift, 0), textcoords="offset points", ha=side, va="center", fontsize=8
-        )
-    ax.set(ylabel="NLU score (percent)", xlim=(-5, 440))
-    ax.legend(title="pretrained on", loc="lower right")
+        place = _LABELS.get(model, (7, 0))
+        looks = {"ha": ("center", "left", "right")[np.sign(place[0])], "va": "center", "fontsize": 10}
+        ax.annotate(model, (x, y), xytext=place, textcoords="offset points", **looks)
+    ax.set(ylabel="NLU score (percent)", xlim=(-95, 495))
+    ax.legend(title="pretrained on", loc="lower right", frameon=True, framealpha=1, edgecolor="none")
     return fig
 
 

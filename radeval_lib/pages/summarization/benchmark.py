@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
+from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
@@ -140,12 +140,11 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     """A heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
-    looks = {"cmap": "Blues", "cbar": False, "linewidths": 0.5, "annot_kws": {"size": 8}}
-    sns.heatmap(100 * table.astype(float), annot=True, fmt=".0f", ax=axes, **looks)
-    axes.axvline(len(TRAINED), color="#333333", linewidth=1.5)
-    axes.axhline(table.index.get_loc(ALL), color="#333333", linewidth=1.5)
+    looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 9}}
+    plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
+    axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
+    axes.axhline(table.index.get_loc(ALL), color=plots.PALETTE[1], linewidth=2)
     axes.set(xlabel="tested on", ylabel="trained on")
-    axes.tick_params(axis="x", labelrotation=60)
 
 
 def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
