@@ -94,6 +94,7 @@ def test_the_largest_cluster_and_its_centre():
     found = summary.cluster(words, encode, 0)
     assert found.nearest == ("left nodule",) * 3
     assert found.share == 0.6
+    assert found.commonest == "left nodule"
     assert (found.chosen, found.most) == (2, 2)  # of three distinct sentences: no choice of k
     nothing = summary.cluster([], encode, 0)
     assert (nothing.nearest, nothing.most) == ((), 0)

@@ -9,6 +9,7 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.pages.ratescore.curation import (
+    CUE_WORDS,
     annotated_share,
     judged,
     kind_of,
@@ -118,3 +119,7 @@ def test_the_library_takes_inventions_before_truths(tmp_path) -> None:
     shares = taken(table, run)
     assert shares.loc[("library", "invented"), "value"] > shares.loc[("library", "right"), "value"]
     assert shares.loc["library", "n"].sum() == len(table)
+    assert (
+        shares.loc[CUE_WORDS, "n"].sum()
+        == (table["finding"] & table["kind"].isin(["right", "polarity"])).sum()
+    )

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
+from math import log
+from statistics import fmean
 
 import pandas as pd
 
@@ -11,6 +15,7 @@ from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.metrics.green import parse
 from radeval_lib.models import naming
+from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.judges.base import Pair
 from radeval_lib.models.judges.base import prompt as prompt
 from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
@@ -20,6 +25,12 @@ from radeval_lib.roles import generated
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import green_pairs
+
+STAND_INS = (
+    "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
+    "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
+)
+"""What the path on generated pairs has in place of the paper's."""
 
 
 def start_of(chosen: GreenSettings) -> str:
@@ -69,7 +80,7 @@ def fine_tune(
     ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
     learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
     the number of ``weights``, the mean log-probability of a token of the held-out analyses ``before`` and
-    ``after``, and how many ``readable answers`` of those ``asked``.
+    ``after`` and by ``token frequencies`` alone, and how many ``readable answers`` of those ``asked``.
     """
     import torch
 
@@ -95,6 +106,7 @@ def fine_tune(
         "weights": weights,
         "before": before,
         "after": after,
+        "token frequencies": _by_frequency(task, teach, held),
         "readable answers": readable(answers),
         "asked": len(answers),
     }
@@ -103,3 +115,14 @@ def fine_tune(
 def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
     """The mean log-probability of a token, mean over analyses."""
     return pd.Series([task.measure([one])["likelihood"] for one in held]).mean()
+
+
+def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
+    """As :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no more."""
+    taught, asked = (
+        [[token for token in task.example(one)["labels"] if token != IGNORED] for one in records]
+        for records in (teach, held)
+    )
+    counts = Counter(chain.from_iterable(taught))
+    of = log(counts.total() + len(task.tokenizer))
+    return fmean(fmean(log(counts[token] + 1) - of for token in tokens) for tokens in asked)

@@ -8,6 +8,7 @@ nearest sentences are given, as in the paper's Figure 4, where the code gives on
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -36,12 +37,13 @@ _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 @dataclass(frozen=True)
 class Clusters:
     """The error sentences of one category: in how many clusters, out of how many at ``most``, the ``share``
-    of the largest, and the sentences ``nearest`` to its centre."""
+    of the largest, the sentences ``nearest`` to its centre, and the ``commonest`` sentence of all."""
 
     chosen: int = 0
     most: int = 0
     share: float = float("nan")
     nearest: tuple[str, ...] = ()
+    commonest: str = ""
 
 
 def error_sentences(analysis: str) -> dict[str, list[str]]:
@@ -72,7 +74,8 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
     members = np.flatnonzero(labels == np.bincount(labels).argmax())
     order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_NEAREST]
     nearest = tuple(sentences[place] for place in members[order])
-    return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest)
+    (commonest, _), *_ = Counter(sentences).most_common(1)
+    return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
 
 
 def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
@@ -85,10 +88,10 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
 
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """The summary: by category how many errors, in what share of reports, and what they are typically about.
+    """The summary: by category how many errors, in what share of reports, and its largest cluster.
 
-    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``typical``
-    (the sentences nearest the centre of the largest cluster), ``share of errors`` in that cluster.
+    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``centre of
+    largest cluster`` (the sentences nearest to it), ``share in it`` (of the errors), ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
@@ -97,8 +100,9 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
         {
             "errors": counts.sum(axis=0),
             "reports": (counts > 0).mean(axis=0),
-            "typical": ["; ".join(dict.fromkeys(one.nearest)) for one in found],
-            "share of errors": [one.share for one in found],
+            "centre of largest cluster": ["; ".join(dict.fromkeys(one.nearest)) for one in found],
+            "share in it": [one.share for one in found],
+            "commonest sentence": [one.commonest for one in found],
         },
         index=pd.Index(names, name="error"),
     )

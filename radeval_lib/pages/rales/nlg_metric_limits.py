@@ -63,10 +63,11 @@ def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
     return {name: text for name, text in versions.items() if text != reference}
 
 
-def _wrong(report: SyntheticReport, seed: int) -> str | None:
-    """An impression with one significant error, all else as it is; None where no error shows there."""
+def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
+    """An impression with one significant error of one of GREEN's categories, all else as it is; None where no
+    error shows there."""
     rng = seeded(seed, report.report_id, "error")
-    for category in sorted(_CATEGORIES, key=lambda _: rng.random()):
+    for category in sorted(categories, key=lambda _: rng.random()):
         try:
             text = inject(report, {(category, True): 1}, seed=seed).candidate.impression.text
         except SyntheticError:
@@ -76,8 +77,11 @@ def _wrong(report: SyntheticReport, seed: int) -> str | None:
     return None
 
 
-def candidates(n: int, seed: int, modality_anatomy: Pair | None = None) -> pd.DataFrame:
-    """Impressions of ``n`` generated reports, of one kind or of all, with candidates for each.
+def candidates(
+    n: int, seed: int, modality_anatomy: Pair | None = None, categories: str = _CATEGORIES
+) -> pd.DataFrame:
+    """Impressions of ``n`` generated reports, of one kind or of all, with candidates for each, the wrong ones
+    with an error of one of ``categories``.
 
     Returns
     -------
@@ -89,7 +93,7 @@ def candidates(n: int, seed: int, modality_anatomy: Pair | None = None) -> pd.Da
     found = 0
     for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
-        wrong, fair = _wrong(report, seed), _turned(report, seed)
+        wrong, fair = _wrong(report, seed, categories), _turned(report, seed)
         if wrong is None or not fair:
             continue
         for phenomenon, text in {**fair, ERROR: wrong}.items():

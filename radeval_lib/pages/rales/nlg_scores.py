@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
+from radeval_lib.pages.summarization.systems import told
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import joined
 
 SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2"})
 """What the paper fine-tunes, as the profile ``full`` has it."""
@@ -29,11 +29,8 @@ def basis_of(run: Run, only: str = "") -> tuple[str, str]:
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
         return evidence, stand_in
-    names = [
-        f"{name} from {systems[name].start}" if systems[name].start else name
-        for name in ([only] if only else systems)
-    ]
-    used = [stand_in, f"{joined(names)} of this build"]
+    own = told({only: systems[only]} if only else systems, run.profile.models["encoder"])
+    used = [stand_in, f"{own}, of this build"]
     if not only:
         used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
     return "synthetic", "; ".join(filter(None, used))

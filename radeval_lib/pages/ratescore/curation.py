@@ -36,6 +36,7 @@ CUES = (
 """The first four are the paper's own examples of key negative words."""
 KINDS = {"right": "right", "polarity": "wrong polarity", "border": "wrong border", "invented": "invented"}
 FILTERS = {"outside": "library", "thin": "density"}
+CUE_WORDS = "cue words, which turn the polarity"
 
 _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
 _AFTER = frozenset({"unremarkable", "intact", "normal"})
@@ -178,14 +179,18 @@ def judged(
 
 
 def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Share of each kind of entity that each filter drops, with intervals from drawing reports.
+    """Share of each kind of entity that each filter drops, with intervals from drawing reports; of
+    :data:`CUE_WORDS`, the share of findings whose polarity they turn.
 
     Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
     """
+    findings = table[table["finding"]].assign(turned=table["after"] != table["kind"])
+    parts = dict.fromkeys(FILTERS.items(), (table, KINDS))
+    parts["turned", CUE_WORDS] = findings, {kind: KINDS[kind] for kind in ("right", "polarity")}
     rows = {}
-    for column, name in FILTERS.items():
-        for kind, words in KINDS.items():
-            own, rng = table[table["kind"] == kind], run.rng(f"{name} {kind}")
+    for (column, name), (entities, kinds) in parts.items():
+        for kind, words in kinds.items():
+            own, rng = entities[entities["kind"] == kind], run.rng(f"{name} {kind}")
             reports = own["report"].tolist()
             found = share_interval(own[column], reports, resamples=run.profile.resamples, rng=rng)
             rows[name, words] = (*found, len(own))

@@ -22,6 +22,9 @@ EXPERIMENTS: dict[str, tuple[str, str, str, list[Kind]]] = {
 }
 """By role: what a rating is, the paper's exhibit, its data, and its correlations, the one compared first."""
 
+OURS = "METEOR without synonyms; BERTScore through the same encoder; observations by rules, not by CheXbert"
+"""What else stands in for the paper's metrics where its models are not there."""
+
 VARIANTS = {"METEOR", "BERTScore"}  # without synonyms, and with RaTEScore's encoder: not the paper's
 
 

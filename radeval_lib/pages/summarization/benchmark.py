@@ -14,6 +14,7 @@ from radeval_lib import plots
 from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.corpora import TRAINED, UNSEEN
 from radeval_lib.pages.summarization.plan import ALL
+from radeval_lib.pages.summarization.systems import told
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
@@ -35,13 +36,15 @@ def judged(systems: Iterable[str]) -> list[str]:
 def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple[str, str]:
     """What results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our own
     unless they, and the graph model where it is used, are the paper's."""
-    shown = shown or judged(plan.settings(run.profile).systems)
-    ours = [name for name in shown if not name.startswith(_PAPERS)]
+    systems = plan.settings(run.profile).systems
+    shown = shown or judged(systems)
+    ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     evidence, stand_in = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if not ours:
         return evidence, stand_in
-    return "synthetic", "; ".join(filter(None, [stand_in, f"{joined(ours)}, not {joined(list(_PAPERS))}"]))
+    used = f"{told(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}"
+    return "synthetic", "; ".join(filter(None, [stand_in, used]))
 
 
 def gathered(kept: Iterable[CellOutput]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,9 +12,11 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.encoders import Encoder
+from radeval_lib.models.naming import title
 from radeval_lib.models.summarizers.base import Summarizer
 from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences
 from radeval_lib.models.training import TrainingSettings, train
+from radeval_lib.wording import joined
 
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
 
@@ -38,6 +40,20 @@ class System(BaseModel):
     def needs_vectors(self) -> bool:
         """Whether it reads sentences through an encoder."""
         return self.kind in ("clusters", "selector")
+
+
+def told(systems: Mapping[str, System], encoder: str) -> str:
+    """Systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``: as a
+    profile names it."""
+
+    def one(name: str, system: System) -> str:
+        if system.needs_vectors:
+            return f"{name} over vectors of {title(encoder)}"
+        if system.start:
+            return f"{name} from {title(system.start)}"
+        return f"{name} from random weights" if system.learns else name
+
+    return joined([one(*each) for each in systems.items()])
 
 
 def make(
