@@ -46,7 +46,9 @@ def test_the_weakest_is_held_against_the_strongest_rival() -> None:
 def test_a_lead_that_nothing_tells_is_told_once() -> None:
     (order,) = check_superiority("n", "c", {"A": parse("0.5"), "B": parse("0.4")}, first="A", leads=None)
     checks = [order, unknown_lead("c")]
-    assert superiority_words(checks) == "the claimed order holds; the lead is not established over every rival"
+    assert (
+        superiority_words(checks) == "the claimed order holds; the lead is not established over every rival"
+    )
     assert checks[1].computed == "lead not established: nothing printed says how large chance is"
 
 
