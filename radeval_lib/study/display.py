@@ -23,7 +23,7 @@ from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
-MOST_CHECKS = 2
+MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
 MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
@@ -123,8 +123,10 @@ def exhibit_html(result: Result) -> str:
 
 def _side_by_side(result: Result) -> str:
     """A result's checks as a table, or where it would be long, a link to them in the audit."""
-    if len(result.checks) <= MOST_CHECKS:
-        return table_html(checks_frame(result.checks), index=False)
+    # What fails stands open above, with what is printed and what follows.
+    shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
+    if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
+        return table_html(checks_frame(shown), index=False) if shown else ""
     address = f"../across/audit.html?q=[{result.exhibit}]"
     return f'<p><a href="{address}">All {len(result.checks)} checks</a> (audit)</p>'
 

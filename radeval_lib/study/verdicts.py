@@ -15,7 +15,7 @@ from radeval_lib.errors import ResultError
 
 # What a result rests on, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
-    "print": "on the numbers that the paper prints",
+    "print": "on printed numbers",
     "released": "on numbers from an author's repository",
     "synthetic": "in an experiment of our own",
     "open": "on public data",
