@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.plots import PALETTE
 from radeval_lib.study.runs import Run
 
-BASE, HERE = "the paper's size", "this build"
+BASE, HERE = "BERT base twice", "this build"
 CORPORA = {"MIMIC-CXR": 227_835, "MIMIC-IV-Note": 2_321_355}
 """Radiology reports of two corpora, as PhysioNet tells them (v2.0.0 and v2.2)."""
 PRICES = {"cpu": 0.05, "cuda": 3.0}
@@ -44,7 +44,8 @@ def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
 
 
 def _bert_base() -> Any:
-    """The configuration of BERT base, which the layers of both of the RaTEScore paper's models have."""
+    """BERT base for both of the RaTEScore paper's models: the encoder has its size, and the recogniser,
+    DeBERTa_v3, costs more, for the positions that each of its layers projects."""
     from transformers import BertConfig
 
     return BertConfig()
@@ -77,7 +78,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     -------
     DataFrame
         One row a judge: weights in millions, operations a pair in billions, and ``times`` those of RaTEScore
-        with models of the paper's size; this build's RaTEScore first, then the paper's.
+        with BERT base twice; this build's RaTEScore first, then that.
     """
     models = {
         f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.encoder)],
