@@ -62,10 +62,8 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one a rater."""
     array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
-    each = against[:, None] if against.ndim == 1 else against
-    if each.shape[1:] == (1,):
-        each = np.repeat(each, array.shape[1], axis=1)
-    columns = finite("reference", each, *array.shape)
+    column = finite("reference", against[:, None] if against.ndim == 1 else against, len(array), None)
+    columns = np.broadcast_to(column, array.shape)
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
