@@ -9,6 +9,7 @@ from itertools import chain
 from typing import get_args
 
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
@@ -179,6 +180,21 @@ def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.Dat
         for name, graph in candidates.items()
     }
     return 100 * pd.DataFrame.from_dict(rows, orient="index")
+
+
+def draw_levels(scores: pd.DataFrame) -> Axes:
+    """One row a candidate, one marker a level, from :func:`scores_by_level`."""
+    long = scores.rename_axis("candidate").reset_index()
+    long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
+    _, axes = plots.panels(1, 1, height=3.6)
+    looks = {"dodge": True, "jitter": False, "size": 8, "marker": "o", "linewidth": 0.5, "edgecolor": "white"}
+    sns.stripplot(long, x="F1-RadGraph", y="candidate", hue="level", ax=axes, **looks)
+    axes.set(xlim=(-4, 104), ylabel="")
+    axes.grid(axis="y", visible=False)
+    for edge in range(len(scores) - 1):
+        axes.axhline(edge + 0.5, color="0.85", lw=0.8)
+    axes.legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes
 
 
 def scores_of_identical(full: Graph, bare: Graph) -> pd.DataFrame:
