@@ -48,9 +48,7 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
     root = data.data_root(data_root or None)
     size = settings.sizes["fact_ratings"]
     records = roles.load("fact_ratings", filler, size=max(size, cases), seed=settings.seed, root=root)
-    chosen = list(dict.fromkeys(record.case for record in records))[:cases]
-    texts = [record for record in records if record.case in set(chosen)]
-    written = annotation_task.write_project(folder, texts, np.random.default_rng(seed))
+    written = annotation_task.write_project(folder, records, cases, np.random.default_rng(seed))
     click.echo(
         f"{written} tasks in {display_path(folder)}: paste {annotation_task.LAYOUT} into the project's "
         f"labelling settings, import {annotation_task.TASKS}, keep {annotation_task.KEY} for the analysis",

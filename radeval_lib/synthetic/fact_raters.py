@@ -34,40 +34,18 @@ class Description:
     wrong: tuple[bool, ...]
 
 
-def draw_descriptions(
-    rng: np.random.Generator,
-    reports: int,
-    overlaps: Sequence[float],
-    *,
-    lengths: tuple[int, int] = REFERENCE_LENGTH,
-    own: tuple[int, int] = OWN_LENGTH,
-) -> list[Description]:
+def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
     """One description a report and model."""
     drawn = []
     for report in range(reports):
-        length = int(rng.integers(*lengths, endpoint=True))
+        length = int(rng.integers(*REFERENCE_LENGTH, endpoint=True))
         for overlap in overlaps:
             copied = int(rng.binomial(length, overlap))
-            added = int(rng.integers(*own, endpoint=True))
+            added = int(rng.integers(*OWN_LENGTH, endpoint=True))
             added = added or int(copied == 0)  # a description says at least something
             wrong = tuple(bool(flag) for flag in rng.random(copied + added) < WRONG)
             drawn.append(Description(report, length, tuple(range(copied)), added, wrong))
     return drawn
-
-
-def from_counts(
-    rng: np.random.Generator, counts: Sequence[tuple[int, int, int]], reports: Sequence[int]
-) -> list[Description]:
-    """Descriptions with given counts at the finest level; which statements are copied is drawn.
-
-    ``counts`` has the facts of reference, of description, and in common, one triple a description, and
-    ``reports`` the report of each.
-    """
-    made = []
-    for (reference, generated, common), report in zip(counts, reports, strict=True):
-        copied = sorted(int(place) for place in rng.choice(reference, size=common, replace=False))
-        made.append(Description(report, reference, tuple(copied), generated - common, (False,) * generated))
-    return made
 
 
 def count_facts(

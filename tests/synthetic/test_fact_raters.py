@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions, from_counts
+from radeval_lib.synthetic.fact_raters import Description, count_facts, draw_descriptions
 
 TEXT = Description(
     report=0, reference=6, copied=(0, 1, 2, 3), own=3, wrong=(False,) * 4 + (True, False, True)
@@ -46,17 +46,6 @@ def test_counts_are_possible_for_any_draw(
     counted = count_facts(rng, texts, granularity, alike=alike, slips=slips)  # FactCounts refuses the rest
     assert [len(rater) for rater in counted] == [15] * len(granularity)
     assert all(counts.generated >= 1 for rater in counted for counts in rater)
-
-
-@given(
-    st.integers(0, 2**32), st.lists(st.tuples(st.integers(1, 9), st.integers(0, 9)), min_size=1, max_size=6)
-)
-def test_the_finest_rater_finds_given_counts(seed: int, sizes: list[tuple[int, int]]) -> None:
-    rng = np.random.default_rng(seed)
-    wanted = [(reference, generated, min(reference, generated) // 2) for reference, generated in sizes]
-    texts = from_counts(rng, wanted, range(len(wanted)))
-    (finest,) = count_facts(rng, texts, (1.0,))
-    assert [_four(counts)[:3] for counts in finest] == wanted
 
 
 def test_same_seed_same_counts() -> None:

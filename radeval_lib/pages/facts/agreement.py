@@ -123,14 +123,3 @@ def two_descriptions(
     )
     triples = one[:, :, None] & two[:, None, :] & three[None, :, :]
     return triples.size, int(triples.sum())
-
-
-def coverage(listed: Mapping[str, Sequence[str]], sentence: Sequence[str]) -> pd.DataFrame:
-    """What each rater's facts cover of the words of a sentence: ``facts``, ``words covered``, ``words a
-    fact``."""
-    rows = {
-        who: (len(facts), sum(word in " ".join(facts).split() for word in sentence))
-        for who, facts in listed.items()
-    }
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["facts", "words covered"])
-    return frame.assign(**{"words a fact": frame["words covered"] / frame["facts"]})

@@ -22,10 +22,7 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
-from radeval_lib.pages.facts.granularity import three_raters
-from radeval_lib.pages.facts.real_counts import counts_by_text
 from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
-from radeval_lib.synthetic.fact_raters import count_facts, from_counts
 
 LAYOUT, TASKS, KEY = "labelling.xml", "tasks.json", "key.json"
 _QUESTIONS = {
@@ -105,81 +102,19 @@ def project(
     return layout(sizes.pop()), tasks, key
 
 
-def write_project(folder: Path, records: Sequence[FactRating], rng: np.random.Generator) -> int:
-    """Write a project's files into a folder, whole or not at all; returns the number of tasks.
+def write_project(folder: Path, records: Sequence[FactRating], cases: int, rng: np.random.Generator) -> int:
+    """Write a project on the first ``cases`` into a folder, whole or not at all; returns the number of tasks.
 
     ``labelling.xml`` goes into the project's labelling settings, ``tasks.json`` is imported; ``key.json``
     stays with whoever analyses.
     """
-    described, tasks, key = project(records, rng)
+    chosen = list(dict.fromkeys(one.case for one in records))[:cases]
+    described, tasks, key = project([one for one in records if one.case in chosen], rng)
     with atomic.new_folder(folder) as part:
         (part / LAYOUT).write_text(described, encoding="utf-8")
         (part / TASKS).write_text(json.dumps(tasks, indent=1, ensure_ascii=False), encoding="utf-8")
         (part / KEY).write_text(json.dumps(key, indent=1, ensure_ascii=False), encoding="utf-8")
     return len(tasks)
-
-
-def completed(
-    tasks: Sequence[Mapping[str, Any]],
-    counts: Mapping[tuple[str, int, str], FactCounts],
-    coherence: str = "Coherent",
-) -> list[dict[str, Any]]:
-    """Tasks as Label Studio exports them once raters gave these counts: for trying the analysis out.
-
-    ``tasks``: of :func:`project`. ``counts``: by case, number of the description (from 1) and rater; every
-    rater answers every description. ``coherence``: the rating that every description gets.
-    """
-
-    def answer(question: str, text: str, kind: str, value: Any) -> dict[str, Any]:
-        return {"from_name": question, "to_name": text, "type": kind, "value": {kind: value}}
-
-    done = []
-    for number, task in enumerate(tasks, start=1):
-        annotations = []
-        for rater in sorted({rater for _, _, rater in counts}):
-            given = {
-                place: one
-                for (case, place, who), one in counts.items()
-                if (case, who) == (task["data"]["case"], rater)
-            }
-            result = [answer("reference_facts", "reference", "number", given[1].reference)]
-            for place, one in given.items():
-                text = f"description_{place}"
-                for question in _QUESTIONS:
-                    result.append(answer(f"{question}_{place}", text, "number", getattr(one, question)))
-                result.append(answer(f"coherence_{place}", text, "choices", [coherence]))
-            annotations.append({"completed_by": rater, "was_cancelled": False, "result": result})
-        done.append({"id": number, **task, "annotations": annotations})
-    return done
-
-
-def countable(
-    ratings: Sequence[FactRating], cases: int
-) -> tuple[list[FactRating], dict[tuple[str, str], tuple[int, int, int]]]:
-    """The ratings of the first ``cases`` cases of which every summary's facts can be counted from its rates,
-    and these counts by case and system."""
-    by_text = counts_by_text(ratings)
-    unknown = {one.case for one in ratings if (one.case, one.group) not in by_text}
-    known = [case for case in dict.fromkeys(one.case for one in ratings) if case not in unknown]
-    return [one for one in ratings if one.case in known[:cases]], by_text
-
-
-def simulated(
-    folder: Path, by_text: Mapping[tuple[str, str], tuple[int, int, int]], rng: np.random.Generator
-) -> tuple[list[list[FactCounts]], pd.DataFrame]:
-    """What three simulated raters count in a written project's texts, and their answers as read back."""
-    tasks, key = (json.loads((folder / name).read_text("utf-8")) for name in (TASKS, KEY))
-    order = [(case, place, system) for case in key for place, system in enumerate(key[case], start=1)]
-    counts = [by_text[case, system] for case, _, system in order]
-    numbers = {case: number for number, case in enumerate(key)}
-    descriptions = from_counts(rng, counts, [numbers[case] for case, _, _ in order])
-    counted = count_facts(rng, descriptions, three_raters(0.15))
-    given = {
-        (case, place, f"rater {number}"): one
-        for number, rater in enumerate(counted, start=1)
-        for (case, place, _), one in zip(order, rater, strict=True)
-    }
-    return counted, answers(completed(tasks, given), key, "the simulated export")
 
 
 def read_export(export: Path, key: Path) -> pd.DataFrame:

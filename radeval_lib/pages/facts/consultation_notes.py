@@ -1,4 +1,4 @@
-"""What the page on consultation notes shows: what clinicians listed, and metrics beside their lists."""
+"""What the page on consultation notes shows: what clinicians listed, and whether they agree."""
 
 from __future__ import annotations
 
@@ -9,27 +9,23 @@ import pandas as pd
 
 from radeval_lib.data.records import NoteJudgement
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics import create
-from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.wording import with_interval
 
-_METRICS = {"ROUGE-1": "rouge_1", "ROUGE-L": "rouge_l", "METEOR": "meteor", "BLEU": "bleu"}
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
 def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     """What each clinician listed in each note.
 
-    Index ``case``, ``group``, ``clinician``; ``reference`` and ``candidate`` (str; restricted texts are laid
-    open, so these must not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
+    Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
+    not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
     """
     return pd.DataFrame(
         {
             "case": one.case,
             "group": one.group,
             "clinician": one.rater,
-            "reference": reveal(one.reference),
             "candidate": reveal(one.candidate),
             "incorrect statements": len(one.incorrect),
             "omissions": len(one.omissions),
@@ -74,25 +70,3 @@ def ratio_against_counts(agreed: pd.DataFrame) -> Estimate:
     ratio, counts = agreed.loc[RATIO], agreed.loc[COUNTS]
     low, high = ratio["low"] - counts["high"].max(), ratio["high"] - counts["low"].min()
     return Estimate(ratio["alpha"] - counts["alpha"].mean(), low, high)
-
-
-def metric_correlations(lists: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Spearman correlation of metrics with the negative mean number of entries a note.
-
-    A note's score is its mean over the clinicians' own notes, each taken as the reference; intervals draw
-    whole consultations. ``lists`` is of :func:`listed`.
-
-    Columns of :meth:`radeval_lib.stats.correlations.Resampled.intervals`.
-    """
-    texts = lists["reference"].tolist(), lists["candidate"].tolist()
-    scores = {name: create(metric).score(*texts).values for name, metric in _METRICS.items()}
-    noted = lists[[]].assign(errors=lists[COUNTS].sum(axis=1), **scores)
-    notes = noted.groupby(["case", "group"], sort=False).mean()
-    return resample(
-        {name: notes[name] for name in _METRICS},
-        -notes["errors"],
-        groups=notes.index.get_level_values("case"),
-        kind="spearman",
-        resamples=resamples,
-        rng=rng,
-    ).intervals()

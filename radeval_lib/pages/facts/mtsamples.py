@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data import mtsamples
-from radeval_lib.data.records import Document, FactRating
+from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.papers.printed_numbers import Printed, quotations
@@ -238,24 +238,3 @@ def extractive_checks(
             above(runs.low, runs.high, 0.5),
         ),
     ]
-
-
-def summaries_copy(ratings: Sequence[FactRating], resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Share of words in copied runs of at least three words, of each system's summaries and the references.
-
-    Index: the system, or ``reference``. ``mean``, ``low``, ``high``, ``summaries``.
-    """
-    texts = [(one.group, one.case, reveal(one.source), reveal(one.candidate)) for one in ratings]
-    references = {
-        one.case: ("reference", one.case, reveal(one.source), reveal(one.reference)) for one in ratings
-    }
-    frame = pd.DataFrame([*texts, *references.values()], columns=["group", "case", "source", "summary"])
-    frame["share"] = list(map(in_runs, frame["source"], frame["summary"]))
-    rows = {
-        group: (
-            *share_interval(own["share"], own["case"].tolist(), resamples=resamples, rng=rng),
-            len(own),
-        )
-        for group, own in frame.groupby("group", sort=False)
-    }
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "summaries"])

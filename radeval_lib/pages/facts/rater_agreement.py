@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import ErrorCount, RatedPair
+from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
@@ -41,26 +41,12 @@ def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
     return matrix
 
 
-def error_matrices(records: Sequence[ErrorCount]) -> dict[str, pd.DataFrame]:
-    """Errors that raters counted in each candidate, and the share of them that is significant (only of
-    candidates in which every rater counted an error)."""
-    rows = [(one.study, one.origin, one.rater, one.count, one.count * one.significant) for one in records]
-    frame = pd.DataFrame(rows, columns=["case", "origin", "rater", "errors", "significant"])
-    summed = frame.groupby(["case", "origin", "rater"])[["errors", "significant"]].sum()
-    errors, significant = (summed[name].unstack("rater") for name in ("errors", "significant"))
-    return {
-        "all errors": errors,
-        "significant errors": significant,
-        "share that is significant": (significant / errors.where(errors > 0)).dropna(),
-    }
-
-
 def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
     """Agreement on grades, counts and ratios of raters who gave them all, and what counting gains.
 
     Returns
     -------
-    table : index ``ratings`` and ``what``; columns as :func:`alphas`, the interval with the value as text.
+    table : ``what``; columns as :func:`alphas`, the interval with the value as text.
     gain : alpha of counts minus alpha of grades, on the same draws of cases.
 
     Raises
@@ -72,14 +58,11 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, Estimate]:
     rated = {what: rating_matrix(run.load(role)) for what, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
         raise DataError("grades and counts are of different texts", "", "Fill the roles from one data set.")
-    agreed = pd.concat(
+    agreed = [
         alphas({what: matrix}, resamples=resamples, rng=run.rng(f"alpha {what}"))
         for what, matrix in rated.items()
-    )
-    counted = error_matrices(run.load("error_counts"))
-    by_significance = alphas(counted, resamples=resamples, rng=run.rng("alpha errors"))
-    sources = {run.source("rated_pairs"): agreed, run.source("error_counts"): by_significance}
-    table = pd.concat(sources, names=["ratings", "what"]).reset_index()
+    ]
+    table = pd.concat(agreed).rename_axis("what").reset_index()
     intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in table.itertuples()]
     table = table.assign(alpha=intervals).drop(columns=["low", "high"])
     return table, gain(rated["errors, counted"], rated["grade"], resamples, lambda: run.rng("agreement"))

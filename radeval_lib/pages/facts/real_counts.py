@@ -10,33 +10,25 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from radeval_lib.data.records import FactRating
-from radeval_lib.data.restricted import RestrictedText, reveal
+from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.fact_rates import counts_of, shared_reference_counts
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.wording import with_interval
 
-TARGETS = {
-    "f1": "F1",
-    "recall": "recall",
-    "precision": "precision",
-    "not_omitted": "1 - omission",
-    "not_invented": "1 - hallucination",
-}
-"""Columns of :func:`table` that a metric may agree with; higher is better in all, and how pages name them."""
+TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
+"""Columns of :func:`table` that a metric may agree with, and how pages name them."""
 
 LENGTH = "length alone"
 """Name of the prediction from the texts' lengths beside the metrics."""
-
-_LONGEST = 90  # characters of a text shown in a table
 
 
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """One row a judgement, in their order.
 
     Index ``id``; ``case``, ``group``; ``reference`` and ``candidate`` (str; restricted texts are laid open,
-    so these must not be shown); the columns of :data:`TARGETS` (float, NaN where a rate is not known);
-    ``reference_words`` and ``candidate_words`` (int).
+    so these must not be shown); the columns of :data:`TARGETS` (float); ``reference_words`` and
+    ``candidate_words`` (int).
     """
     frame = pd.DataFrame(
         {
@@ -48,8 +40,6 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
             "f1": one.f1,
             "recall": one.recall,
             "precision": one.precision,
-            "not_omitted": np.nan if one.omission is None else 1 - one.omission,
-            "not_invented": 1 - one.hallucination,
         }
         for one in ratings
     ).set_index("id")
@@ -78,17 +68,15 @@ def correlations(
     ``frame``: of :func:`table`. ``scores``: one column a metric, index of ``frame``. One row a target and
     metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
     ``over_length_low``, ``over_length_high``: that correlation minus the length's, on the same draws.
-    Judgements without the rate are left out of its rows.
     """
     rows = []
     for target in TARGETS:
-        known = frame[frame[target].notna()]
-        if known[target].nunique() < 2:
+        if frame[target].nunique() < 2:
             continue
         drawn = resample(
-            {**scores.loc[known.index], LENGTH: length_prediction(known, target)},
-            known[target],
-            groups=known["case"],
+            {**scores, LENGTH: length_prediction(frame, target)},
+            frame[target],
+            groups=frame["case"],
             kind="pearson",
             resamples=resamples,
             rng=rng,
@@ -138,33 +126,6 @@ def summary(behind: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"judgements": kinds.sum(), "share": kinds.mean()})
 
 
-def oddities(behind: pd.DataFrame, ratings: Sequence[FactRating]) -> pd.DataFrame:
-    """Two judgements of each odd kind with their texts; none whose text may not be passed on."""
-    kinds = {
-        "no fact, precision 1": behind["empty"],
-        "in common and left out": behind["counted_twice"] == behind["reference"],
-        "no rate": behind["no_rate"],
-    }
-    by_id = {one.id: one for one in ratings}
-    odd = [(kind, by_id[name]) for kind, mask in kinds.items() for name in behind.index[mask][:2]]
-    return pd.DataFrame(
-        {
-            "what": kind,
-            "reference": _short(one.reference),
-            "summary": _short(one.candidate),
-            "precision": one.precision,
-            "recall": one.recall,
-            "omission": one.fault.split(" ")[1] if one.fault else f"{one.omission:g}",
-        }
-        for kind, one in odd
-        if not isinstance(one.reference, RestrictedText) and not isinstance(one.candidate, RestrictedText)
-    )
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
 def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str, float]:
     """Whether one number of facts of a reference fits all judgements of its summaries.
 
@@ -186,19 +147,6 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str,
         "determined": sizes.count(1),
         "by_chance": float(np.mean(fitting)),
     }
-
-
-def counts_by_text(ratings: Sequence[FactRating]) -> dict[tuple[str, str], tuple[int, int, int]]:
-    """Counts of reference, summary and both that fit all judgements of a reference together, by case and
-    system, with as few facts of the reference as fit; judgements that no counts fit are left out."""
-    told = {}
-    for case in _by_case(ratings):
-        sizes = shared_reference_counts(case)
-        for rating in case if sizes else []:
-            one = next(one for one in counts_of(rating) if one.reference == sizes[0])
-            if one.generated:
-                told[rating.case, rating.group] = (one.reference, one.generated, one.common)
-    return told
 
 
 def _by_case(ratings: Sequence[FactRating]) -> list[list[FactRating]]:

@@ -82,11 +82,6 @@ class Example:
         """The entities labelled definitely absent."""
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 
-    @property
-    def alone(self) -> list[str]:
-        """The entities without an edge."""
-        return [name for name in self.nodes if not any(name in edge for edge in self.edges)]
-
     def graph(self) -> Graph:
         """The example's graph; the types of relations are not printed, so every edge gets the same one."""
         places = {name: place for place, name in enumerate(self.nodes)}

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from radeval_lib import own_yaml, plots
-from radeval_lib.data import openi
-from radeval_lib.data.radgraph import Annotation, annotation
-from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import ResultError
-from radeval_lib.lexicon.markup import tokenize
+from radeval_lib import plots
+from radeval_lib.data.radgraph import Annotation
 from radeval_lib.metrics.radgraph import (
     Case,
     Graph,
@@ -28,18 +23,12 @@ from radeval_lib.metrics.radgraph import (
     triplets,
 )
 from radeval_lib.models.graph.extraction import Extractor
-from radeval_lib.models.graph.model import PARTS
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import MICRO, intervals
 from radeval_lib.synthetic.export import radgraph_json
 from radeval_lib.synthetic.planted_errors import ErrorPair
 
-PART_TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
-_ALLOWED = {
-    "located_at": {("observation", "anatomy")},
-    "modify": {("observation", "observation"), ("anatomy", "anatomy")},
-    "suggestive_of": {("observation", "observation")},
-}
+_TITLES = {"entity": "entities", "relation": "relations", "strict": "relations with typed ends"}
 _COUNTS = ["matched", "predicted", "gold", "unseen"]
 _MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
@@ -55,32 +44,21 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Returns
     -------
     DataFrame
-        One row a part and label (``all`` for the part as a whole, first): ``gold`` (in one seed's test part),
-        and ``precision``, ``recall`` and ``F1`` as estimates.
+        One row a part, by its title, and label (``all`` for the part as a whole, first): ``gold`` (in one
+        seed's test part), and ``precision``, ``recall`` and ``F1`` as estimates.
     """
     rows = {}
-    for part in PARTS:
+    for part, name in _TITLES.items():
         own = counts[counts["part"] == part]
         for label in ("all", *sorted(own["label"].unique())):
             chosen = own if label == "all" else own[own["label"] == label]
             sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
             found = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
-            rows[part, label] = {
+            rows[name, label] = {
                 "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
                 **{title: Estimate(*found.loc[measure]) for measure, title in _MEASURES.items()},
             }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def agreement(quality: pd.DataFrame) -> pd.DataFrame:
-    """The parts of :func:`quality` as wholes: ``gold``, and precision, recall and F1 as text."""
-    table = quality.xs("all", level=1).loc[list(PART_TITLES)].rename(PART_TITLES)
-    return table.assign(**{title: table[title].map("{:.2f}".format) for title in _MEASURES.values()})
-
-
-def by_type(quality: pd.DataFrame) -> pd.DataFrame:
-    """The rows of :func:`quality` of each type of entity and relation, by type."""
-    return quality.drop("all", level=1).loc[["entity", "relation"]].droplevel(0)
 
 
 def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
@@ -131,16 +109,6 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(told | {"tau": scores.corr("kendall")[base]})
 
 
-def _concept(label: str) -> str:
-    return "observation" if label.upper().startswith("OBS") else "anatomy"
-
-
-def relation_types(head: str, tail: str) -> list[str]:
-    """The types of relation that RadGraph's scheme lets lead from one label to another, in words."""
-    ends = _concept(head), _concept(tail)
-    return [kind.replace("_", " ") for kind, allowed in _ALLOWED.items() if ends in allowed]
-
-
 def beside_printed(printed: pd.DataFrame, graph: Graph) -> pd.DataFrame:
     """Printed triplets (``entity``, ``label`` and ``printed``: whether it has a relation) beside a graph's.
 
@@ -174,107 +142,26 @@ def colour_of(label: str) -> str:
     return next((colour for start, colour in COLOURS.items() if label.upper().startswith(start)), "0.4")
 
 
-def lines(annotation: Annotation) -> list[str]:
-    """The relations, then the entities without one, e.g. ``mild (OBS-DP) modify edema (OBS-DP)``."""
-    entities = annotation["entities"]
-    named = {key: f"{one['tokens']} ({one['label']})" for key, one in entities.items()}
-    related = [
-        f"{named[key]} {kind.replace('_', ' ')} {named[tail]}"
-        for key, one in entities.items()
-        for kind, tail in one["relations"]
-    ]
-    joined = {key for key, one in entities.items() if one["relations"]}
-    joined |= {tail for one in entities.values() for _, tail in one["relations"]}
-    return [*related, *(name for key, name in named.items() if key not in joined)]
-
-
-def draw(axes: Axes, annotation: Annotation, words_a_line: int = 9) -> None:
-    """The text with its entities as boxes in the colour of their label, and an arrow for each relation.
-
-    ``annotation``: in RadGraph's form. ``words_a_line``: after how many words a new line begins.
-    """
-    words = annotation["text"].split()
-    x, places = 0.0, []
-    for number, word in enumerate(words):
-        if number % words_a_line == 0:
-            x = 0.0
-        width = 0.13 * len(word) + 0.12
-        places.append((x + width / 2, -1.5 * (number // words_a_line)))
-        x += width + 0.22
+def draw(axes: Axes, annotation: Annotation) -> None:
+    """A short sentence: its entities as boxes in the colour of their label, and for each relation an arc from
+    the first word of the head to that of the tail, its type above the middle."""
+    words, entities = annotation["text"].split(), annotation["entities"]
+    widths = np.array([0.13 * len(word) + 0.12 for word in words])
+    places = np.cumsum(widths + 0.22) - 0.22 - widths / 2
     boxes = {
         at: {"boxstyle": "round,pad=0.3", "fc": "white", "ec": colour_of(one["label"]), "lw": 1.8}
-        for one in annotation["entities"].values()
+        for one in entities.values()
         for at in range(one["start_ix"], one["end_ix"] + 1)
     }
     for number, (word, place) in enumerate(zip(words, places, strict=True)):
-        axes.text(*place, word, ha="center", va="center", fontsize=9, bbox=boxes.get(number), zorder=3)
-    _arrows(axes, annotation, places)
-    right = max((x for x, _ in places), default=1.0)
-    low = min((y for _, y in places), default=0.0)
-    axes.set(xlim=(-0.5, right + 0.9), ylim=(low - 0.6, 1.1))
-    axes.axis("off")
-
-
-def _arrows(axes: Axes, annotation: Annotation, places: Sequence[tuple[float, float]]) -> None:
-    """An arc from the first word of the head to that of the tail, its type above the middle."""
-    entities = annotation["entities"]
+        axes.text(place, 0, word, ha="center", va="center", fontsize=9, bbox=boxes.get(number), zorder=3)
     for one in entities.values():
         for kind, tail in one["relations"]:
             start, end = places[one["start_ix"]], places[entities[tail]["start_ix"]]
-            bend = f"arc3,rad={0.35 if start[0] > end[0] else -0.35}"
+            bend = f"arc3,rad={0.35 if start > end else -0.35}"
             looks = {"arrowstyle": "-|>", "color": plots.PALETTE[-1], "shrinkA": 9, "shrinkB": 9, "lw": 1.1}
-            axes.annotate("", end, start, arrowprops=looks | {"connectionstyle": bend}, zorder=2)
-            rise = 0.3 + 0.17 * abs(end[0] - start[0])
-            middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2 + min(rise, 0.95))
+            axes.annotate("", (end, 0), (start, 0), arrowprops=looks | {"connectionstyle": bend}, zorder=2)
+            middle = (start + end) / 2, min(0.3 + 0.17 * abs(end - start), 0.95)
             axes.text(*middle, kind.replace("_", " "), fontsize=7, ha="center", color=plots.PALETTE[-1])
-
-
-def read(path: Path | None) -> list[Annotation]:
-    """Ten sentences with their graphs by hand, their words from Open-i's file; none where there is no file.
-
-    Raises
-    ------
-    ResultError
-        Where the file has no such report, or a shorter one.
-    """
-    if path is None:
-        return []
-    findings = {report.id: report.findings for report in openi.load(path)}
-    found = []
-    for row in own_yaml.read(Path(__file__).with_name("open_sentences.yml")):
-        start, end = row["words"]
-        words = tokenize(reveal(findings.get(row["uid"], "")))[start:end]
-        if len(words) < end - start:
-            raise ResultError(f"report {row['uid']} has other words than those annotated", path.name)
-        graph = ([tuple(item) for item in row[name]] for name in ("entities", "relations"))
-        found.append(annotation(words, *graph))
-    return found
-
-
-def judged(gold: Sequence[Annotation], found: Sequence[Annotation]) -> pd.DataFrame:
-    """One row a sentence: its words, how many entities and relations are right of how many, and the lines of
-    either graph that the other lacks."""
-    rows = []
-    for truth, guess in zip(gold, found, strict=True):
-        (entities, links), (guessed, made) = _items(truth), _items(guess)
-        wanted, had = lines(truth), lines(guess)
-        rows.append(
-            {
-                "sentence": truth["text"],
-                "entities right": f"{len(entities & guessed)} of {len(entities)}",
-                "relations right": f"{len(links & made)} of {len(links)}",
-                "found wrongly": "; ".join(line for line in had if line not in wanted) or "–",
-                "missed": "; ".join(line for line in wanted if line not in had) or "–",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def _items(graph: Annotation) -> tuple[set[tuple[int, int, str]], set[tuple[int, int, str]]]:
-    """Borders and label of each entity, and where each relation begins and ends, with its type."""
-    entities = graph["entities"].values()
-    return {(one["start_ix"], one["end_ix"], one["label"]) for one in entities}, {
-        (one["start_ix"], graph["entities"][tail]["start_ix"], kind)
-        for one in entities
-        for kind, tail in one["relations"]
-    }
+    axes.set(xlim=(-0.5, places.max(initial=0) + 0.9), ylim=(-0.6, 1.1))
+    axes.axis("off")

@@ -9,8 +9,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from radeval_lib.cli import main
-from radeval_lib.pages.facts import annotation_task
-from radeval_lib.stats.fact_counts import FactCounts
+
+COUNTS = {"generated": 4, "common": 2, "correct": 4}
 
 
 def _run(*arguments: str) -> Result:
@@ -26,11 +26,16 @@ def test_annotation_there_and_back(tmp_path: Path) -> None:
     again = _run(*arguments)
     assert again.exit_code == 2
     assert "there is something already" in again.output
-    tasks, key = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in ("tasks.json", "key.json")
-    )
-    counts = {(case, place, "7"): FactCounts(5, 4, 2, 4) for case in key for place in range(1, 5)}
-    export.write_text(json.dumps(annotation_task.completed(tasks, counts)), encoding="utf-8")
+    tasks = json.loads((folder / "tasks.json").read_text(encoding="utf-8"))
+    answers = {"reference_facts": {"number": 5}}
+    for place in range(1, 5):
+        answers |= {f"{name}_{place}": {"number": count} for name, count in COUNTS.items()}
+        answers |= {f"coherence_{place}": {"choices": ["Coherent"]}}
+    result = [
+        {"from_name": name, "type": next(iter(value)), "value": value} for name, value in answers.items()
+    ]
+    done = [task | {"annotations": [{"completed_by": 7, "result": result}]} for task in tasks]
+    export.write_text(json.dumps(done), encoding="utf-8")
     read = _run("annotation", "import", str(export), str(folder / "key.json"), "--output", str(output))
     assert read.output.startswith("8 judgements by 1 raters"), read.output
     with output.open(newline="", encoding="utf-8") as stream:

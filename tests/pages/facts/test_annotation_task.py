@@ -18,14 +18,12 @@ from radeval_lib.pages.facts.annotation_task import (
     LAYOUT,
     TASKS,
     answers,
-    completed,
     layout,
     project,
     read_export,
     write_project,
 )
 from radeval_lib.roles import load
-from radeval_lib.stats.fact_counts import FactCounts
 
 
 def _records(cases: int = 2) -> list[FactRating]:
@@ -90,37 +88,23 @@ def test_no_task_says_who_wrote_what_and_orders_differ() -> None:
 
 def test_there_and_back(tmp_path: Path) -> None:
     folder = tmp_path / "project"
-    assert write_project(folder, _records(), np.random.default_rng(0)) == 2
+    assert write_project(folder, _records(3), 2, np.random.default_rng(0)) == 2
     assert (folder / LAYOUT).read_text(encoding="utf-8") == layout(4)
     tasks = json.loads((folder / TASKS).read_text(encoding="utf-8"))
     export = tmp_path / "export.json"
     # Newer exports name the rater by an object; cancelled annotations do not count.
     cancelled = _annotation(9) | {"was_cancelled": True, "result": []}
-    done = [task | {"annotations": [_annotation({"id": 7}), cancelled]} for task in tasks]
+    second = _annotation(8)
+    second["result"] = _with(second["result"], "coherence_1", choices=["Minor Errors"])
+    done = [task | {"annotations": [_annotation({"id": 7}), second, cancelled]} for task in tasks]
     export.write_text(json.dumps(done), encoding="utf-8")
     found = read_export(export, folder / KEY)
-    assert len(found) == 8
-    assert set(found["rater"]) == {"7"}
+    assert len(found) == 16
+    assert set(found["rater"]) == {"7", "8"}
+    assert found["coherence"].value_counts().to_dict() == {1.0: 14, 0.5: 2}
     assert found.loc[0, ["reference", "generated", "common", "correct"]].tolist() == [6, 4, 2, 3]
     assert found.loc[0, "comment"] == "wrong information"
     assert set(found["system"]) == {record.group for record in _records()}
-
-
-def test_answers_made_up_for_a_trial_come_back(tmp_path: Path) -> None:
-    described, tasks, key = project(_records(), np.random.default_rng(0))
-    counts = {
-        (case, place, rater): FactCounts(6, 4, 2, 4 - (rater == "b"))
-        for case in key
-        for place in range(1, 5)
-        for rater in "ab"
-    }
-    done = completed(tasks, counts, "Minor Errors")
-    found = answers(done, key, "export.json")
-    assert len(found) == 16
-    assert found.groupby("rater")["accuracy"].mean().tolist() == [1.0, 0.75]
-    assert set(found["coherence"]) == {0.5}
-    interface = pytest.importorskip("label_studio_sdk.label_interface").LabelInterface(described)
-    assert all(interface.validate_annotation(one) for task in done for one in task["annotations"])
 
 
 def _without(result: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

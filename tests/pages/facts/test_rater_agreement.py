@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import ErrorCount, RatedPair
+from radeval_lib.data.records import RatedPair
 from radeval_lib.pages.facts import rater_agreement
 from radeval_lib.pages.facts.rater_agreement import (
     alphas,
-    error_matrices,
     gain,
     rating_matrix,
 )
@@ -29,21 +28,6 @@ def test_rating_matrix_knows_cases_and_leaves_out_gaps() -> None:
     assert list(matrix.index) == [("a1", 0), ("a2", 0), ("b1", 1)]
     with pytest.raises(DataError, match="no pair that all raters rated"):
         rating_matrix([_pair("a1", "a", "x", 1.0), _pair("a2", "a", "y", 1.0)])
-
-
-def test_error_matrices_by_hand() -> None:
-    records = [
-        ErrorCount(0, "bleu", 1, "x", True, 2),
-        ErrorCount(0, "bleu", 2, "x", False, 2),
-        ErrorCount(0, "bleu", 1, "y", True, 1),
-        ErrorCount(1, "bleu", 1, "x", True, 1),
-        ErrorCount(1, "bleu", 1, "y", True, 0),
-    ]
-    matrices = error_matrices(records)
-    assert matrices["all errors"].to_numpy().tolist() == [[4, 1], [1, 0]]
-    assert matrices["significant errors"].to_numpy().tolist() == [[2, 1], [1, 0]]
-    assert matrices["share that is significant"].to_numpy().tolist() == [[0.5, 1.0]]  # y: nothing in study 1
-    assert matrices["all errors"].index.get_level_values("case").tolist() == [0, 1]
 
 
 def test_alphas_limits_and_intervals() -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.records import FactRating
-from radeval_lib.data.restricted import RestrictedText
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.pages.facts import real_counts
 from radeval_lib.pages.facts.real_counts import (
@@ -68,27 +67,10 @@ def test_counts_and_their_summary() -> None:
         )
 
 
-def test_oddities_show_no_restricted_text() -> None:
-    shown = real_counts.oddities(real_counts.counts(RATINGS), RATINGS)
-    assert shown["what"].tolist() == ["no fact, precision 1", "no rate"]
-    assert shown["omission"].tolist() == ["1", "-1"]
-    hidden = [replace(one, candidate=RestrictedText(str(one.candidate), "x")) for one in RATINGS]
-    assert real_counts.oddities(real_counts.counts(hidden), hidden).empty
-
-
 def test_shared_numbers_of_facts() -> None:
     found = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
     # Seven fits both judgements of a; six fits both of b, within nine words.
     assert (found["cases"], found["fit"], found["determined"]) == (2, 2, 2)
-
-
-def test_counts_stand_with_their_texts_whatever_the_order() -> None:
-    systems = [one.group for one in RATINGS[:4]]
-    cases = [one.case for one in RATINGS[:4]]
-    told = real_counts.counts_by_text(RATINGS[:4])
-    assert list(told.values()) == [(7, 3, 2), (6, 3, 3), (6, 2, 2)]  # the summary without facts is left out
-    assert set(told) < set(zip(cases, systems, strict=True))
-    assert real_counts.counts_by_text([RATINGS[place] for place in (2, 0, 3, 1)]) == told
 
 
 def _found(**rows: tuple[float, float, float, float, float]) -> pd.DataFrame:
@@ -119,12 +101,10 @@ def frame() -> pd.DataFrame:
     return table(load("fact_ratings", "synthetic", size=25, seed=1, root=None))
 
 
-def test_table_keeps_order_and_what_is_not_known() -> None:
+def test_table_keeps_order() -> None:
     ratings = load("fact_ratings", "synthetic", size=3, seed=1, root=None)
-    ratings[1] = replace(ratings[1], omission=None)
     frame = table(ratings)
     assert list(frame.index) == [rating.id for rating in ratings]
-    assert frame["not_omitted"].isna().sum() == 1
     assert frame["reference_words"].iloc[0] == len(str(ratings[0].reference).split())
 
 

@@ -9,7 +9,6 @@ from radeval_lib.data.records import Document
 from radeval_lib.pages.facts import mtsamples
 from radeval_lib.pages.facts.mtsamples import BuildDocuments
 from radeval_lib.papers.printed_numbers import quoted
-from radeval_lib.roles import load
 
 PART = [
     Document(
@@ -68,10 +67,3 @@ def test_copying_and_its_checks() -> None:
     assert checks[0].low == checks[0].high  # one text: a draw of whole texts cannot vary
     assert checks[2].outcome == "holds"
     assert mtsamples.extractive_checks(NONE, measured, said) == []
-
-
-def test_copying_of_summaries() -> None:
-    ratings = load("fact_ratings", "synthetic", size=6, seed=1, root=None)
-    copies = mtsamples.summaries_copy(ratings, 20, np.random.default_rng(0))
-    assert copies.loc["reference", "summaries"] == 6
-    assert len(copies) == 5

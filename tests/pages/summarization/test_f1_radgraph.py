@@ -10,7 +10,6 @@ from radeval_lib.pages.summarization.f1_radgraph import (
     scores_by_level,
     scores_of_identical,
 )
-from radeval_lib.pages.summarization.graphs_by_machine import relation_types
 
 EXAMPLE = Example(
     ["mild", "edema", "lung"],
@@ -20,16 +19,16 @@ EXAMPLE = Example(
 TURNED = replace(EXAMPLE, edges=EXAMPLE.turned).graph()
 
 
-def test_the_printed_example_has_an_edge_for_all_words_but_those_alone() -> None:
+def test_the_printed_example_labels_its_words_and_joins_no_others() -> None:
     example = Example.read()
     assert set(example.nodes) == set(example.labels)
-    assert {end for edge in example.edges for end in edge} | set(example.alone) == set(example.nodes)
+    assert {end for edge in example.edges for end in edge} <= set(example.nodes)
 
 
 def test_the_start_of_an_edge_has_a_relation() -> None:
     assert has_relation(EXAMPLE.graph()) == {"mild": 1, "edema": 0, "lung": 0}
     assert has_relation(TURNED) == {"mild": 0, "edema": 1, "lung": 0}
-    assert (EXAMPLE.absent, EXAMPLE.alone) == (["edema"], ["lung"])
+    assert EXAMPLE.absent == ["edema"]
 
 
 def test_levels_see_different_changes() -> None:
@@ -48,9 +47,3 @@ def test_identical_graphs_without_relations_lose_by_the_released_rule() -> None:
     scores = scores_of_identical(EXAMPLE.graph(), replace(EXAMPLE, edges=[]).graph())
     assert scores["both empty count as 1"].eq(1).all()
     assert scores["as released: 0"].tolist() == [0, 1, 0.5, 1]
-
-
-def test_types_of_relation_follow_from_the_labels() -> None:
-    assert relation_types("obs-dp", "anat-dp") == ["located at"]
-    assert relation_types("OBS-DP", "obs-da") == ["modify", "suggestive of"]
-    assert relation_types("anat-dp", "obs-dp") == []
