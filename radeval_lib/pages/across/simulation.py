@@ -23,8 +23,6 @@ from radeval_lib.data.records import ErrorCount, FactRating, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
-from radeval_lib.pages.across.closeness import Closeness
-from radeval_lib.pages.across.closeness import measure as measure
 from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
@@ -197,12 +195,3 @@ def side_by_side(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
             intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
             columns[f"{what}, {world}"] = pd.Series(intervals, index=frame["metric"])
     return pd.DataFrame(columns).reindex(real["metric"].unique()).fillna("–")
-
-
-def draw_lengths(close: Closeness) -> None:
-    """Percentiles of lengths, Open-i across and the generator up."""
-    _, axes = plots.panels(1, 3)
-    for axis, (title, real) in zip(axes, close.real.lengths.items(), strict=True):
-        axis.set(title=title, xlabel="Open-i", ylabel="generator" if axis is axes[0] else "")
-        axis.plot(real, close.generated.lengths[title], marker="o")
-        axis.axline((0, 0), slope=1, color="grey", linestyle=":")
