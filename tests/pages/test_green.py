@@ -147,16 +147,3 @@ def test_reading_today_by_hand(monkeypatch):
     assert (scores["low"] < 0.5).all()
     assert (scores["high"] > 0.5).all()
     assert scores["sentences"].tolist() == [2] * 8
-
-
-def test_candidates_ranked_most_differently():
-    texts = {"reference": ["Nodule.", "No effusion.", "Effusion."], "text": ["Nodule.", "Effusion.", ""]}
-    rated = pd.DataFrame({**texts, "grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0]})
-    told = rules_judge.beside_marks(rated)
-    assert told["number by rules"].tolist() == [0, 1, 1]
-    assert told.loc[0, "gap"] == 1 - 3
-    found = rules_judge.farthest(told)
-    assert found["judge"].tolist()[0] == "too lenient"
-    assert found.loc[1, "judge"] == "too severe"
-    assert found.sort_index()["false, by rules"].tolist() == ["", "Pleural effusion", ""]
-    assert found.sort_index()["missing, by rules"].tolist() == ["", "", "Pleural effusion"]
