@@ -61,7 +61,7 @@ def test_counted_errors_are_bad() -> None:
 def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> None:
     pairs, grades = which_judge.rated(ratings())
     frame = pd.DataFrame({"good": grades.mean(axis=1), "noise": np.random.default_rng(3).normal(size=60)})
-    table = which_judge.agreement(frame, grades, pairs["case"], "kendall", run=run, name="x")
+    table = which_judge.agreement(frame, grades, pairs["case"], run=run, name="x")
     person = np.mean(
         [stats.kendalltau(grades[rater], grades.drop(columns=rater).mean(axis=1))[0] for rater in grades]
     )

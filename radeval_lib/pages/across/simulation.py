@@ -104,7 +104,7 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, worl
         "difference": (changes, wanted, which_judge.cases_of_differences(pairs)),
     }
     found = {
-        what: which_judge.with_others(ours, theirs, cases, "kendall", run=run, name=f"{world} {what}")
+        what: which_judge.with_others(ours, theirs, cases, run=run, name=f"{world} {what}")
         for what, (ours, theirs, cases) in by.items()
     }
     return pd.concat([_table(what, *values) for what, values in found.items()])

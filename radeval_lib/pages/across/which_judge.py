@@ -142,10 +142,10 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
 
 
 def with_others(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
 ) -> tuple[pd.Series, FloatArray]:
-    """Correlation of every metric, and last of one rater, with the mean grade of the other raters, and its
-    draws, of shape (metrics and the rater, resamples).
+    """τ_b of every metric, and last of one rater, with the mean grade of the other raters, and its draws, of
+    shape (metrics and the rater, resamples).
 
     Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
     cases, so that differences are too.
@@ -155,7 +155,7 @@ def with_others(
             frame.assign(**{PERSON: grades[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
             cases,
-            kind,
+            "kendall",
             run=run,
             name=name,
         )
@@ -166,7 +166,7 @@ def with_others(
 
 
 def agreement(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
     """Agreement of every metric, and of one rater, with the others (:func:`with_others`), with intervals.
 
@@ -176,11 +176,11 @@ def agreement(
         Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
         ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
     """
-    value, mean = with_others(frame, grades, cases, kind, run=run, name=name)
+    value, mean = with_others(frame, grades, cases, run=run, name=name)
     gaps = mean[-1] - mean
     ends, below = (np.nanquantile(one, (0.025, 0.975), axis=1) for one in (mean, gaps))
     everyone = grades.mean(axis=1).to_numpy()
-    whole = [meta_evaluation.coefficient(frame[key], everyone, kind) for key in frame]
+    whole = [meta_evaluation.coefficient(frame[key], everyone, "kendall") for key in frame]
     return pd.DataFrame(
         {
             "value": value,
@@ -227,9 +227,9 @@ def accuracy(
 
 
 def leads(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, first: str, *, run: Run
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], first: str, *, run: Run
 ) -> pd.DataFrame:
-    """By how much one metric agrees better than every other, with two tests.
+    """By how much one metric agrees better (τ_b) than every other, with two tests.
 
     Returns
     -------
@@ -237,12 +237,12 @@ def leads(
         Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
         from exchanging the two metrics' scores case by case, corrected likewise.
     """
-    everyone, n = grades.mean(axis=1), run.profile.resamples
-    compared = drawn(frame, everyone, cases, kind, run=run, name=f"lead {kind}").compare(first)
+    mine, everyone, n = frame[first], grades.mean(axis=1), run.profile.resamples
+    compared = drawn(frame, everyone, cases, "kendall", run=run, name="lead kendall").compare(first)
     table = compared.set_index("rival")[["difference", "low", "high", "p_holm"]]
     p = [
         meta_evaluation.permutation_p(
-            frame[first], frame[rival], everyone, list(cases), kind, resamples=n, rng=run.rng(f"swap {rival}")
+            mine, frame[rival], everyone, list(cases), "kendall", resamples=n, rng=run.rng(f"swap {rival}")
         )
         for rival in table.index
     ]
