@@ -83,7 +83,7 @@ def test_differences_are_within_a_set() -> None:
     gaps = which_judge.differences(grades, pairs)
     assert gaps.shape == (2, 3)
     assert gaps["A"].iloc[1] == grades.loc["case1/0", "A"] - grades.loc["case1/1", "A"]
-    assert which_judge.cases_of_differences(pairs) == [0, 1]
+    assert gaps.index.tolist() == [0, 1]
 
 
 def test_a_perfect_metric_says_what_people_say_and_guessing_does_not(run: SimpleNamespace) -> None:

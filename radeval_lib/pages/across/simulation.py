@@ -94,7 +94,7 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, worl
     changes, wanted = (which_judge.differences(frame, pairs) for frame in (scores, grades))
     by = {
         "grade": (scores, grades, pairs["case"].tolist()),
-        "difference": (changes, wanted, which_judge.cases_of_differences(pairs)),
+        "difference": (changes, wanted, changes.index.tolist()),
     }
     found = {
         what: which_judge.with_others(ours, theirs, cases, run=run, name=f"{world} {what}")

@@ -118,16 +118,10 @@ def drawn(
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Every column's first candidate minus the second, of every two candidates of a set."""
-    places = meta_evaluation.pairs_within(pairs["set"].tolist())
+    """Every column's first candidate minus the second, of every two candidates of a set, by their case."""
+    first, second = meta_evaluation.pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
-    return pd.DataFrame(values[places[:, 0]] - values[places[:, 1]], columns=frame.columns)
-
-
-def cases_of_differences(pairs: pd.DataFrame) -> list[int]:
-    """The case of every two candidates, in the order of :func:`differences`."""
-    places = meta_evaluation.pairs_within(pairs["set"].tolist())
-    return pairs["case"].iloc[places[:, 0]].tolist()
+    return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
 
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
@@ -208,8 +202,9 @@ def accuracy(
     def preferred(given: pd.DataFrame) -> FloatArray:
         return np.sign(differences(given.mean(axis=1).to_frame(), pairs).to_numpy()[:, 0])
 
-    wanted, cases = preferred(grades), [str(case) for case in cases_of_differences(pairs)]
-    gaps = differences(frame, pairs).assign(**{RANDOM: run.rng(f"{name} random").normal(size=len(cases))})
+    wanted, gaps = preferred(grades), differences(frame, pairs)
+    cases = [str(case) for case in gaps.index]
+    gaps[RANDOM] = run.rng(f"{name} random").normal(size=len(cases))
     hits = {
         str(key): meta_evaluation.agrees(gaps[key], wanted, cases, rng=run.rng(f"{name} folds"))
         for key in gaps
