@@ -56,14 +56,9 @@ def test_ceilings_of_perfect_marks_are_one():
     frame = ceilings.marked(cases, ratings)
     joint = ceilings.joint_ceilings(frame, resamples=20, rng=rng).intervals().set_index("metric")
     assert joint.loc["weighted errors", "value"] == pytest.approx(1.0)
-    single = ceilings.single_ceilings(frame, resamples=20, rng=rng)
-    assert len(single) == 3 * len(ceilings.VARIANTS)
-
-
-def test_counts_of_radiologists_who_agree():
-    counts = np.tile(np.arange(24.0)[:, None], (1, 3))
-    found = ceilings.counted(counts, counts, resamples=20, rng=np.random.default_rng(0))
-    assert found["value"].tolist() == pytest.approx([1.0] * 6)
+    single = ceilings.single_ceilings(frame)
+    assert single.index.tolist() == list(ceilings.VARIANTS)
+    assert single.loc["weighted errors"].tolist() == pytest.approx([1.0] * 3)
 
 
 def test_labels_hold_no_text_and_no_sentence_twice():
@@ -152,16 +147,3 @@ def test_reading_today_by_hand(monkeypatch):
     assert (scores["low"] < 0.5).all()
     assert (scores["high"] > 0.5).all()
     assert scores["sentences"].tolist() == [2] * 8
-
-
-def test_candidates_ranked_most_differently():
-    texts = {"reference": ["Nodule.", "No effusion.", "Effusion."], "text": ["Nodule.", "Effusion.", ""]}
-    rated = pd.DataFrame({**texts, "grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0]})
-    told = rules_judge.beside_marks(rated)
-    assert told["number by rules"].tolist() == [0, 1, 1]
-    assert told.loc[0, "gap"] == 1 - 3
-    found = rules_judge.farthest(told)
-    assert found["judge"].tolist()[0] == "too lenient"
-    assert found.loc[1, "judge"] == "too severe"
-    assert found.sort_index()["false, by rules"].tolist() == ["", "Pleural effusion", ""]
-    assert found.sort_index()["missing, by rules"].tolist() == ["", "", "Pleural effusion"]

@@ -24,13 +24,6 @@ def test_the_printed_table_1_is_symmetric_and_of_200_pairs():
     assert (whole.outcome, mirrored.outcome) == ("fails", HOLDS)
 
 
-def test_only_the_right_order_of_raters_gives_a_matrix():
-    matrix = agreement.mean_absolute_differences(TOTALS["significant"])
-    order = (2, 0, 1, 5, 4, 3)
-    target = agreement.upper_triangle(matrix[np.ix_(order, order)])
-    assert inter_expert.orders_that_print(matrix, target) == [order]
-
-
 def test_ranges_of_tau_by_reading():
     readings = inter_expert.kendall_readings(COUNTS)
     assert len(readings) == 7 * 4

@@ -3,7 +3,7 @@
 import pytest
 
 from radeval_lib.pages.green import relations
-from radeval_lib.pages.green.relations import FORMS, lone_findings, rates, tries
+from radeval_lib.pages.green.relations import FORMS, lone_findings, rates
 from radeval_lib.synthetic import generate
 
 TEXT = "The lungs are clear. Small left effusion. No pneumothorax"
@@ -45,7 +45,7 @@ def test_changes_of_a_sentence_by_hand():
 
 def test_relations_hold_on_generated_reports():
     texts = [report.findings.text for report in generate(120, seed=5, modality_anatomy=("X-Ray", "CHEST"))]
-    found = rates(tries(texts))
+    found = rates(texts)
     assert found["rate"].max() <= 0.01
     assert {relations.DELETED, relations.DENIED, relations.MOVED, relations.SWAPPED} <= set(found.index)
     assert found.loc[relations.DELETED, "tries"] >= 30
@@ -55,7 +55,7 @@ def test_a_judge_that_is_blind_to_something_violates_its_relation(monkeypatch):
     """With a judge that reads nothing, every change of a finding is a violation, and no form is."""
     blind = relations.judge_pair("", "")
     monkeypatch.setattr(relations, "judge_pair", lambda *pair: blind)
-    found = rates(tries([TEXT, "There is a 2 cm nodule in the left lung."]))["rate"]
+    found = rates([TEXT, "There is a 2 cm nodule in the left lung."])["rate"]
     changed = [relations.DELETED, relations.DENIED, relations.MOVED, relations.GROWN]
     assert found[changed].tolist() == [1.0] * 4
     assert found.drop(changed).eq(0).all()
@@ -68,6 +68,6 @@ def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
         return judge(reference, candidate if reference == candidate else "Large pneumothorax.")
 
     monkeypatch.setattr(relations, "judge_pair", pedant)
-    found = rates(tries([TEXT, "There is a 2 cm nodule."]))["rate"]
+    found = rates([TEXT, "There is a 2 cm nodule."])["rate"]
     assert found[list(FORMS)].gt(0).all()
     assert found[relations.IDENTITY] == 0

@@ -17,12 +17,9 @@ def test_contrasts_are_kept_in_order_and_tabled() -> None:
     assert contrasts[0].basis == "with the right pairs"
 
 
-def test_the_worst_irregular_answer_is_one_that_keeps_its_meaning() -> None:
-    frame, contrast = code.irregular_answers()
-    assert contrast.stated == pytest.approx(2 / 5)
-    assert contrast.quantity.split("“")[1].rstrip("”") not in code.WITHOUT_LIST
-    scores = frame["released score"].drop(code.WITHOUT_LIST)
-    assert abs(contrast.released - contrast.stated) == (scores - contrast.stated).abs().max()
+def test_an_answer_without_periods_is_read_as_one_without_errors() -> None:
+    contrast = code.irregular_answers()
+    assert (contrast.stated, contrast.released) == (2 / 5, 1)
 
 
 def test_clean_labels_are_read_alike() -> None:
@@ -43,7 +40,7 @@ def test_labels_are_counted_inside_entities_alone() -> None:
 
 
 def test_the_reciprocal_ranks_systems_on_both_sides_of_zero_wrongly() -> None:
-    frame, contrast = code.reciprocal(11)
+    frame, contrast = code.reciprocal()
     errors = frame["predicted errors (paper)"]
     positive = int((errors > 0).sum())
     pairs = len(errors) * (len(errors) - 1) / 2

@@ -61,7 +61,7 @@ def test_counted_errors_are_bad() -> None:
 def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> None:
     pairs, grades = which_judge.rated(ratings())
     frame = pd.DataFrame({"good": grades.mean(axis=1), "noise": np.random.default_rng(3).normal(size=60)})
-    table = which_judge.agreement(frame, grades, pairs["case"], "kendall", run=run, name="x")
+    table = which_judge.agreement(frame, grades, pairs["case"], run=run, name="x")
     person = np.mean(
         [stats.kendalltau(grades[rater], grades.drop(columns=rater).mean(axis=1))[0] for rater in grades]
     )
@@ -83,7 +83,7 @@ def test_differences_are_within_a_set() -> None:
     gaps = which_judge.differences(grades, pairs)
     assert gaps.shape == (2, 3)
     assert gaps["A"].iloc[1] == grades.loc["case1/0", "A"] - grades.loc["case1/1", "A"]
-    assert which_judge.cases_of_differences(pairs) == [0, 1]
+    assert gaps.index.tolist() == [0, 1]
 
 
 def test_a_perfect_metric_says_what_people_say_and_guessing_does_not(run: SimpleNamespace) -> None:

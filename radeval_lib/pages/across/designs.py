@@ -22,11 +22,11 @@ Correlation = tuple[float, float]  # as printed, and its standard error on Fishe
 
 
 def errors_together(
-    scores: pd.DataFrame, ratings: Sequence[float], cases: Sequence[object], kind: Kind, *, run: Run
+    scores: pd.DataFrame, ratings: Sequence[float], cases: Sequence[object], *, run: Run
 ) -> float:
     """How the errors of two metrics' correlations with the same ratings correlate: the median over every two
     metrics, from draws of cases."""
-    found = drawn(scores, ratings, cases, kind, run=run, name="errors together").draws
+    found = drawn(scores, ratings, cases, "kendall", run=run, name="errors together").draws
     between = np.atleast_2d(np.corrcoef(found[:, np.isfinite(found).all(axis=0)]))
     return float(np.median(between[np.triu_indices_from(between, 1)]))
 

@@ -28,8 +28,6 @@ _Typed = Sequence[tuple[str, str]]  # entities with their types
 
 AKLU_CLASSES = 46
 """Classes of the procedure task, by the main text; the appendix counts one less."""
-WITHOUT_LIST = ["section empty, then a blank line", "significant section missing"]
-"""Forms of :func:`irregular_answers` that name no significant error, so that no score follows."""
 
 _RULES: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
 _MUTUAL = (
@@ -42,15 +40,6 @@ _SHARED = (
     [("opacity", "ABNORMALITY"), ("infiltrate", "DISEASE")],
     np.array([[0.7, 0.9], [0.4, 0.3]]),
 )
-_SHAPES = {
-    "uniform": [0.25] * 4,
-    "undecided between two": [0.49, 0.49, 0.01, 0.01],
-    "same, one class ruled out": [0.49, 0.49, 0.02 - 1e-6, 1e-6],
-    "sure": [0.97, 0.01, 0.01, 0.01],
-    "sure, one probability 0": [0.98, 0.01, 0.01, 0.0],
-}
-
-
 _SAID = {
     name: (whose, said)
     for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
@@ -231,37 +220,11 @@ def example_a1() -> _Shown:
     return pd.DataFrame({"score": found}), contrast
 
 
-def irregular_answers() -> _Shown:
-    """One answer (2 matched, 3 significant, 1 insignificant) in ten forms, as both parsers of GREEN read it.
-
-    The contrast is that of the worst released score among forms that mean the same.
-    """
-    regular = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
-    header, matched = "[Clinically Significant Errors]:\n", "[Matched Findings]:\n"
-    first = regular.splitlines()[1]
-    listed = regular[regular.index("(a)") : regular.index("\n\n[Clinically Insig")]
-    forms = {
-        "as the prompt asks": regular,
-        "blank line after the header": regular.replace(header, header + "\n", 1),
-        "section empty, then a blank line": regular.replace(listed, "", 1),
-        "blank line between (a) and (b)": regular.replace(first, first + "\n", 1),
-        "no period after the counts": re.sub(r": (\d)\.", r": \1", regular),
-        "no blank after the colon": re.sub(r": (\d)\.", r":\1.", regular),
-        "counts in words": re.sub(r"\) ([^:\n]*): 2\.", r") \1: two.", regular),
-        "(a) and (b) on one line": regular.replace(f"{first}\n", f"{first} ", 1),
-        "significant section missing": regular[regular.index("[Clinically Insig") :],
-        "a dash before the matched count": regular.replace(matched + "2.", matched + "- 2."),
-    }
-    rows = {}
-    for name, text in forms.items():
-        lax, strict = green.parse(text), green.parse(text, "strict").score
-        read = f"{lax.matched} matched, {sum(lax.significant or ())} significant"
-        rows[name] = (read, lax.score, "refused" if strict is None else f"{strict:.2f}")
-    columns = ["released parser reads", "released score", "strict score"]
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).astype({"released score": float})
-    truth, scores = green.green_score(2, 3), frame["released score"].drop(WITHOUT_LIST)
-    worst = (scores - truth).abs().idxmax()
-    return frame, _contrast("irregular_answers", (truth, scores[worst]), form=worst)
+def irregular_answers() -> Contrast:
+    """GREEN of an answer without the periods after its counts, which the released parser looks for."""
+    answer = green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2)
+    read = green.parse(re.sub(r": (\d)\.", r": \1", answer))
+    return _contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
@@ -279,43 +242,25 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
     return frame, _contrast("cluster_search", (1.0, found[20]))
 
 
-def aklu_bound() -> _Shown:
-    """Printed aKLU of Table 7 beside what aPE gives by the paper's formula, and beside its largest value."""
+def aklu_bound() -> Contrast:
+    """aKLU of the first model of Table 7, by the paper's formula and as printed."""
     table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
-    frame = pd.DataFrame(
-        {
-            "aPE": table7["aPE"],
-            "by the paper: log 46 − aPE": largest - table7["aPE"],
-            "largest possible: log 46": largest,
-            "aKLU, printed": table7["aKLU"],
-        }
-    ).rename_axis(None)
-    return frame, _contrast("aklu_bound", frame.iloc[0, [1, 3]], largest, model=frame.index[0])
-
-
-def kl_directions() -> pd.DataFrame:
-    """Both directions of the divergence from uniform, for predictions over four classes."""
-    directions = {
-        "KL(p‖U), paper": calibration.average_kl_to_uniform,
-        "KL(U‖p), code": calibration.average_kl_from_uniform,
-    }
-    return pd.DataFrame(
-        {name: {shape: kl([p]) for shape, p in _SHAPES.items()} for name, kl in directions.items()}
-    )
+    first = table7.iloc[0]
+    by_paper = largest - first["aPE"]
+    return _contrast("aklu_bound", (by_paper, first["aKLU"]), largest, model=table7.index[0])
 
 
 def entropy_with_a_zero() -> tuple[float, float]:
     """aPE of a prediction with a probability of 0, as the code sums it and by the convention."""
-    p = np.array(_SHAPES["sure, one probability 0"])
+    p = np.array([0.98, 0.01, 0.01, 0.0])
     with np.errstate(divide="ignore", invalid="ignore"):
         return -float(np.sum(p * np.log(p))), calibration.average_predictive_entropy([p])
 
 
 def entropy_sign() -> Contrast:
-    """The sign of aPE."""
-    shape = "undecided between two"
-    entropy = calibration.average_predictive_entropy([_SHAPES[shape]])
-    return _contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4), shape=shape)
+    """The sign of aPE, of a prediction that is undecided between two classes."""
+    entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
+    return _contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
 
 
 def weighted_gap() -> Contrast:
@@ -483,30 +428,16 @@ def bleu_sign() -> pd.DataFrame:
     return frame
 
 
-def reciprocal(systems: int = 11) -> _Shown:
+def reciprocal() -> _Shown:
     """RadCliQ v1 and its reciprocal for systems whose four metrics all have one value, from 0 to 1."""
-    quality = np.linspace(0, 1, systems)
+    quality = np.linspace(0, 1, 11)
     errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
     frame = pd.DataFrame(
         {"all four metrics": quality, "predicted errors (paper)": errors, "1 / mean (code)": 1 / errors}
     )
-    worse, better = np.triu_indices(systems, 1)
+    worse, better = np.triu_indices(len(quality), 1)
     rightly = (1 / errors[better] > 1 / errors[worse]).mean()
     return frame, _contrast("reciprocal", (1.0, rightly), pairs=len(worse))
-
-
-def draw_reciprocal() -> None:
-    """Predicted errors and their reciprocal, side by side; the curve is cut near its pole."""
-    quality, errors, inverse = reciprocal(401)[0].to_numpy().T
-    _, panels = plt.subplots(1, 2, figsize=(plots.WIDTH, 3.0))
-    lines = {
-        "predicted errors": errors,
-        "1 / predicted errors": np.where(abs(errors) < 0.03, np.nan, inverse),
-    }
-    for axes, color, (label, line) in zip(panels, plots.PALETTE, lines.items(), strict=False):
-        axes.plot(quality, line, color=color)
-        axes.set(xlabel="value of all four metrics", ylabel=label)
-        axes.axhline(0, color="0.5", lw=0.8)
 
 
 def idf_of_one_reference() -> Contrast:

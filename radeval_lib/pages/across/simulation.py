@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 from scipy.stats import kendalltau, norm, spearmanr
 
 from radeval_lib import plots, roles
@@ -23,9 +22,7 @@ from radeval_lib.data.records import ErrorCount, FactRating, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
-from radeval_lib.pages.across.closeness import Closeness
-from radeval_lib.pages.across.closeness import measure as measure
-from radeval_lib.stats.resampling import ends, holm
+from radeval_lib.stats.resampling import FloatArray, ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
@@ -90,29 +87,23 @@ def written(reports: Sequence[Report]) -> pd.Series:
 
 
 def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, world: str) -> pd.DataFrame:
-    """Agreement of every metric with graders by grade and by difference, and of one grader.
-
-    Returns
-    -------
-    DataFrame
-        ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``; ``draws``: the value
-        in each resample, of the same cases for all metrics.
-    """
+    """Agreement of every metric and of one grader with graders, by ``what`` (``grade`` or ``difference``):
+    ``metric``, ``value``, ``low``, ``high``, and ``draws``, the value in each resample of the same cases."""
     pairs, grades = which_judge.rated(records)
     scores = which_judge.scores(metrics, pairs)
     changes, wanted = (which_judge.differences(frame, pairs) for frame in (scores, grades))
     by = {
         "grade": (scores, grades, pairs["case"].tolist()),
-        "difference": (changes, wanted, which_judge.cases_of_differences(pairs)),
+        "difference": (changes, wanted, changes.index.tolist()),
     }
     found = {
-        what: which_judge.with_others(ours, theirs, cases, "kendall", run=run, name=f"{world} {what}")
+        what: which_judge.with_others(ours, theirs, cases, run=run, name=f"{world} {what}")
         for what, (ours, theirs, cases) in by.items()
     }
     return pd.concat([_table(what, *values) for what, values in found.items()])
 
 
-def _table(what: str, values: pd.Series, draws: NDArray[np.float64]) -> pd.DataFrame:
+def _table(what: str, values: pd.Series, draws: FloatArray) -> pd.DataFrame:
     low, high = ends(draws.T)
     columns = {"metric": values.index, "value": values.to_numpy(), "low": low, "high": high}
     return pd.DataFrame(columns).assign(what=what, draws=list(draws))
@@ -197,12 +188,3 @@ def side_by_side(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
             intervals = [with_interval(row.value, row.low, row.high, ".2f") for row in frame.itertuples()]
             columns[f"{what}, {world}"] = pd.Series(intervals, index=frame["metric"])
     return pd.DataFrame(columns).reindex(real["metric"].unique()).fillna("–")
-
-
-def draw_lengths(close: Closeness) -> None:
-    """Percentiles of lengths, Open-i across and the generator up."""
-    _, axes = plots.panels(1, 3)
-    for axis, (title, real) in zip(axes, close.real.lengths.items(), strict=True):
-        axis.set(title=title, xlabel="Open-i", ylabel="generator" if axis is axes[0] else "")
-        axis.plot(real, close.generated.lengths[title], marker="o")
-        axis.axline((0, 0), slope=1, color="grey", linestyle=":")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr
@@ -21,10 +21,8 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import holm, share_interval
+from radeval_lib.stats.resampling import FloatArray, holm, share_interval
 from radeval_lib.study.runs import Run
-
-FloatArray = NDArray[np.float64]
 
 PERSON = "one grader"
 COMPOSITE = "the composite"
@@ -120,16 +118,10 @@ def drawn(
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Every column's first candidate minus the second, of every two candidates of a set."""
-    places = meta_evaluation.pairs_within(pairs["set"].tolist())
+    """Every column's first candidate minus the second, of every two candidates of a set, by their case."""
+    first, second = meta_evaluation.pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
-    return pd.DataFrame(values[places[:, 0]] - values[places[:, 1]], columns=frame.columns)
-
-
-def cases_of_differences(pairs: pd.DataFrame) -> list[int]:
-    """The case of every two candidates, in the order of :func:`differences`."""
-    places = meta_evaluation.pairs_within(pairs["set"].tolist())
-    return pairs["case"].iloc[places[:, 0]].tolist()
+    return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
 
 
 def show(table: pd.DataFrame, caption: str) -> HTML:
@@ -142,10 +134,10 @@ def show(table: pd.DataFrame, caption: str) -> HTML:
 
 
 def with_others(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
 ) -> tuple[pd.Series, FloatArray]:
-    """Correlation of every metric, and last of one rater, with the mean grade of the other raters, and its
-    draws, of shape (metrics and the rater, resamples).
+    """τ_b of every metric, and last of one rater, with the mean grade of the other raters, and its draws, of
+    shape (metrics and the rater, resamples).
 
     Each rater is left out in turn, and the coefficients are averaged; all are computed on the same draws of
     cases, so that differences are too.
@@ -155,7 +147,7 @@ def with_others(
             frame.assign(**{PERSON: grades[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
             cases,
-            kind,
+            "kendall",
             run=run,
             name=name,
         )
@@ -166,7 +158,7 @@ def with_others(
 
 
 def agreement(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, *, run: Run, name: str
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
     """Agreement of every metric, and of one rater, with the others (:func:`with_others`), with intervals.
 
@@ -176,11 +168,11 @@ def agreement(
         Index: the metrics and :data:`PERSON`, highest first. ``value``, ``low``, ``high``; ``below``,
         ``below_low``, ``below_high``: what the person has more; ``all``: with the mean of all raters.
     """
-    value, mean = with_others(frame, grades, cases, kind, run=run, name=name)
+    value, mean = with_others(frame, grades, cases, run=run, name=name)
     gaps = mean[-1] - mean
     ends, below = (np.nanquantile(one, (0.025, 0.975), axis=1) for one in (mean, gaps))
     everyone = grades.mean(axis=1).to_numpy()
-    whole = [meta_evaluation.coefficient(frame[key], everyone, kind) for key in frame]
+    whole = [meta_evaluation.coefficient(frame[key], everyone, "kendall") for key in frame]
     return pd.DataFrame(
         {
             "value": value,
@@ -210,8 +202,9 @@ def accuracy(
     def preferred(given: pd.DataFrame) -> FloatArray:
         return np.sign(differences(given.mean(axis=1).to_frame(), pairs).to_numpy()[:, 0])
 
-    wanted, cases = preferred(grades), [str(case) for case in cases_of_differences(pairs)]
-    gaps = differences(frame, pairs).assign(**{RANDOM: run.rng(f"{name} random").normal(size=len(cases))})
+    wanted, gaps = preferred(grades), differences(frame, pairs)
+    cases = [str(case) for case in gaps.index]
+    gaps[RANDOM] = run.rng(f"{name} random").normal(size=len(cases))
     hits = {
         str(key): meta_evaluation.agrees(gaps[key], wanted, cases, rng=run.rng(f"{name} folds"))
         for key in gaps
@@ -227,9 +220,9 @@ def accuracy(
 
 
 def leads(
-    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], kind: Kind, first: str, *, run: Run
+    frame: pd.DataFrame, grades: pd.DataFrame, cases: Sequence[object], first: str, *, run: Run
 ) -> pd.DataFrame:
-    """By how much one metric agrees better than every other, with two tests.
+    """By how much one metric agrees better (τ_b) than every other, with two tests.
 
     Returns
     -------
@@ -237,12 +230,12 @@ def leads(
         Index: the rivals. ``difference``, ``low``, ``high``, ``p_holm`` from drawing cases; ``p_permuted``
         from exchanging the two metrics' scores case by case, corrected likewise.
     """
-    everyone, n = grades.mean(axis=1), run.profile.resamples
-    compared = drawn(frame, everyone, cases, kind, run=run, name=f"lead {kind}").compare(first)
+    mine, everyone, n = frame[first], grades.mean(axis=1), run.profile.resamples
+    compared = drawn(frame, everyone, cases, "kendall", run=run, name="lead kendall").compare(first)
     table = compared.set_index("rival")[["difference", "low", "high", "p_holm"]]
     p = [
         meta_evaluation.permutation_p(
-            frame[first], frame[rival], everyone, list(cases), kind, resamples=n, rng=run.rng(f"swap {rival}")
+            mine, frame[rival], everyone, list(cases), "kendall", resamples=n, rng=run.rng(f"swap {rival}")
         )
         for rival in table.index
     ]

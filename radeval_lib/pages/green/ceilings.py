@@ -15,9 +15,8 @@ import pandas as pd
 
 from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
 from radeval_lib.pages.green.judging import taus
-from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled
-from radeval_lib.stats.resampling import FloatArray, ratio
+from radeval_lib.stats.resampling import ratio
 
 WEIGHTS: Mapping[str, float] = {
     "urgent": 1.0,
@@ -89,19 +88,14 @@ def marked(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFr
     return frame
 
 
-def single_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Agreement of each variant by one radiologist's marks with the mean grade of the others.
-
-    One row a variant and radiologist: ``variant``, ``rater``, and tau_b as ``value``, ``low``, ``high``;
-    intervals by drawing cases.
-    """
-    parts = [
-        taus(dict(rows[list(VARIANTS)]), rows["others"], rows["case"], resamples=resamples, rng=rng)
-        .intervals()
-        .assign(rater=rater)
+def single_ceilings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Agreement (tau_b) of each variant by one radiologist's marks with the mean grade of the others: its
+    ``min``, ``mean`` and ``max`` over radiologists."""
+    found = {
+        rater: rows[list(VARIANTS)].corrwith(rows["others"], method="kendall")
         for rater, rows in frame.groupby("rater")
-    ]
-    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "variant"})
+    }
+    return pd.DataFrame(found).agg(["min", "mean", "max"], axis=1)
 
 
 def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> Resampled:
@@ -137,20 +131,3 @@ def candidates(cases: Sequence[Case], frame: pd.DataFrame) -> pd.DataFrame:
     texts = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
     means = frame.groupby(["case", "candidate"])[["grade", "weighted", "errors"]].mean()
     return texts.set_index(["case", "candidate"]).join(means)
-
-
-def counted(
-    significant: FloatArray, total: FloatArray, *, resamples: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    """ReXVal's radiologists against each other, by counts alone; matched findings were not counted there.
-
-    ``significant``, ``total``: errors of shape (pairs, raters), four pairs a case. One row a radiologist and
-    kind of count: ``variant``, and tau_b with the mean total of the others as ``value``, ``low``, ``high``.
-    """
-    cases = np.arange(len(total)) // 4
-    parts = [
-        taus({"significant errors": grave, "all errors": every}, others, cases, resamples=resamples, rng=rng)
-        for grave, every, others in zip(significant.T, total.T, mean_of_others(total).T, strict=True)
-    ]
-    found = pd.concat([part.intervals() for part in parts], ignore_index=True)
-    return found.rename(columns={"metric": "variant"})

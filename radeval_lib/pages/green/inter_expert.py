@@ -7,7 +7,6 @@ Source: Ostmeier et al. 2024, Tables 1, 5, 10 and 11, and Figure 6. Counts come 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, cell, printed, 
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
-from radeval_lib.stats.resampling import FloatArray, ends, share_interval
+from radeval_lib.stats.resampling import FloatArray, ends
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run
@@ -84,29 +83,6 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "six expert means, n - 1": lambda values: _of_means(values, ddof=1),
 }
 """What the standard deviation of Table 1 can be taken of."""
-
-
-def orders_that_print(matrix: FloatArray, target: FloatArray) -> list[tuple[int, ...]]:
-    """The orders of the raters in which their differences round to the printed ones, row by row."""
-    return [
-        order
-        for order in permutations(range(len(matrix)))
-        if np.abs(agreement.upper_triangle(matrix[np.ix_(order, order)]) - target).max() < 6e-4
-    ]
-
-
-def mean_difference_intervals(counts: FloatArray, run: Run) -> dict[str, str]:
-    """95% intervals of the mean difference of two raters, from drawing pairs of reports, and whole cases.
-
-    ``counts``: shape (pairs, raters), sorted by case, which is four pairs.
-    """
-    apart = np.abs(counts[:, :, None] - counts[:, None, :])[:, *np.triu_indices(counts.shape[1], k=1)]
-    by_pair, rows, rng = apart.mean(axis=1), np.arange(len(apart)), run.rng("mean difference")
-    found = {}
-    for unit, groups in (("pairs", rows), ("cases", rows // 4)):
-        _, low, high = share_interval(by_pair, groups.tolist(), resamples=run.profile.resamples, rng=rng)
-        found[f"95% interval of the mean, drawing {unit}"] = f"{low:.2f} to {high:.2f}"
-    return found
 
 
 def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import seaborn as sns
@@ -26,12 +25,6 @@ LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
 LABELS, HEADER = "GPT-4 labels", "Average radiologist (header)"
 TRAININGS = {"before": "CXR", "after": "CXR + Out-of CXR"}
 """Table 8's names of a model before and after further training on other images."""
-
-
-def shares_of_largest(frame: pd.DataFrame) -> pd.Series:
-    """Printed standard deviations of GREEN and similarities as shares of the largest possible."""
-    value = _cells(frame, ["GREEN", *LEXICAL])["value"]
-    return value["sd"] / np.sqrt(value["mean"] * (1 - value["mean"]))
 
 
 def possible_means(frame: pd.DataFrame, evaluation: str) -> tuple[pd.Series, int]:
@@ -237,21 +230,6 @@ def draw_silence(silence: pd.DataFrame) -> None:
         axis.set_xticks([0.2, 0.5, 1, 2, 3], ["0.2", "0.5", "1", "2", "3"])
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     axes[0].get_legend().remove()
-    sns.despine()
-
-
-def draw_accuracies(accuracy: pd.DataFrame, quiet: pd.Series) -> None:
-    """Draw the printed accuracies of models, a column each category, over those of a silent judge (bars)."""
-    _, axis = plt.subplots(figsize=(plots.WIDTH, 3.6))
-    axis.bar(range(6), quiet, color="#DDDDDD", width=0.75, label="silent judge", zorder=1)
-    for (model, values), colour, marker, shift in zip(
-        accuracy.iterrows(), plots.PALETTE, plots.MARKERS, np.linspace(-0.28, 0.28, 6), strict=False
-    ):
-        axis.scatter(np.arange(6) + shift, values, color=colour, marker=marker, s=30, label=model, zorder=3)
-    axis.set_xticks(range(6), quiet.index)
-    axis.set(xlabel="Error category", ylabel="Accuracy", ylim=(0, 0.85))
-    axis.legend(fontsize=7.5, ncols=2, loc="upper left")
-    axis.grid(axis="x", visible=False)
     sns.despine()
 
 

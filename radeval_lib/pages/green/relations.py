@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from textwrap import fill
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -56,15 +55,6 @@ FORMS = {
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
 DELETED, DENIED = "one finding deleted", "one finding denied"
 MOVED, GROWN = "one finding on the other side", "one measurement tripled"
-
-
-class Try(NamedTuple):
-    """One relation tried on a reference and a candidate."""
-
-    relation: str
-    held: bool
-    reference: str
-    candidate: str
 
 
 def _numbers(found: Judgement) -> tuple[object, ...]:
@@ -173,34 +163,31 @@ _CHANGES = {
 }
 
 
-def tries(texts: Sequence[str]) -> Iterator[Try]:
-    """Every relation tried on every text; beside it stands the next one, where a relation needs another."""
+def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Every relation tried on every text, and whether it held; where a relation needs another text, it is the
+    next one."""
     for text, other in pairwise([*texts, *texts[:1]]):
-        yield Try(IDENTITY, not judge_pair(text, text).weighted_errors, text, text)
+        yield IDENTITY, not judge_pair(text, text).weighted_errors
         for name, put in FORMS.items():
-            form = put(text)
-            yield Try(name, _alike(text, form, other), text, form)
+            yield name, _alike(text, put(text), other)
         if not said(text).stated:
             more = f"{text} {_NORMAL}"
-            yield Try(
-                NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors, text, more
-            )
+            yield NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors
         for sentences, place in lone_findings(text):
             for name, (change, there, back) in _CHANGES.items():
                 if (changed := change(sentences[place])) is not None:
                     new = " ".join(filter(None, _without(sentences, place, changed)))
-                    held = _only(judge_pair(text, new), there) and _only(judge_pair(new, text), back)
-                    yield Try(name, held, text, new)
-        yield Try(SWAPPED, _mirrored(text, other), text, other)
+                    yield name, _only(judge_pair(text, new), there) and _only(judge_pair(new, text), back)
+        yield SWAPPED, _mirrored(text, other)
 
 
-def rates(found: Iterable[Try]) -> pd.DataFrame:
-    """How often each relation was tried and violated: ``tries``, ``violations``, ``rate``."""
-    table = pd.DataFrame(found)
+def rates(texts: Sequence[str]) -> pd.DataFrame:
+    """How often each relation was tried on texts and violated: ``tries``, ``violations``, ``rate``."""
+    table = pd.DataFrame(tries(texts), columns=["relation", "held"])
     violated = (~table["held"]).groupby(table["relation"], sort=False)
     return violated.agg(tries="size", violations="sum", rate="mean")
 
 
 def of_reports(reports: Iterable[Report]) -> pd.DataFrame:
     """:func:`rates` on the findings of reports, restricted or not."""
-    return rates(tries([reveal(report.findings) for report in reports if len(report.findings)]))
+    return rates([reveal(report.findings) for report in reports if len(report.findings)])

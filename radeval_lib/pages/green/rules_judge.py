@@ -230,37 +230,20 @@ def against_grades(
     return rated, agreement, ceiling
 
 
-def beside_marks(rated: pd.DataFrame) -> pd.DataFrame:
-    """Each candidate of :func:`against_grades` with what the rules find: ``number by rules``, ``by rules``
-    (weighted), what is ``false, by rules`` and ``missing, by rules``, and ``gap``, by how much the rules rank
-    it lower than the grade does."""
+def against_marks(rated: pd.DataFrame) -> pd.DataFrame:
+    """What the rules find in the candidates of :func:`against_grades` beside what radiologists mark."""
     judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
-    table = rated.assign(**{"by rules": [one.weighted_errors for one in judged]})
-    table["number by rules"] = [len(one.errors) for one in judged]
-    for category, name in (("a", "false, by rules"), ("b", "missing, by rules")):
-        said = [[error.says for error in one.errors if error.category == category] for one in judged]
-        table[name] = ["; ".join(errors) for errors in said]
-    table["gap"] = table["by rules"].rank() - (-table["grade"]).rank()
-    return table
-
-
-def farthest(table: pd.DataFrame) -> pd.DataFrame:
-    """The twelve candidates of :func:`beside_marks` whose rank by rules and by grade differ most."""
-    table = table.assign(judge=np.where(table["gap"] > 0, "too severe", "too lenient"))
-    columns = ["grade", "errors", "number by rules", "judge", "false, by rules", "missing, by rules"]
-    return table.loc[table["gap"].abs().nlargest(12).index, columns]
-
-
-def against_marks(table: pd.DataFrame) -> pd.DataFrame:
-    """What the rules find in graded candidates beside what radiologists mark, of :func:`beside_marks`."""
-    marked_gap = table["weighted"].rank() - (-table["grade"]).rank()
-    silent = table[(table["number by rules"] == 0) & (table["errors"] >= 1)]
+    number = pd.Series([len(one.errors) for one in judged], rated.index)
+    weighted = pd.Series([one.weighted_errors for one in judged], rated.index)
+    by_grade = (-rated["grade"]).rank()
+    gap, marked_gap = weighted.rank() - by_grade, rated["weighted"].rank() - by_grade
+    silent = rated[(number == 0) & (rated["errors"] >= 1)]
     rows = {
-        "number of errors, τ_b": f"{table['errors'].corr(table['number by rules'], 'kendall'):.2f}",
-        "weighted errors, τ_b": f"{table['weighted'].corr(table['by rules'], 'kendall'):.2f}",
-        "errors a candidate, by rules": f"{table['number by rules'].mean():.1f}",
-        "errors a candidate, marked by a radiologist": f"{table['errors'].mean():.1f}",
-        "difference in rank from the grade, correlation": f"{table['gap'].corr(marked_gap):.2f}",
+        "number of errors, τ_b": f"{rated['errors'].corr(number, 'kendall'):.2f}",
+        "weighted errors, τ_b": f"{rated['weighted'].corr(weighted, 'kendall'):.2f}",
+        "errors a candidate, by rules": f"{number.mean():.1f}",
+        "errors a candidate, marked by a radiologist": f"{rated['errors'].mean():.1f}",
+        "difference in rank from the grade, correlation": f"{gap.corr(marked_gap):.2f}",
         "candidates without an error by rules in which one is marked": str(len(silent)),
     }
     if len(silent):
