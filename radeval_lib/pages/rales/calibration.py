@@ -131,9 +131,7 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
             right = {name: round(cell.value / 100 * documents) for name, cell in of.items()}
             own = right.pop(model)
             leads = {
-                name: lead_of_shares(other, own, documents)
-                if lowest
-                else lead_of_shares(own, other, documents)
+                name: lead_of_shares(*((other, own) if lowest else (own, other)), documents)
                 for name, other in right.items()
             }
         settings = {"first": model, "leads": leads, "lower_is_better": lowest}
