@@ -1,13 +1,10 @@
 """Recognisers: the reach of their intervals, and what a choice between them changes."""
 
-from types import SimpleNamespace
-
 import pandas as pd
 import pytest
 from scipy import stats
 
 from radeval_lib.pages.ratescore.ner_ablations import (
-    by_type,
     contrast_table,
     undescribed,
     with_wilson,
@@ -32,13 +29,6 @@ def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
     precision = stats.binomtest(40, 80).proportion_ci(method="wilson")
     assert row["recall"] - row["recall_low"] == pytest.approx(recall.low)
     assert row["precision"] + row["precision_high"] == pytest.approx(precision.high)
-
-
-def test_f1_is_the_harmonic_mean() -> None:
-    counts = pd.DataFrame({"type": "DISEASE", "matched": [1, 3], "predicted": [4, 4], "gold": [5, 5]})
-    (row,) = by_type(SimpleNamespace(tables={"by_type": counts})).itertuples()
-    found = (row.Index, row.precision, row.recall, row.F1, row.entities)
-    assert found == ("Disease", 0.5, 0.4, pytest.approx(2 * 0.5 * 0.4 / 0.9), 10)
 
 
 def test_an_interval_that_holds_0_decides_nothing() -> None:

@@ -4,7 +4,13 @@ import pandas as pd
 import pytest
 
 from radeval_lib.pages.rales import printed_scores
-from radeval_lib.pages.rales.domain_and_size import as_one_call, behind_smaller, check_lead, lead, rank_tests
+from radeval_lib.pages.rales.domain_and_size import (
+    behind_smaller,
+    check_lead,
+    check_one_call,
+    lead,
+    rank_tests,
+)
 
 
 @pytest.fixture
@@ -36,6 +42,7 @@ def test_a_general_model_is_held_against_smaller_special_ones() -> None:
 def test_a_call_corrects_for_all_its_tests() -> None:
     found = rank_tests(printed_scores.by_share())
     assert len(found) == 18
-    call = as_one_call(found)
-    assert call["corrected p"] == min(1.0, 18 * found["p"].min())
-    assert call["least corrected p possible"] == pytest.approx(3 * found["least_p"].min())
+    check = check_one_call(found, "Tables")
+    corrected, least = min(1.0, 18 * found["p"].min()), 3 * found["least_p"].min()
+    assert check.computed.endswith(f": corrected p = {corrected:.3f}; least possible {least:.3f}")
+    assert check.outcome == ("holds" if least < 0.05 else "cannot tell")

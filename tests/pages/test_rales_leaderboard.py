@@ -48,9 +48,6 @@ def test_a_clear_leader_is_always_first_and_equals_share_the_rest() -> None:
     assert found.lead("good", "a").low > 0
     gap = found.lead("a", "b")
     assert gap.low < 0 < gap.high
-    leads = found.leads("good", ["Stanza", SCORE])
-    assert leads.index.tolist() == [(other, column) for other in ("a", "b") for column in ("Stanza", SCORE)]
-    assert leads.loc[("a", SCORE), "value"] == found.lead("good", "a").value
 
 
 def test_intervals_cover_the_share_that_counts_were_drawn_with() -> None:

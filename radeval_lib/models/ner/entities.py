@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -131,7 +130,6 @@ class EntityAgreement:
     """Strict agreement over a corpus."""
 
     overall: Counts = field(default_factory=Counts)
-    by_type: dict[str, Counts] = field(default_factory=dict)
     correct_words: int = 0
     words: int = 0
 
@@ -151,10 +149,6 @@ def agreement(
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}
         guess = {(start, end, kind.upper()) for start, end, kind in found}
         result.overall += Counts(len(truth & guess), len(guess), len(truth))
-        tallies = [Counter(kind for *_, kind in spans) for spans in (truth & guess, guess, truth)]
-        for kind in tallies[1] | tallies[2]:
-            own = Counts(*(tally[kind] for tally in tallies))
-            result.by_type[kind] = result.by_type.get(kind, Counts()) + own
         labels = zip(iob(truth, length), iob(guess, length), strict=True)
         result.correct_words += sum(a == b for a, b in labels)
         result.words += length

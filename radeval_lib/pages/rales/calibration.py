@@ -36,16 +36,15 @@ def known_classifier(
     return logits, np.minimum(below, classes - 1)
 
 
-def at_three_temperatures(rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Measures of :func:`known_classifier` as it is, sharpened and flattened, and its reliability curves."""
+def at_three_temperatures(rng: np.random.Generator) -> pd.DataFrame:
+    """Measures of :func:`known_classifier` as it is, sharpened and flattened."""
     logits, labels = known_classifier(rng)
     temperatures = {"calibrated": 1.0, "too sure": 0.5, "not sure enough": 2.0}
     made_up = {name: softmax(logits / temperature, axis=1) for name, temperature in temperatures.items()}
     shown = {"accuracy": "accuracy", "ECE": "ECE", "SCE": "SCE", "WMC": "WMC", "aPE": "aPE"}
     shown |= {"KL(p || U)": "aKLU, KL(p || U)", "KL(U || p)": "aKLU, KL(U || p)"}
     measured = pd.DataFrame({name: calibration.measures(p, labels) for name, p in made_up.items()}).T
-    curves = [calibration.reliability(p, labels).assign(model=name) for name, p in made_up.items()]
-    return measured[list(shown)].rename(columns=shown), pd.concat(curves)
+    return measured[list(shown)].rename(columns=shown)
 
 
 def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
@@ -132,25 +131,12 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
             right = {name: round(cell.value / 100 * documents) for name, cell in of.items()}
             own = right.pop(model)
             leads = {
-                name: lead_of_shares(other, own, documents)
-                if lowest
-                else lead_of_shares(own, other, documents)
+                name: lead_of_shares(*((other, own) if lowest else (own, other)), documents)
                 for name, other in right.items()
             }
         settings = {"first": model, "leads": leads, "lower_is_better": lowest}
         checks += study.check_superiority(f"{metric} of {model}", claim, of, **settings)
     return checks
-
-
-def draw_reliability(curves: pd.DataFrame) -> Axes:
-    """Accuracy against confidence by bin, one line a ``model``."""
-    columns = {"x": "confidence", "y": "accuracy", "hue": "model", "style": "model"}
-    _, ax = plots.panels(1, 1, 4.2, plots.NARROW)
-    sns.lineplot(curves, **columns, markers=list(plots.MARKERS[:3]), dashes=False, ax=ax)
-    ax.axline((0, 0), slope=1, color="#4D4D4D", linewidth=1, linestyle="--")
-    ax.set(xlabel="mean confidence of the bin", ylabel="accuracy in the bin", xlim=(0, 1), ylim=(0, 1))
-    ax.legend(title="")
-    return ax
 
 
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:

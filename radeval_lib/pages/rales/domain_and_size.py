@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
@@ -98,17 +98,20 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([found.assign(labels=labels) for labels, found in tests.items()], ignore_index=True)
 
 
-def as_one_call(found: pd.DataFrame) -> dict[str, object]:
-    """The pair closest to a difference, where the correction counts all of ``found`` (:func:`rank_tests`)."""
+def check_one_call(found: pd.DataFrame, source: str) -> Check:
+    """Whether no pair of ``found`` (:func:`rank_tests`) differs, corrected for all of them as in the figure
+    notebook's call; where no scores could make a pair differ, it cannot be told."""
     top = found.loc[found["p"].idxmin()]
     pairs = len(found) // found["labels"].nunique()
-    return {
-        "pairs in one call": len(found),
-        "closest to a difference": f"{top['first']} v {top['second']}, {top['labels']}",
-        "p": top["p"],
-        "corrected p": min(1.0, top["p"] * len(found)),
-        "least corrected p possible": min(1.0, (found["least_p"] / pairs).min() * len(found)),
-    }
+    corrected = min(1.0, top["p"] * len(found))
+    least = min(1.0, (found["least_p"] / pairs).min() * len(found))
+    return check_statement(
+        f"{len(found)} pairs, {source}",
+        "no significant pairwise difference",
+        f"{top['first']} v {top['second']}, {top['labels']}: corrected p = {corrected:.3f}; "
+        f"least possible {least:.3f}",
+        corrected >= 0.05 if least < 0.05 else None,
+    )
 
 
 def draw_size(scores: pd.DataFrame) -> Figure:

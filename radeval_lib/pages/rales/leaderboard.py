@@ -45,23 +45,11 @@ class PercentScores:
         ]
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
-    def lead(self, first: str, second: str, column: str = SCORE) -> Estimate:
-        """How far the first is above the second, with a two-sided ``p``."""
-        one, other = (self.drawn[column][self.encoders.index(name)] for name in (first, second))
+    def lead(self, first: str, second: str) -> Estimate:
+        """How far the NLU score of the first is above that of the second, with a two-sided ``p``."""
+        one, other = (self.drawn[SCORE][self.encoders.index(name)] for name in (first, second))
         gap = one - other
         return estimate(float(gap.value[0]), gap.total()[:, 0])
-
-    def leads(self, first: str, columns: Sequence[str]) -> pd.DataFrame:
-        """How far one encoder is above each other one: ``value``, ``low``, ``high`` and ``p``, by ``other
-        encoder`` and ``column``."""
-        rows = {
-            (other, column): vars(self.lead(first, other, column))
-            for other in self.encoders
-            if other != first
-            for column in columns
-        }
-        frame = pd.DataFrame.from_dict(rows, orient="index")[["value", "low", "high", "p"]]
-        return frame.rename_axis(["other encoder", "column"])
 
     def ranks(self) -> pd.DataFrame:
         """The rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of resampled

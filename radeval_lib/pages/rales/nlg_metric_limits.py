@@ -111,13 +111,6 @@ def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     return table.assign(**columns)
 
 
-def losses(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """Mean score by phenomenon (rows) and metric (columns), with the number of candidates, ``n``."""
-    grouped = scored.groupby("phenomenon")
-    order = [name for name in (*FAIR, ERROR) if name in grouped.groups]
-    return grouped[list(metrics)].mean().assign(n=grouped.size()).loc[order]
-
-
 def fairness(scored: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """How often a metric scores the candidate that means the same above the one with the error.
 

@@ -57,24 +57,6 @@ def _short(pair: synthetic.ErrorPair) -> bool:
     return not remarks and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
 
 
-def error_table(pair: synthetic.ErrorPair) -> pd.DataFrame:
-    """What the generator changed: the finding, the error, and what each side says of it."""
-    return pd.DataFrame(
-        {
-            "finding": error.concept.replace("_", " "),
-            "error": synthetic.CATEGORIES[error.category],
-            "the reference says": error.reference_says or _not_named(pair.reference, error.concept),
-            "the candidate says": error.candidate_says or _not_named(pair.candidate, error.concept),
-        }
-        for error in pair.errors
-    )
-
-
-def _not_named(report: synthetic.SyntheticReport, concept: str) -> str:
-    denials = [row.content for row in report.plan if isinstance(row.content, synthetic.Denial)]
-    return "absent" if any(concept in denial.concepts for denial in denials) else "–"
-
-
 def scores_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]], cache: str
 ) -> dict[str, NDArray[np.float64]]:

@@ -187,16 +187,3 @@ def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFr
         for choice, gap in contrasts.items()
     }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-def by_type(output: CellOutput) -> pd.DataFrame:
-    """Precision, recall, F1 and number of test entities of each type."""
-    types = output.tables["by_type"].groupby("type").sum().rename(str.capitalize)
-    return pd.DataFrame(
-        {
-            "precision": types["matched"] / types["predicted"],
-            "recall": types["matched"] / types["gold"],
-            "F1": 2 * types["matched"] / (types["predicted"] + types["gold"]),
-            "entities": types["gold"],
-        }
-    ).rename_axis(None)

@@ -71,24 +71,13 @@ def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generato
     return [rows[index] for index in sorted(rng.permutation(len(rows))[: size or None])]
 
 
-def tally(
-    scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Counts by test case and by type; a case is the report that a sentence is from.
-
-    Returns
-    -------
-    counts : one row a test case: ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``,
-        ``correct_words``, ``words`` (strict spans; see :mod:`radeval_lib.models.ner.entities`).
-    by_type : one row an entity type: ``seed``, ``type``, ``matched``, ``predicted``, ``gold``.
-    """
-    words, gold = [plain_words(sentence) for sentence in sentences], list(map(gold_spans, sentences))
-    predicted, rows = scheme.predict(words), []
-    for index, sentence in enumerate(sentences):
-        found = agreement(gold[index : index + 1], predicted[index : index + 1], [len(words[index])])
+def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
+    """Counts of strict spans, one row a test case, which is the report that sentences are from: ``seed``,
+    ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``."""
+    rows = []
+    for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
+        found = agreement([gold_spans(sentence)], [spans], [len(sentence.tokens)])
         case = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
         tail = {"correct_words": found.correct_words, "words": found.words}
         rows.append({**case, **asdict(found.overall), **tail})
-    counts = pd.DataFrame(rows).groupby(["seed", "case", "source"], sort=False, as_index=False).sum()
-    by_type = sorted(agreement(gold, predicted, list(map(len, words))).by_type.items())
-    return counts, pd.DataFrame({"seed": seed, "type": kind, **asdict(own)} for kind, own in by_type)
+    return pd.DataFrame(rows).groupby(["seed", "case", "source"], sort=False, as_index=False).sum()
