@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from radeval_lib.lexicon.markup import Phrase
-from radeval_lib.synthetic.clauses import Clause, Voice
+from radeval_lib.synthetic.builder import TextBuilder
+from radeval_lib.synthetic.clauses import Clause
 from radeval_lib.synthetic.frames import Byte, byte, pick
-from radeval_lib.synthetic.records import Denial
+from radeval_lib.synthetic.records import Denial, Style
 
 
 class DenialClause(Clause):
     """A list of denied findings."""
 
-    def __init__(self, voice: Voice, wording: int, denial: Denial) -> None:
-        super().__init__(voice, wording, "OBS-DA")
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
+        super().__init__(builder, style, wording, "OBS-DA")
         lexicon, words = self.lexicon, self.words
         self.items: list[tuple[Phrase, bool, str]] = []
         said: set[str] = set()
