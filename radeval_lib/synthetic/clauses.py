@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partialmethod
 
 from radeval_lib.lexicon.entries import Place, State
 from radeval_lib.lexicon.loading import load_lexicon
@@ -46,22 +46,8 @@ class Clause:
         self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
 
 
-def _agreeing(one: str, many: str) -> Callable[[FindingClause], None]:
-    """A slot that agrees with the noun phrase, or with the subject of the predicate."""
-
-    def say(clause: FindingClause) -> None:
-        clause.builder.word(many if clause.plural else one)
-
-    return say
-
-
 class FindingClause(Clause):
     """A finding; names, form of its place and so on are chosen from the wording on creation."""
-
-    slot_be = _agreeing("is", "are")
-    slot_have = _agreeing("has", "have")
-    slot_remain = _agreeing("remains", "remain")
-    slot_appear = _agreeing("appears", "appear")
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
         super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
@@ -185,14 +171,18 @@ class FindingClause(Clause):
         self.span = (start, builder.end)
         builder.entity(start, builder.end, self.rate)
 
-    def slot_np(self) -> None:
-        self.noun_phrase("a")
+    slot_np = partialmethod(noun_phrase, "a")
+    slot_bare = partialmethod(noun_phrase, "")
+    slot_the = partialmethod(noun_phrase, "the")
 
-    def slot_bare(self) -> None:
-        self.noun_phrase("")
+    def _agree(self, one: str, many: str) -> None:
+        """A verb that agrees with the noun phrase, or with the subject of the predicate."""
+        self.builder.word(many if self.plural else one)
 
-    def slot_the(self) -> None:
-        self.noun_phrase("the")
+    slot_be = partialmethod(_agree, "is", "are")
+    slot_have = partialmethod(_agree, "has", "have")
+    slot_remain = partialmethod(_agree, "remains", "remain")
+    slot_appear = partialmethod(_agree, "appears", "appear")
 
     # --- attributes ---
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
+
 from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import TextBuilder
 from radeval_lib.synthetic.clauses import Clause
@@ -54,14 +56,9 @@ class DenialClause(Clause):
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])
 
-    def slot_or(self) -> None:
-        self.listed("or")
-
-    def slot_nor(self) -> None:
-        self.listed("nor")
-
-    def slot_list(self) -> None:
-        self.listed("and")
+    slot_or = partialmethod(listed, "or")
+    slot_nor = partialmethod(listed, "nor")
+    slot_list = partialmethod(listed, "and")
 
     def _agree(self, plural: bool, one: str = "is", many: str = "are") -> None:
         self.builder.word(many if plural else one)
