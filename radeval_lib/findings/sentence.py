@@ -5,7 +5,7 @@ Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -351,15 +351,12 @@ class _Sentence:
                 continue
             usual = set().union(*(self.known.places.get(sense.key, ()) for sense in one.senses))
             one.spots = [
-                spots
-                for place, spots in self._placed(after)
-                if place >= after.end and usual & {spot.location.place for spot in spots}
+                place.value
+                for place in self.spots
+                if place.first >= after.end
+                and any(place.value is held for held in after.spots)
+                and usual & {spot.location.place for spot in place.value}
             ]
-
-    def _placed(self, mention: Mention) -> Iterator[tuple[int, list[Spot]]]:
-        for spot in self.spots:
-            if any(spot.value is held for held in mention.spots):
-                yield spot.first, spot.value
 
     def _nearest(
         self, mentions: list[Mention], what: PhraseMatch[Any], behind: int, before: int

@@ -136,6 +136,3 @@ class Phrases(Generic[V]):
             else:
                 at += 1
         return found
-
-    def __len__(self) -> int:
-        return len(self._known)

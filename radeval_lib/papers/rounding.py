@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 
 FloatArray = NDArray[np.float64]
 
 
 def rounding_range(
-    function: Callable[[FloatArray], float],
-    inputs: pd.DataFrame | ArrayLike,
-    half_widths: ArrayLike | None = None,
+    function: Callable[[FloatArray], float], inputs: pd.DataFrame | Sequence[Printed]
 ) -> Estimate:
     """The value of ``function`` at the printed inputs, and its range over all inputs that round to them.
 
     Parameters
     ----------
     function : maps a float64 array of shape (n,) to a number.
-    inputs : a frame of printed cells (columns ``value`` and ``half_width``), or values of shape (n,).
-    half_widths : half-units of rounding of shape (n,); required where ``inputs`` is no frame.
+    inputs : n printed cells, in a frame (columns ``value`` and ``half_width``) or a list.
 
     Notes
     -----
@@ -32,7 +30,7 @@ def rounding_range(
     its slope at the printed values. This is exact where the function is monotone in every input within the
     interval, as sums, means, differences and F1 are, and first order otherwise.
     """
-    values, steps = _cells(inputs, half_widths)
+    values, steps = _cells(inputs)
     centre = float(function(values))
     signs = np.zeros_like(values)
     for position in np.flatnonzero(steps):
@@ -43,18 +41,10 @@ def rounding_range(
     return Estimate(centre, ends[0], ends[-1])
 
 
-def _cells(
-    inputs: pd.DataFrame | ArrayLike, half_widths: ArrayLike | None = None
-) -> tuple[FloatArray, FloatArray]:
+def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:
     """Printed values and their half-units of rounding, see :func:`rounding_range`."""
-    if isinstance(inputs, pd.DataFrame):
-        values = inputs["value"].to_numpy(dtype=np.float64)
-        steps = inputs["half_width"].to_numpy(dtype=np.float64)
-    else:
-        values = np.asarray(inputs, dtype=np.float64)
-        if half_widths is None:
-            raise ValueError("half_widths is needed where inputs is no frame of printed cells")
-        steps = np.broadcast_to(np.asarray(half_widths, dtype=np.float64), values.shape)
+    cells = pd.DataFrame(inputs)
+    values, steps = (cells[name].to_numpy(dtype=np.float64) for name in ("value", "half_width"))
     if np.isnan(values).any():
         raise ValueError("an input is not legible or not printed; leave it out before computing with it")
     return values, steps

@@ -67,15 +67,6 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
-def signed_rank_statistic(differences: ArrayLike) -> float:
-    """Wilcoxon's W: the smaller rank sum of the positive and the negative differences, zeros left out."""
-    array = np.asarray(differences, dtype=np.float64)
-    array = array[array != 0]
-    ranks = stats.rankdata(np.abs(array))
-    positive = float(ranks[array > 0].sum())
-    return min(positive, float(ranks.sum()) - positive)
-
-
 def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     """Wilcoxon signed-rank test of each rater, by name, against the mean of all raters; counts are whole.
 
@@ -89,12 +80,10 @@ def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     # Times the number of raters the differences are whole numbers: no rounding error of a mean such as 1/3
     # then decides whether a difference is zero or two are tied.
     exact = np.rint(array * array.shape[1] - array.sum(axis=1, keepdims=True))
-    rows = []
-    for name, differences in zip(names, exact.T, strict=True):
-        test = stats.wilcoxon(differences, zero_method="wilcox", method="approx")
-        moved = float(differences.mean() / array.shape[1])
-        rows.append((name, moved, np.count_nonzero(differences), float(test.statistic), float(test.pvalue)))
-    return pd.DataFrame(rows, columns=["rater", "difference", "n", "w", "p"])
+    test = stats.wilcoxon(exact, zero_method="wilcox", method="approx")
+    moved, n = exact.mean(axis=0) / array.shape[1], np.count_nonzero(exact, axis=0)
+    columns = {"rater": names, "difference": moved, "n": n, "w": test.statistic, "p": test.pvalue}
+    return pd.DataFrame(columns)
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
@@ -108,12 +97,11 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
     arrays = [_counts(part) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
-    found, none = [], np.zeros(len(counts))
+    found, none = [], np.zeros((len(counts), 1))
     for order in islice(permutations(range(raters)), orders):
         # added up one by one, in this order
-        means = (sum((array[:, rater] / raters for rater in order), none) for array in arrays)
-        mean = sum(means, none)
-        found.append([signed_rank_statistic(counts[:, rater] - mean) for rater in range(raters)])
+        means = (sum((array[:, [rater]] / raters for rater in order), none) for array in arrays)
+        found.append(stats.wilcoxon(counts - sum(means, none), method="approx").statistic)
     return np.array(found)
 
 

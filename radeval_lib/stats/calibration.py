@@ -206,8 +206,12 @@ def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
 
 
+DRAWN = ("ECE", "NLL", "Brier")
+"""The measures that :func:`draw` has."""
+
+
 class CalibrationDraws(NamedTuple):
-    """Measures in each resample, a column each, and those ``observed`` in the sample as it is."""
+    """The measures :data:`DRAWN` in each resample, a column each, and ``observed`` in the sample as it is."""
 
     values: pd.DataFrame
     observed: pd.Series
@@ -220,13 +224,12 @@ def draw(
     *,
     resamples: int,
     rng: np.random.Generator,
-    bins: int = 10,
 ) -> list[CalibrationDraws]:
     """Resample whole documents, the same ones for every classifier.
 
-    Every measure but MCE is a sum over samples, or a sum of absolute values of such sums, so a resample needs
-    how often each document was drawn and nothing else. A binned measure of few samples is biased upwards, and
-    its resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
+    The measures are sums over samples, or sums of absolute values of such sums, so a resample needs how often
+    each document was drawn and nothing else. ECE (of ten bins) of few samples is biased upwards, and its
+    resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
     Differences on the same documents suffer less.
 
     Parameters
@@ -234,79 +237,38 @@ def draw(
     outputs : probabilities of each classifier on the same samples, shape (n, k).
     labels : int, shape (n,).
     documents : shape (n,); samples of one document (or patient) are drawn together.
-    bins : of confidence.
     """
-    checked = [_checked(output, labels) for output in outputs]
-    classes = checked[0][0].shape[1]
-    codes = places("documents", documents, len(checked[0][0]))
-    size = codes.max() + 1
-    terms = [_terms(*one, bins) for one in checked]
-    table = np.zeros((size, len(outputs), terms[0].shape[1]))
-    np.add.at(table, codes, np.stack(terms, axis=1))
+    terms = np.stack([_terms(*_checked(output, labels)) for output in outputs], axis=1)
+    codes = places("documents", documents, len(terms))
+    table = np.zeros((codes.max() + 1, *terms.shape[1:]))
+    np.add.at(table, codes, terms)
 
     def values(sums: FloatArray) -> FloatArray:
-        return _measured(sums.reshape(-1, *table.shape[1:]), classes, bins)
+        return _measured(sums.reshape(-1, *table.shape[1:]))
 
-    drawn = sum_draws(table.reshape(size, -1), values, resamples=resamples, rng=rng)
+    drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
     observed = values(table.sum(axis=0))[0]
     return [
-        CalibrationDraws(
-            pd.DataFrame(drawn[:, at], columns=list(MEASURES)), pd.Series(row, index=list(MEASURES))
-        )
+        CalibrationDraws(pd.DataFrame(drawn[:, at], columns=DRAWN), pd.Series(row, index=DRAWN))
         for at, row in enumerate(observed)
     ]
 
 
-def _terms(array: FloatArray, labels: NDArray[np.int64], bins: int) -> FloatArray:
-    """What each sample adds: 8 means, which of them are infinite, gaps and counts by bin, gaps by class and
-    bin."""
-    samples, classes = array.shape
-    rows = np.arange(samples)
+def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
+    """What each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by bin."""
     confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
-    wanted = np.eye(classes)[labels]
     with np.errstate(divide="ignore"):
-        means = np.column_stack(
-            [
-                np.ones(samples),
-                correct,
-                entr(array).sum(axis=1),
-                confidence * (2 * correct - 1),
-                rel_entr(array, 1 / classes).sum(axis=1),
-                rel_entr(1 / classes, array).sum(axis=1),
-                -np.log(array[rows, labels]),
-                np.square(array - wanted).sum(axis=1),
-            ]
-        )
-    in_bin = np.eye(bins)[bin_of(confidence, bins)]
-    by_class = np.eye(bins)[bin_of(array, bins)] * (wanted - array)[..., None]
+        loss = -np.log(array[np.arange(len(array)), labels])
     # A document with an infinite term makes only those resamples infinite that it is drawn for.
-    finite = np.where(np.isinf(means), 0.0, means)
-    gaps = in_bin * (correct - confidence)[:, None]
-    return np.hstack([finite, np.isinf(means), gaps, in_bin, by_class.reshape(samples, -1)])
+    infinite = np.isinf(loss)
+    distance = np.square(array - np.eye(array.shape[1])[labels]).sum(axis=1)
+    gaps = np.eye(10)[bin_of(confidence, 10)] * (correct - confidence)[:, None]
+    ones = np.ones(len(array))
+    return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
 
 
-def _measured(sums: FloatArray, classes: int, bins: int) -> FloatArray:
-    """The measures :data:`MEASURES` from sums over samples; shape (..., terms) to (..., measures)."""
-    means, infinite, gaps, counts, by_class = np.split(sums, np.cumsum([8, 8, bins, bins]), axis=-1)
-    size, gaps = means[..., 0], np.abs(gaps)
-    _, correct, entropy, signed, to_uniform, from_uniform, loss, brier = np.moveaxis(
-        np.where(infinite > 0, np.inf, means) / size[..., None], -1, 0
-    )
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.where(counts > 0, gaps / counts, 0.0)
-    return np.stack(
-        [
-            correct,
-            gaps.sum(axis=-1) / size,
-            share.max(axis=-1),
-            gaps.max(axis=-1) / size,
-            np.abs(by_class).sum(axis=-1) / (size * classes),
-            entropy,
-            signed,
-            to_uniform,
-            from_uniform,
-            loss,
-            brier,
-        ],
-        axis=-1,
-    )
+def _measured(sums: FloatArray) -> FloatArray:
+    """The measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
+    size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
+    ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
+    return np.stack([ece, nll, distance / size], axis=-1)

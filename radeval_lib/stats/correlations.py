@@ -130,7 +130,7 @@ class _Variable:
         self.values = (values - values.mean()) / (values.std() or 1.0)
         self._order = np.argsort(values, kind="stable")
         _, self._starts = np.unique(values[self._order], return_index=True)
-        self._distinct = np.unique(values, return_inverse=True)[1]
+        self.distinct = np.unique(values, return_inverse=True)[1]
 
     def tied(self, counts: FloatArray) -> FloatArray:
         """How often each distinct value, in rising order, was drawn; shape (resamples, distinct values)."""
@@ -139,7 +139,7 @@ class _Variable:
     def ranks(self, tied: FloatArray) -> FloatArray:
         """Mid-rank of each pair within each resample, less the mean rank; shape (resamples, pairs)."""
         centred = np.cumsum(tied, axis=1) - tied / 2 - tied.sum(axis=1, keepdims=True) / 2
-        return centred[:, self._distinct]
+        return centred[:, self.distinct]
 
 
 def _draws(
@@ -152,16 +152,11 @@ def _draws(
 ) -> FloatArray:
     """Coefficient of each metric in each resample, shape (metrics, resamples); NaN where undefined."""
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
-    signs = [_signs(row, ratings) for row in scores] if kind == "kendall" else []
+    of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]
     chunks = []
     for drawn in drawn_counts(int(place.max()) + 1, resamples, rng, len(ratings)):
         counts = drawn[:, place]
-        if kind == "kendall":
-            found = [_kendall(counts, *row, rated) for row in zip(metrics, signs, strict=True)]
-        else:
-            one = _pearson if kind == "pearson" else _spearman
-            found = [one(counts, metric, rated) for metric in metrics]
-        chunks.append(np.stack(found))
+        chunks.append(np.stack([of_kind(counts, metric, rated) for metric in metrics]))
     return np.concatenate(chunks, axis=1)
 
 
@@ -195,15 +190,11 @@ def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Floa
     return _ratio(product, squares_x, squares_y)
 
 
-def _signs(x: FloatArray, y: FloatArray) -> NDArray[np.float32]:
-    """1 where two pairs are in the same order on both sides, -1 where not, 0 for ties; (pairs, pairs)."""
-    return (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).astype(np.float32)
-
-
-def _kendall(
-    counts: FloatArray, metric: _Variable, signs: NDArray[np.float32], ratings: _Variable
-) -> FloatArray:
+def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
     # Sums of small whole numbers: exact in float32 below 2^24, which no number of pairs in use comes near.
+    x, y = (variable.distinct.astype(np.float32) for variable in (metric, ratings))
+    # 1 where two pairs are in the same order on both sides, -1 where not, 0 for ties.
+    signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordance = np.einsum("bi,bi->b", counts, counts.astype(np.float32) @ signs)
     everything = counts.sum(axis=1) ** 2
     untied = [everything - (variable.tied(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]

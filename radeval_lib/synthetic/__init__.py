@@ -7,7 +7,7 @@ the rules of annotation.
 
 >>> from radeval_lib import synthetic
 >>> report = next(synthetic.generate(1, seed=0, modality_anatomy=("X-Ray", "CHEST")))
->>> pair = synthetic.inject(report, {("a", True): 1})
+>>> pair = synthetic.inject(report, [("a", True)])
 >>> [error.category for error in pair.errors]
 ['a']
 """

@@ -26,15 +26,10 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     significant, insignificant = (
         [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
     )
-    return green_analysis.render(significant, insignificant, matched_words(reference, comparison))
-
-
-def matched_words(reference: SyntheticReport, comparison: ReportDifference) -> list[str]:
-    """What both reports say alike, in words: findings, then denials and normal statements."""
-    found = stated(reference.plan)
-    normals = load_lexicon().normals
+    found, normals = stated(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
-    return [*(_finding(found[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
+    matched = [*(_finding(found[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
+    return green_analysis.render(significant, insignificant, matched)
 
 
 def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:

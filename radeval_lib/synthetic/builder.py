@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from radeval_lib.lexicon.markup import Phrase, tokenize
 from radeval_lib.synthetic.records import (
@@ -15,11 +14,6 @@ from radeval_lib.synthetic.records import (
 )
 
 Span = tuple[int, int]
-
-
-@lru_cache(maxsize=65536)
-def _ntokens(text: str) -> int:
-    return len(tokenize(text))
 
 
 @dataclass(slots=True)
@@ -65,7 +59,7 @@ class TextBuilder:
             text = text[0].upper() + text[1:]
         self._parts.append(text)
         self.end = start + len(text)
-        self._tokens += _ntokens(text)
+        self._tokens += len(tokenize(text))
         return start, self.end
 
     def phrase(self, phrase: Phrase, label: str = "OBS-DP") -> tuple[int, int, int]:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partialmethod
 
-from radeval_lib.lexicon.entries import Lexicon, Place, State
+from radeval_lib.lexicon.entries import Place, State
+from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.lexicon.markup import Phrase
 from radeval_lib.synthetic.builder import Span, TextBuilder
-from radeval_lib.synthetic.frames import Byte, Frame, Words, article, byte, pick, size_phrase
+from radeval_lib.synthetic.frames import Byte, Frame, article, byte, load_words, pick, size_phrase
 from radeval_lib.synthetic.records import PlannedFinding, SpatialRelation, Style
 
 #: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
 LONGEST_SPAN = 8
-
-
-@dataclass(slots=True)
-class Voice:
-    """What every clause of a section speaks with."""
-
-    builder: TextBuilder
-    lexicon: Lexicon
-    words: Words
-    style: Style
 
 
 class Clause:
@@ -31,9 +21,9 @@ class Clause:
     Slot ``x`` of a frame is filled by the method ``slot_x``.
     """
 
-    def __init__(self, voice: Voice, wording: int, label: str) -> None:
-        self.builder, self.lexicon, self.words = voice.builder, voice.lexicon, voice.words
-        self.style, self.wording, self.label = voice.style, wording, label
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
+        self.builder, self.lexicon, self.words = builder, load_lexicon(), load_words()
+        self.style, self.wording, self.label = style, wording, label
         self.head = -1
 
     def run(self, frame: Frame) -> None:
@@ -56,26 +46,12 @@ class Clause:
         self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
 
 
-def _agreeing(one: str, many: str) -> Callable[[FindingClause], None]:
-    """A slot that agrees with the noun phrase, or with the subject of the predicate."""
-
-    def say(clause: FindingClause) -> None:
-        clause.builder.word(many if clause.plural else one)
-
-    return say
-
-
 class FindingClause(Clause):
     """A finding; names, form of its place and so on are chosen from the wording on creation."""
 
-    slot_be = _agreeing("is", "are")
-    slot_have = _agreeing("has", "have")
-    slot_remain = _agreeing("remains", "remain")
-    slot_appear = _agreeing("appears", "appear")
-
-    def __init__(self, voice: Voice, wording: int, finding: PlannedFinding) -> None:
-        super().__init__(voice, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
-        style, lexicon = self.style, self.lexicon
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
+        super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
+        lexicon = self.lexicon
         concept = self.concept = lexicon.concepts[finding.concept]
         self.finding = finding
         self.rate = "Anatomy" if concept.device else "Disease" if concept.disease else "Abnormality"
@@ -97,15 +73,11 @@ class FindingClause(Clause):
             and dice & 1
             and not concept.device
             and finding.side in place.premodifiers
-            and self._fits_before(place)
+            and concept.names
+            # "cyst of the left kidney", not "left renal renal cyst"
+            and not place.premodifiers[finding.side][0].words & self.words_of_name
         )
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
-
-    def _fits_before(self, place: Place) -> bool:
-        """Whether place and name share no word: "cyst of the left kidney", not "left renal renal cyst"."""
-        if not self.concept.names:
-            return False
-        return not place.premodifiers[self.finding.side][0].words & self.words_of_name
 
     def _choose_name(self) -> None:
         finding, names = self.finding, self.concept.names
@@ -181,19 +153,14 @@ class FindingClause(Clause):
             builder.word("the")
         elif determiner == "a" and (first.text.endswith(" of") or not (self.plural or self.number == "mass")):
             builder.word(article(first.text))
-        start = -1
-        heads = []
-        for piece in pieces:
-            begin, head, _ = builder.phrase(piece, self.label)
-            start = begin if start < 0 else start
-            heads.append(head)
+        said = [builder.phrase(piece, self.label) for piece in pieces]
         where = -1
         if located is not None:
-            begin, _, where = builder.phrase(located)
-            start = begin if start < 0 else start
-        begin, self.head, anatomy = builder.phrase(self.name, self.label)
-        start = begin if start < 0 else start
-        for head in heads:
+            said.append(builder.phrase(located))
+            where = said[-1][2]
+        said.append(builder.phrase(self.name, self.label))
+        start, (_, self.head, anatomy) = said[0][0], said[-1]
+        for _, head, _ in said[: len(pieces)]:
             builder.relate(head, "modify", self.head)
         if where >= 0 and self.place is None and anatomy >= 0:
             builder.relate(where, "modify", anatomy)  # "left pleural effusion"
@@ -204,14 +171,18 @@ class FindingClause(Clause):
         self.span = (start, builder.end)
         builder.entity(start, builder.end, self.rate)
 
-    def slot_np(self) -> None:
-        self.noun_phrase("a")
+    slot_np = partialmethod(noun_phrase, "a")
+    slot_bare = partialmethod(noun_phrase, "")
+    slot_the = partialmethod(noun_phrase, "the")
 
-    def slot_bare(self) -> None:
-        self.noun_phrase("")
+    def _agree(self, one: str, many: str) -> None:
+        """A verb that agrees with the noun phrase, or with the subject of the predicate."""
+        self.builder.word(many if self.plural else one)
 
-    def slot_the(self) -> None:
-        self.noun_phrase("the")
+    slot_be = partialmethod(_agree, "is", "are")
+    slot_have = partialmethod(_agree, "has", "have")
+    slot_remain = partialmethod(_agree, "remains", "remain")
+    slot_appear = partialmethod(_agree, "appears", "appear")
 
     # --- attributes ---
 

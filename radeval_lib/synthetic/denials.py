@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
+
 from radeval_lib.lexicon.markup import Phrase
-from radeval_lib.synthetic.clauses import Clause, Voice
+from radeval_lib.synthetic.builder import TextBuilder
+from radeval_lib.synthetic.clauses import Clause
 from radeval_lib.synthetic.frames import Byte, byte, pick
-from radeval_lib.synthetic.records import Denial
+from radeval_lib.synthetic.records import Denial, Style
 
 
 class DenialClause(Clause):
     """A list of denied findings."""
 
-    def __init__(self, voice: Voice, wording: int, denial: Denial) -> None:
-        super().__init__(voice, wording, "OBS-DA")
+    def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
+        super().__init__(builder, style, wording, "OBS-DA")
         lexicon, words = self.lexicon, self.words
         self.items: list[tuple[Phrase, bool, str]] = []
         said: set[str] = set()
@@ -53,14 +56,9 @@ class DenialClause(Clause):
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])
 
-    def slot_or(self) -> None:
-        self.listed("or")
-
-    def slot_nor(self) -> None:
-        self.listed("nor")
-
-    def slot_list(self) -> None:
-        self.listed("and")
+    slot_or = partialmethod(listed, "or")
+    slot_nor = partialmethod(listed, "nor")
+    slot_list = partialmethod(listed, "and")
 
     def _agree(self, plural: bool, one: str = "is", many: str = "are") -> None:
         self.builder.word(many if plural else one)

@@ -51,7 +51,7 @@ def byte(wording: int, which: int) -> int:
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
     """The option that this byte of the wording stands for."""
-    return options[((wording >> (8 * which)) & 255) % len(options)]
+    return options[byte(wording, which) % len(options)]
 
 
 @lru_cache(maxsize=4096)

@@ -47,7 +47,6 @@ def generate(
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
     min_findings: int = 0,
-    prior: bool | None = None,
 ) -> Iterator[SyntheticReport]:
     """Reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
 
@@ -56,12 +55,7 @@ def generate(
     """
     for index in range(start, start + n):
         yield report_at(
-            seed,
-            index,
-            style=style,
-            modality_anatomy=modality_anatomy,
-            min_findings=min_findings,
-            prior=prior,
+            seed, index, style=style, modality_anatomy=modality_anatomy, min_findings=min_findings
         )
 
 
@@ -74,7 +68,8 @@ def report_at(
     min_findings: int = 0,
     prior: bool | None = None,
 ) -> SyntheticReport:
-    """Report number ``index`` of the stream; the arguments are those of :func:`generate`."""
+    """Report number ``index`` of the stream, as :func:`generate` has it; ``prior`` says whether there was an
+    earlier study (None: by chance)."""
     rng, known = seeded(seed, index), load_lexicon().protocols
     chosen = modality_anatomy or tuple(known)
     pairs = (chosen,) if isinstance(chosen[0], str) else chosen

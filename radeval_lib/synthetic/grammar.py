@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from radeval_lib.lexicon.entries import Lexicon, State
+from radeval_lib.lexicon.entries import State
 from radeval_lib.lexicon.loading import load_lexicon
 from radeval_lib.synthetic.builder import TextBuilder
-from radeval_lib.synthetic.clauses import FindingClause, Voice
+from radeval_lib.synthetic.clauses import FindingClause
 from radeval_lib.synthetic.denials import DenialClause
-from radeval_lib.synthetic.frames import Byte, Frame, Words, byte, load_words, pick
+from radeval_lib.synthetic.frames import Byte, Frame, byte, load_words, pick
 from radeval_lib.synthetic.records import (
     AnnotatedText,
     Denial,
@@ -50,11 +50,8 @@ class _Speaker:
     """Says one section."""
 
     def __init__(self, style: Style, section: Section) -> None:
-        self.style, self.section = style, section
-        self.lexicon: Lexicon = load_lexicon()
-        self.words: Words = load_words()
-        self.builder = TextBuilder()
-        self.voice = Voice(self.builder, self.lexicon, self.words, style)
+        self.style, self.section, self.builder = style, section, TextBuilder()
+        self.lexicon, self.words = load_lexicon(), load_words()
 
     def say(self, plan: Plan) -> AnnotatedText:
         builder = self.builder
@@ -99,7 +96,7 @@ class _Speaker:
     # --- findings ---
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
-        clause = FindingClause(self.voice, wording, finding)
+        clause = FindingClause(self.builder, self.style, wording, finding)
         if finding.change:
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
         state = self._state(clause)
@@ -162,13 +159,13 @@ class _Speaker:
         only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
         if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
-            clause = FindingClause(self.voice, wording, PlannedFinding(denial.concepts[0]))
+            clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
             clause.rate = f"Non-{clause.rate}"
             clause.be_a_state(pick(states, wording, Byte.NAME))
             clause.run(pick(self.words.frames("state", "denied"), wording, Byte.FRAME))
             return
-        said = DenialClause(self.voice, wording, denial)
+        said = DenialClause(self.builder, self.style, wording, denial)
         lacks = {"body"} if said.structure is None else set()
         if len(denial.concepts) != 2:
             lacks.add("nor")
@@ -180,7 +177,7 @@ class _Speaker:
         """Say a statement as the end of the sentence before it."""
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
-            clause = FindingClause(self.voice, wording, content)
+            clause = FindingClause(self.builder, self.style, wording, content)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
             clause.slot_change()  # where there was no room for it before the noun
@@ -188,5 +185,5 @@ class _Speaker:
         else:
             assert isinstance(content, Denial)  # see `content.joinable`
             variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
-            said = DenialClause(self.voice, wording, content)
+            said = DenialClause(self.builder, self.style, wording, content)
             said.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

@@ -7,8 +7,7 @@ findings keeps its bytes.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -19,7 +18,7 @@ from radeval_lib.synthetic.edits import changed, false_finding, with_content, wi
 from radeval_lib.synthetic.generator import Pair, exam_of, report_at, rerender, seeded
 from radeval_lib.synthetic.records import PlannedFinding, SyntheticError, SyntheticReport
 
-#: What to inject: category letter and significance; a mapping says how many of each.
+#: What to inject: category letter and significance.
 ErrorKind = tuple[str, bool]
 #: How often each category, and a significant error, is planted, so that simulated raters note them about as
 #: often as ReXVal's six radiologists counted them: a .35, b .32, c .10, d .10, e .07, f .06; significant .71.
@@ -45,10 +44,9 @@ class ErrorPair:
         return self.comparison.errors
 
 
-def _kinds(errors: Mapping[ErrorKind, int] | Sequence[ErrorKind]) -> list[ErrorKind]:
-    """The requested errors one by one, in the order in which they are made."""
-    kinds = Counter(errors).elements() if isinstance(errors, Mapping) else errors
-    return sorted(kinds, key=lambda kind: _ORDER.index(kind[0]))
+def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
+    """The requested errors in the order in which they are made."""
+    return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
 def _assign(
@@ -101,13 +99,11 @@ def _assign(
     return None
 
 
-def inject(
-    report: SyntheticReport, errors: Mapping[ErrorKind, int] | Sequence[ErrorKind], seed: int = 0
-) -> ErrorPair:
+def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) -> ErrorPair:
     """A candidate that makes exactly these errors about ``report``."""
     lexicon = load_lexicon()
     rng = seeded(seed, report.report_id, "errors")
-    kinds = _kinds(errors)
+    kinds = _ordered(errors)
     about = [kind for kind in kinds if kind[0] != "a"]
     assigned = _assign(rng, lexicon, report, about)
     infeasible = SyntheticError(
@@ -146,7 +142,7 @@ def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) 
 def error_pairs(
     n: int,
     seed: int = 0,
-    errors: Mapping[ErrorKind, int] | Sequence[ErrorKind] | None = None,
+    errors: Sequence[ErrorKind] | None = None,
     *,
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
@@ -157,7 +153,7 @@ def error_pairs(
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
     """
     for index in range(start, start + n):
-        kinds = _kinds(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
+        kinds = _ordered(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
         for attempt in range(_ATTEMPTS):
             if errors is None and attempt and attempt % _PATIENCE == 0:
                 kinds = kinds[1:]

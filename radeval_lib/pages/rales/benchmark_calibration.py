@@ -14,12 +14,11 @@ from radeval_lib import plots
 from radeval_lib.pages.rales import plan
 from radeval_lib.pages.rales.results import REGIMES, joined, logits_of
 from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration import draw
+from radeval_lib.stats.calibration import DRAWN, draw
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import estimate, holm
 from radeval_lib.study.runs import Run
 
-MEASURES = ("ECE", "NLL", "Brier")
 REFITS = 100
 """Resamples of the validation documents, in each of which a temperature is fitted."""
 
@@ -28,8 +27,9 @@ REFITS = 100
 class Scaled:
     """A classifier on the test part, before and after temperature scaling.
 
-    ``changes`` are by :data:`MEASURES`, after less before, with intervals that allow for other test documents
-    and for the temperature that other validation documents would give.
+    ``changes`` are by the measures of :func:`~radeval_lib.stats.calibration.draw`, after less before, with
+    intervals that allow for other test documents and for the temperature that other validation documents
+    would give.
     """
 
     temperature: float
@@ -94,7 +94,7 @@ def scaled(
     picked = refits.integers(REFITS, size=resamples)
     changes = {}
     with np.errstate(invalid="ignore"):
-        for name in MEASURES:
+        for name in DRAWN:
             moved = (elsewhere[name] - after.observed[name]).to_numpy()[picked]
             drawn = after.values[name] - before.values[name] + moved
             change = after.observed[name] - before.observed[name]

@@ -69,7 +69,7 @@ def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
     rng = seeded(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
         try:
-            text = inject(report, {(category, True): 1}, seed=seed).candidate.impression.text
+            text = inject(report, [(category, True)], seed).candidate.impression.text
         except SyntheticError:
             continue
         if text != report.impression.text:
