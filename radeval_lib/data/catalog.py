@@ -16,6 +16,7 @@ from radeval_lib.data import (
     iob,
     mediqa,
     mimic_cxr,
+    mslr,
     mts_dialog,
     mtsamples,
     openi,
@@ -151,6 +152,12 @@ def _mts_dialog(root: Path) -> Records:
     return list(mts_dialog.load(scores, summaries)) if scores and summaries else []
 
 
+def _mslr(root: Path) -> Records:
+    """Ratings by facet, then preferences."""
+    rated = _each("mslr", mslr.load_ratings, *(f"{one}.tsv" for one in mslr.RATERS))(root)
+    return rated + _each("mslr", mslr.load_preferences, *(f"{one}.tsv" for one in mslr.JUDGES))(root)
+
+
 def _radpref(root: Path) -> Records:
     first, *users = _found("radpref", root)
     if first is None:
@@ -209,6 +216,7 @@ READERS = {
         },
     ),
     "mimic_cxr_rrs": Reader(_mimic_cxr, lambda records: {"reports": len(records)}),
+    "mslr": Reader(_mslr),
     "mtsamples": Reader(_mtsamples, mtsamples.counts),
     "mts_dialog": Reader(_mts_dialog),
     "openi": Reader(

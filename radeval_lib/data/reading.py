@@ -92,12 +92,15 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_csv(path: Path, columns: Sequence[str], *, partial: bool = False) -> Iterator[Entry]:
+def read_csv(
+    path: Path, columns: Sequence[str], *, partial: bool = False, delimiter: str = ","
+) -> Iterator[Entry]:
     """Rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
 
-    Of a ``partial`` file the last row is left out where it is incomplete.
+    In a file of tab-separated values a quotation mark is a character like others. Of a ``partial`` file the
+    last row is left out where it is incomplete.
     """
-    rows = _cells(path, partial)
+    rows = _cells(path, partial, delimiter)
     header = next(rows, (1, []))[1]
     if not header:
         raise FormatError("file is empty", path.name, "Fetch it again: it may have been cut short.")
@@ -126,13 +129,18 @@ def _ends_with_newline(path: Path) -> bool:
         return stream.read(1) in b"\r\n"
 
 
-def _cells(path: Path, partial: bool) -> Iterator[tuple[int, list[str]]]:
+def _cells(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """(line, cells) of each row that is not blank; what the reader cannot read becomes a FormatError."""
     if not path.is_file():
         raise FormatError("file does not exist", path.name)
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig", newline="") as stream:
-        reader = csv.reader(stream, strict=True)
+        reader = csv.reader(
+            stream,
+            strict=True,
+            delimiter=delimiter,
+            quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+        )
         while True:
             begin = reader.line_num + 1
             where = f"{path.name}, line {begin}"

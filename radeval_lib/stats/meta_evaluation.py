@@ -1,4 +1,4 @@
-"""How metrics are judged against people: pairs with ties, permutations within cases.
+"""How metrics are judged against people: pairs with ties, permutations within cases, systems.
 
 mt-metrics-eval has the same measures for translation; a test compares with its code's numbers.
 """
@@ -99,3 +99,19 @@ def permutation_p(
     drawn = (rng.random((resamples, place.max() + 1)) < 0.5)[:, place]
     as_large = sum(abs(gap(swapped)) >= seen - 1e-12 for swapped in drawn)
     return (as_large + 1) / (resamples + 1)
+
+
+def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
+    """One-sided p that the mean of one group of items is not above that of another, by permuting labels."""
+    one, other = finite("first", first, None), finite("second", second, None)
+    pooled, n = np.concatenate([one, other]), len(one)
+    drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
+    gaps = drawn[:, :n].mean(axis=1) - drawn[:, n:].mean(axis=1)
+    return float((1 + (gaps >= one.mean() - other.mean() - 1e-12).sum()) / (resamples + 1))
+
+
+def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
+    """How alike a metric and people are sure of which of two systems is better (Thompson et al. 2024, eq. 2):
+    1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of systems."""
+    mine = finite("ours", ours, None)
+    return float(1 - np.abs(mine - finite("theirs", theirs, len(mine))).mean())

@@ -13,7 +13,13 @@ from radeval_lib.data import catalog, manifests
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.data_counts import check_dataset
 from tests.data import samples
+from tests.data import test_mslr as mslr_samples
 from tests.data.test_construction import HEAD
+
+
+def tsv(*rows: list[str]) -> bytes:
+    return "".join("\t".join(row) + "\n" for row in rows).encode()
+
 
 _HEAD_NOTE = ["9", "70", "", "", "Radiology", "CT HEAD W/O CONTRAST", "", HEAD]
 # Enough of each code to stand in every split.
@@ -27,6 +33,8 @@ FILES: dict[str, bytes] = {
     "mediqa2021/train.json": samples.json_bytes(samples.MEDIQA),
     "mts_dialog/MTS-Dialog-Manual-Scores4CorrelationStudy.csv": samples.csv_bytes(samples.MTS_SCORES),
     "mts_dialog/MTS-Dialog-Automatic-Summaries-ValidationSet.csv": samples.csv_bytes(samples.MTS_SUMMARIES),
+    "mslr/annotations/A1.tsv": tsv(mslr_samples.RATED, mslr_samples.rating("2: Yes", "0: No", "0: No")),
+    "mslr/pairwise/A3.tsv": tsv(mslr_samples.CHOSEN, ["CD1", "t", "AAAAAA", "a", "BBBBBB", "b", "A", ""]),
     "mtsamples/mtsamples.csv": samples.csv_bytes(samples.MTSAMPLES),
     "primock57/results.csv": samples.csv_bytes(samples.PRIMOCK),
     "radpref/preference_data.json": samples.json_bytes(samples.CASES),
@@ -58,6 +66,7 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "mimic3_procedure": (10, {"documents": 10, "classes": 2}),
     "mimic3_rrs": (1, {"reports": 1, "pairs of modality and anatomy": 1}),
     "mimic_cxr_rrs": (1, {"reports": 1}),
+    "mslr": (2, {}),
     "mts_dialog": (4, {}),
     "mtsamples": (3, {"reports": 3, "specialties": 2, "reports kept": 1}),
     "openi": (3, {"pairs with findings and impression": 1}),

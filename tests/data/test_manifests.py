@@ -32,6 +32,7 @@ DATA_SETS = {
     "mimic3_procedure",
     "mimic3_rrs",
     "mimic_cxr_rrs",
+    "mslr",
     "mts_dialog",
     "mtsamples",
     "openi",

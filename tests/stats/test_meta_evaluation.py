@@ -81,6 +81,20 @@ def test_permutation_p_sees_a_real_lead() -> None:
     assert p == pytest.approx(1 / 200)
 
 
+def test_superiority_p_is_the_exact_permutation_test() -> None:
+    first, second = [3.0, 4.0, 5.0], [1.0, 2.0, 3.5]
+    exact = stats.permutation_test(
+        (first, second), lambda x, y: np.mean(x) - np.mean(y), alternative="greater", n_resamples=np.inf
+    ).pvalue
+    found = meta_evaluation.superiority_p(first, second, resamples=20_000, rng=np.random.default_rng(0))
+    assert found == pytest.approx(exact, abs=0.01)
+
+
+def test_soft_pairwise_accuracy_by_hand() -> None:
+    assert meta_evaluation.soft_pairwise_accuracy([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1
+    assert meta_evaluation.soft_pairwise_accuracy([0.0, 1.0], [0.5, 0.25]) == pytest.approx(1 - 1.25 / 2)
+
+
 def test_few_cases_do_not_fill_the_folds() -> None:
     with pytest.raises(ValueError, match="2 cases do not fill 5 folds"):
         meta_evaluation.agrees([1.0, 2.0], [1, 1], ["a", "b"], rng=np.random.default_rng(0))
@@ -91,6 +105,8 @@ def test_missing_scores_are_refused() -> None:
     for refused in (
         lambda: meta_evaluation.tie_threshold(bad, [1, 1, 1]),
         lambda: meta_evaluation.permutation_p(bad, good, good, "abc", "kendall", resamples=9, rng=rng),
+        lambda: meta_evaluation.superiority_p(bad, good, resamples=9, rng=rng),
+        lambda: meta_evaluation.soft_pairwise_accuracy(bad, good),
     ):
         with pytest.raises(ValueError, match="missing or not finite"):
             refused()

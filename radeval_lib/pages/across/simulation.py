@@ -28,8 +28,6 @@ from radeval_lib.wording import with_interval
 
 PAIRS = 600
 """Generated pairs: three times RadPref's, so that the simulation's own noise is the smaller one."""
-WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
-"""Metrics that know nothing of radiology, for texts that are none."""
 LETTERS = "abcdef"
 LEVEL = 0.05
 USED = ("rated_pairs", "fact_ratings", "error_counts", "reports")
@@ -115,7 +113,7 @@ def with_facts(
     metrics: Mapping[str, Metric], records: Sequence[FactRating], run: Run, world: str
 ) -> pd.DataFrame:
     """Spearman's correlation of metrics of words with F1 of facts; columns as :func:`graded`."""
-    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
+    words = {title: metric for title, metric in metrics.items() if metric.name in which_judge.WORDS}
     texts = [reveal(one.reference) for one in records], [reveal(one.candidate) for one in records]
     scores = which_judge.scored(words, *texts)
     facts, cases = [one.f1 for one in records], [one.case for one in records]

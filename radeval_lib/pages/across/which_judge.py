@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from radeval_lib import plots, tables
+from radeval_lib.data import mslr
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
@@ -32,6 +34,8 @@ RANDOM = "random numbers"
 SOURCE = "words found in the source"
 WEAK = -0.3
 """A correlation nearer to 0 than this is weak, by the usual convention."""
+WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
+"""Metrics that know nothing of radiology, for texts that are none."""
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -236,6 +240,81 @@ def leads(
         for rival in table.index
     ]
     return table.assign(p_permuted=holm(p))
+
+
+def preferences(run: Run) -> list[mslr.Preference]:
+    """The decided preferences of MSLR; none where the data root does not hold them."""
+    paths = [run.find("mslr", f"{judge}.tsv") for judge in mslr.JUDGES]
+    found = [one for path in paths if path is not None for one in mslr.load_preferences(path)]
+    return [one for one in found if one.choice != "neither"]
+
+
+def facet_ratings(run: Run) -> list[RatedPair]:
+    """The facet ratings of MSLR; none where the data root does not hold them."""
+    paths = [run.find("mslr", f"{rater}.tsv") for rater in mslr.RATERS]
+    return [one for path in paths if path is not None for one in mslr.load_ratings(path)]
+
+
+def on_reviews(
+    metrics: Mapping[str, Metric],
+    ratings: Sequence[RatedPair],
+    chosen: Sequence[mslr.Preference],
+    *,
+    run: Run,
+) -> pd.DataFrame:
+    """Agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
+
+    Returns
+    -------
+    DataFrame
+        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
+        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
+        pairwise accuracy.
+    """
+    keys = ["id", "review", "system", "reference", "candidate"]
+    rated = [
+        (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
+        for r in ratings
+    ]
+    by_text = pd.DataFrame(rated, columns=[*keys, "rating"]).groupby(keys, sort=False)
+    texts = by_text["rating"].mean().reset_index()
+    words = {title: metric for title, metric in metrics.items() if metric.name in WORDS}
+    frame = scores(words, texts).drop(columns=COMPOSITE)
+    by_facet = drawn(frame, texts["rating"], texts["review"], "kendall", run=run, name="facets").intervals()
+    table = by_facet.set_index("metric")[["value", "low", "high"]].rename(columns={"value": "tau"})
+    wins, reviews = _wins(words, chosen), [one.review for one in chosen]
+    n = run.profile.resamples
+    shares = {key: share_interval(wins[key], reviews, resamples=n, rng=run.rng("preferred")) for key in wins}
+    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
+    people = _system_p(texts["rating"], texts["system"], run)
+    table["systems"] = [
+        meta_evaluation.soft_pairwise_accuracy(_system_p(frame[key], texts["system"], run), people)
+        for key in table.index
+    ]
+    return table
+
+
+def _wins(metrics: Mapping[str, Metric], chosen: Sequence[mslr.Preference]) -> pd.DataFrame:
+    """1 where the preferred summary scores higher, 0 where lower, a half for a tie."""
+    references = [one.reference for one in chosen]
+    sides = [one.first for one in chosen], [one.second for one in chosen]
+    first, second = (scored(metrics, references, side) for side in sides)
+    turn = np.array([1 if one.choice == "A" else -1 for one in chosen])
+    wins: pd.DataFrame = (np.sign((first - second).mul(turn, axis=0)) + 1) / 2
+    return wins
+
+
+def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
+    """One-sided p of every two systems that the first is no better."""
+    return [
+        meta_evaluation.superiority_p(
+            values[systems == one],
+            values[systems == other],
+            resamples=run.profile.resamples,
+            rng=run.rng("systems"),
+        )
+        for one, other in combinations(sorted(systems.unique()), 2)
+    ]
 
 
 def forest(table: pd.DataFrame) -> Figure:
