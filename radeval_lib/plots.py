@@ -13,6 +13,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
+from matplotlib_inline.backend_inline import set_matplotlib_formats
 from seaborn.utils import relative_luminance
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
@@ -47,10 +48,6 @@ def use_style() -> None:
         }
     )
     Colorbar.n_rasterize = 1 << 16  # no pixels in a drawing: the guard on restricted text cannot read them
-    try:
-        from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:  # outside a notebook there is nothing to display
-        return
     set_matplotlib_formats("svg", metadata={"Date": None})
     # Pyplot would draw every figure after its cell as pixels that nobody sees, before it is drawn as SVG.
     plt.switch_backend(mpl.get_backend())
