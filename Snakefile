@@ -8,6 +8,7 @@ settings behind it changed, whatever their times, and forgets the outputs of a s
 import sys
 from pathlib import Path
 
+from radeval_lib import atomic
 from radeval_lib.pipeline import dependencies, forkserver, steps
 
 ROOT_OF_DATA = config.get("data_root") or ""
@@ -51,7 +52,7 @@ onstart:
     # A step that runs here discards its old outputs when it begins. One that waits in a queue, and never begins,
     # would leave them beside the record of what it was to make: they would pass for that (Snakemake's #3808).
     if workflow.non_local_exec:
-        steps.discard(Path(made) for job in workflow.dag.needrun_jobs() for made in job.output)
+        atomic.discard(*(Path(made) for job in workflow.dag.needrun_jobs() for made in job.output))
 
 
 rule book:

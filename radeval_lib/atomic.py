@@ -93,6 +93,15 @@ def clear(folder: Path) -> None:
                 os.close(lock)
 
 
+def discard(*places: Path) -> None:
+    """Remove files and folders, as far as they are there."""
+    for path in places:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Have a folder, made if needed, to oneself; it may be removed within the block. A BlockingIOError where

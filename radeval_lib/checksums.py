@@ -1,4 +1,4 @@
-"""The one SHA-256 of the project: of a file's bytes, of a text."""
+"""The one SHA-256 of the project: of a file's bytes, of a folder's files, of a text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ def of_file(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def of_folder(folder: Path) -> dict[str, str]:
+    """That of every file below a folder, by its place there."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): of_file(path) for path in files}
 
 
 def of_text(text: str) -> str:

@@ -30,12 +30,8 @@ def slider(label: str, contents: Mapping[str, str], start: str) -> HTML:
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed.
-
-    Parameters
-    ----------
-    example : words that stand in the field at first.
-    """
+    """A table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed, of
+    which ``example`` is one."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
         '<div class="search-table"><label>Rows with the words '
@@ -48,9 +44,7 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
 def pair_of_lists(content: Mapping[str, Any]) -> HTML:
     """Two lists of entities whose types can be chosen, and the RaTEScore that the page works out from them.
 
-    Parameters
-    ----------
-    content : ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
-        reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
+    ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, a row an entity of the
+    reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.
     """
     return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{_data(content)}</div>')

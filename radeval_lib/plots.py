@@ -13,19 +13,12 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
+from matplotlib_inline.backend_inline import set_matplotlib_formats
 from seaborn.utils import relative_luminance
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 _INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
-OUTCOME_COLOURS = {
-    "holds": "#0072B2",
-    "holds in part": "#7FB8DB",
-    "fails": "#D55E00",
-    "cannot tell": "#E0B84C",
-    "own experiment": "#A9A2C9",
-    "not attempted": "#D9D9D9",
-}
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 WIDTH = 6.4  # inches: the width of the book's text column
 NARROW = 5.2  # what a phone can show whole; its cell gives the image the class ``fits``
@@ -55,10 +48,6 @@ def use_style() -> None:
         }
     )
     Colorbar.n_rasterize = 1 << 16  # no pixels in a drawing: the guard on restricted text cannot read them
-    try:
-        from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:  # outside a notebook there is nothing to display
-        return
     set_matplotlib_formats("svg", metadata={"Date": None})
     # Pyplot would draw every figure after its cell as pixels that nobody sees, before it is drawn as SVG.
     plt.switch_backend(mpl.get_backend())

@@ -25,11 +25,8 @@ def render(
 ) -> str:
     """An analysis in the layout that the prompt asks for.
 
-    Parameters
-    ----------
-    significant, insignificant : six entries, (a) to (f): what was found, in words, or only how many, which
-        are then written as ``finding 1; finding 2``.
-    matched : likewise, the matched findings.
+    Errors come in six entries, (a) to (f): what was found, in words, or only how many, which are then written
+    as ``finding 1; finding 2``.
     """
 
     def listed(found: Found) -> str:

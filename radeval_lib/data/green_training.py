@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -23,14 +22,8 @@ def load(path: Path) -> list[JudgedPair]:
 
 def _pair(item: reading.Entry, stem: str) -> Iterator[JudgedPair]:
     key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
-    turns = [_turn(turn, item.where) for turn in item.take(key, list)]
-    if tuple(speaker for speaker, _ in turns) != TURNS:
+    turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
+    if tuple(turn.take("from", str) for turn in turns) != TURNS:
         raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", item.where)
-    prompt, analysis = (mark(text, "green_training", True) for _, text in turns)
+    prompt, analysis = (mark(turn.take("value", str), "green_training", True) for turn in turns)
     yield JudgedPair(str(item.get("id", f"{stem}-{item.at}")), prompt, analysis)
-
-
-def _turn(turn: Any, where: str) -> tuple[str, str]:
-    if not isinstance(turn, dict):
-        raise FormatError(f"a turn must be an object, not {type(turn).__name__}", where)
-    return reading.take(turn, "from", str, where), reading.take(turn, "value", str, where)

@@ -14,11 +14,7 @@ from radeval_lib.data.restricted import mark
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
     """Report pairs of a list of {study_id, subject_id, findings, impression, background}, in its order.
 
-    Parameters
-    ----------
-    path : e.g. ``indiana_dev.json``.
-    group : institution of the reports.
-    restricted : whether the text may not be redistributed (the files that users build from MIMIC-CXR).
+    ``group`` is the institution; ``restricted`` are the files that users build from MIMIC-CXR.
     """
     return reading.records(
         reading.read_objects(path), partial(_pair, group=group, restricted=restricted), name="study_id"

@@ -127,16 +127,8 @@ def rated_pairs(
 ) -> list[RatedPair]:
     """Every rating with the two texts that it is about; ``group`` is the system that wrote the candidate.
 
-    Parameters
-    ----------
-    scale : ``grade``: the rating from 1 to 5. ``errors``: how many errors the rater marked, of any
-        significance. ``error_share``: that number by the findings that both texts list, each of which could
-        be wrong or missing; at most 1.
-
-    Raises
-    ------
-    FormatError
-        Where a rating is about a case that is not there.
+    ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
+    ``error_share`` that number by the findings that both texts list, each of which could be wrong or missing.
     """
     by_id = {case.id: case for case in cases}
     pairs = []

@@ -18,7 +18,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
     """Documents of ``Rad-SpRL.xml`` in the file's order, each as one sequence of tokens.
 
     Documents without relations are kept. Relations run from the spatial indicator to each of its roles. A
-    role whose tokens have a gap is one entity with ``tokens`` (RaLEs' converter makes one of each piece).
+    role whose tokens have gaps is one entity over all of them (RaLEs' converter makes one of each piece).
     """
     text = reading.read_text(path)
     if re.search(r"<!(DOCTYPE|ENTITY)", text):  # entity expansion has no place in a data file
@@ -78,13 +78,11 @@ def _wholes(element: ElementTree.Element, name: str, where: str) -> list[int]:
 
 
 def _entity(element: ElementTree.Element, label: str, where: str) -> Entity:
-    """An entity from its token starts ``ts`` and lengths ``tl``."""
+    """An entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
     starts, lengths = _wholes(element, "ts", where), _wholes(element, "tl", where)
     if len(starts) != len(lengths):
         raise FormatError(f"{element.tag} has {len(starts)} starts but {len(lengths)} lengths", where)
-    spans = zip(starts, lengths, strict=True)
-    tokens = sorted(token for start, length in spans for token in range(start, start + length))
-    if not tokens:
+    spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]
+    if not spans:
         raise FormatError(f"{element.tag} has no tokens", where)
-    gaps = len(tokens) != tokens[-1] - tokens[0] + 1
-    return Entity(tokens[0], tokens[-1] + 1, label, tuple(tokens) if gaps else ())
+    return Entity(min(spans)[0], max(end for _, end in spans), label)

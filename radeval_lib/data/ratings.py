@@ -17,13 +17,9 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     """One row a pair, in the order in which the pairs first occur.
 
     Counts of errors turn negative and shares of errors are taken from 1 (the rating of RaTEScore's Figure 3),
-    so that a good metric correlates positively with every scale.
-
-    Returns
-    -------
-    DataFrame
-        Index ``id``; ``reference`` and ``candidate`` (str; restricted texts are laid open, so the table must
-        not be shown), ``rating`` (float, mean over raters), ``case`` (int: one for each reference).
+    so that a good metric correlates positively with every scale. By ``id``: ``reference`` and ``candidate``
+    (restricted texts are laid open, so the table must not be shown), ``rating`` (mean over raters), ``case``
+    (a number for each reference).
     """
     if not records:
         raise DataError("no rated pairs")

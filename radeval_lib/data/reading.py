@@ -44,7 +44,12 @@ class Entry(dict[str, Any]):
 
     def take(self, key: str, kind: type[T]) -> T:
         """The value of ``key``, which must be there and of type ``kind``."""
-        return take(self, key, kind, self.where)
+        if key not in self:
+            raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where)
+        value = self[key]
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", self.where)
+        return value
 
     def inner(self, key: str) -> Entry:
         """The object under ``key``."""
@@ -225,18 +230,6 @@ def read_objects(path: Path) -> Iterator[Entry]:
         items = ((n, decode_json(row, dict, path.name, line=n)) for n, row in lines if row.strip())
     for at, item in items:
         yield Entry(item, f"{path.name}, record {at}", at)
-
-
-def take(item: dict[str, Any], key: str, kind: type[T], where: str) -> T:
-    """The value of ``key``, which must be there and of type ``kind``."""
-    if not isinstance(item, dict):
-        raise FormatError(f"must be an object, not {kind_of(item)}", where)
-    if key not in item:
-        raise FormatError(f"missing key {key!r}; {len(item)} others are there", where)
-    value = item[key]
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise FormatError(f"{key} must be {kind.__name__}, not {type(value).__name__}", where)
-    return value
 
 
 def kind_of(value: object) -> str:

@@ -57,20 +57,15 @@ class ReportPair:
 
 @dataclass(frozen=True)
 class Entity:
-    """A labelled span of tokens ``[start, end)``; ``tokens`` lists them only where the span has gaps."""
+    """A labelled span of tokens ``[start, end)``."""
 
     start: int
     end: int
     label: str
-    tokens: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _require(0 <= self.start < self.end, f"span [{self.start}, {self.end}) is empty or negative")
         _require(bool(self.label), "an entity needs a label")
-        _require(
-            not self.tokens or (self.tokens[0] == self.start and self.tokens[-1] == self.end - 1),
-            "the tokens of a discontinuous span must begin and end it",
-        )
 
 
 @dataclass(frozen=True)

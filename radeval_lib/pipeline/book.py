@@ -8,12 +8,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from radeval_lib import atomic
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import processes, rendered
 from radeval_lib.pipeline.execute import ANSI
-from radeval_lib.pipeline.staging import discard, stage
+from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
 from radeval_lib.synthetic.generator import generate
 
@@ -32,16 +33,16 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     if unfinished.exists() or rendered.changed(output_dir, but_index=True):
         # A render that was killed, or stopped at a warning, leaves pages that look done and warnings that an
         # incremental run would not repeat; nor would it write a page again that was damaged: start over.
-        discard(made)
+        atomic.discard(made)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     if stage(output_dir / "executed", output_dir / "book"):
-        discard(made)  # else Sphinx would leave the page of a source that is gone
+        atomic.discard(made)  # else Sphinx would leave the page of a source that is gone
     log, partly = output_dir / "book.log", made.exists()
     done = _built(output_dir, log)
     if not done and partly:
         # What Sphinx kept of the last render can be at fault, as where a label moved to another page.
-        discard(made)
+        atomic.discard(made)
         done = _built(output_dir, log)
     if not done:
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import checksums, metrics, paths
 from radeval_lib.errors import NotebookError
-from radeval_lib.pipeline.imports import code_of, imported
+from radeval_lib.pipeline.imports import code_of, imports_of
 from radeval_lib.study import cells
 from radeval_lib.study.declarations import declared
 
@@ -46,7 +46,7 @@ def _modules(names: Iterable[str]) -> Iterator[str]:
 def _direct(module: str) -> frozenset[str]:
     path = _file(module)
     assert path is not None, module
-    return frozenset(_modules(imported(path.read_text(encoding="utf-8")))) - {module}
+    return frozenset(_modules(imports_of(ast.parse(path.read_text(encoding="utf-8"))))) - {module}
 
 
 @cache
@@ -86,7 +86,7 @@ def modules_of(notebook: str) -> set[str]:
     """
     path = paths.NOTEBOOKS / f"{notebook}.md"
     try:
-        names = imported(code_of(path.read_text(encoding="utf-8")))
+        names = set(imports_of(ast.parse(code_of(path.read_text(encoding="utf-8")))))
     except SyntaxError as error:
         raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
     roots = set(_modules(names))

@@ -209,6 +209,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                     kernel_manager_class=ForkedKernelManager,
                     config=Config({"ForkedKernelManager": manager}),
                     engine_name=limited.NAME,
+                    where=f"notebooks/{name}.md",
                     limits=profiles.profile(str(parameters["profile"])).limits,
                 )
             except PapermillExecutionError as error:
@@ -218,8 +219,6 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                     withholding.without_outputs(until)
                 nbformat.write(until, kept)
                 raise _failure(name, error, kept, secret) from None
-            except limited.LimitError as error:
-                raise NotebookError(error.what, f"notebooks/{name}.md", error.remedy) from None
             except (DeadKernelError, RuntimeError) as error:
                 raise NotebookError(
                     f"the kernel died: {error}",

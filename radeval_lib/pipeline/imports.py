@@ -1,21 +1,9 @@
-"""What a program imports, read from its syntax tree: within functions too, for type checkers alone not.
-
-To parse every module takes longer than all else that a build does where nothing has changed, so what was
-read is kept under the digest of the program.
-"""
+"""What a program imports, read from its syntax tree: within functions too, for type checkers alone not."""
 
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator
-from pathlib import Path
-
-from radeval_lib import atomic, checksums
-from radeval_lib.paths import BUILD
-
-# Another version of this file may read otherwise.
-_KEPT = BUILD / "imports" / checksums.of_file(Path(__file__))[:12]
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
@@ -55,15 +43,3 @@ def imports_of(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
         elif not isinstance(node, ast.expr):  # which holds no statement
             yield from imports_of(node)
-
-
-def imported(source: str) -> frozenset[str]:
-    """Dotted names that a program may import, see :func:`imports_of`."""
-    kept = _KEPT / f"{checksums.of_text(source)}.json"
-    try:
-        return frozenset(json.loads(kept.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        names = sorted(set(imports_of(ast.parse(source))))
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write_text(kept, json.dumps(names))
-        return frozenset(names)

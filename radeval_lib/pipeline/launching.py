@@ -14,12 +14,10 @@ import nbformat
 import yaml
 
 from radeval_lib import atomic
-from radeval_lib.paths import ROOT, display_path, notebooks
+from radeval_lib.paths import DEFAULT_PROFILE, ROOT, display_path, notebooks
 from radeval_lib.study.sources import read_source, with_parameters
 
 BRANCH, FOLDER = "launch", "build/launch"
-PROFILE = "embedded"
-"""What a launched notebook runs on: it needs neither data nor a GPU."""
 
 
 def home() -> str:
@@ -56,7 +54,7 @@ def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Pat
     """
     written = []
     for name, source in notebooks().items():
-        notebook = with_parameters(read_source(source), profile=PROFILE)
+        notebook = with_parameters(read_source(source), profile=DEFAULT_PROFILE)
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
         path = target / f"{name}.ipynb"

@@ -8,14 +8,10 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, papermill_engines
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import NotebookError
 from radeval_lib.study.profiles import Limits
 
 NAME = "limited"
-
-
-class LimitError(RadevalError):
-    """A notebook that ran longer, or printed more, than its profile allows."""
 
 
 class _Client(PapermillNotebookClient):
@@ -52,7 +48,7 @@ class LimitedEngine(Engine):
 
     @classmethod
     def execute_managed_notebook(
-        cls, nb_man: Any, kernel_name: str, *, limits: Limits, **settings: Any
+        cls, nb_man: Any, kernel_name: str, *, where: str, limits: Limits, **settings: Any
     ) -> None:
         """Run a notebook."""
         known = ("kernel_manager_class", "config", "resources")
@@ -67,16 +63,18 @@ class LimitedEngine(Engine):
         try:
             client.execute()
         except CellTimeoutError:
-            raise LimitError(
+            raise NotebookError(
                 f"a cell ran for more than {limits.cell_minutes} minutes",
-                remedy="Mend it, or raise `limits: cell_minutes` in the profile.",
+                where,
+                "Mend it, or raise `limits: cell_minutes` in the profile.",
             ) from None
         except DeadKernelError:
             if not client.too_much:
                 raise
-            raise LimitError(
+            raise NotebookError(
                 f"it put out more than {limits.output_megabytes} MB",
-                remedy="Print less, or raise `limits: output_megabytes` in the profile.",
+                where,
+                "Print less, or raise `limits: output_megabytes` in the profile.",
             ) from None
 
 

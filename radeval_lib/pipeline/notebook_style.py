@@ -5,12 +5,13 @@ Ruff reads notebooks but no MyST sources, so their code cells go through tempora
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+import nbformat
 
 from radeval_lib.paths import NOTEBOOKS, ROOT
 from radeval_lib.pipeline.imports import code_cells
@@ -46,27 +47,17 @@ def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def _notebook(lines: list[str]) -> str:
-    cells: list[dict[str, object]] = [
-        {
-            "cell_type": "code",
-            "execution_count": None,
-            "id": f"cell-{number}",
-            "metadata": {},
-            "outputs": [],
-            "source": "\n".join(lines[cell]),
-        }
-        for number, cell in enumerate(code_cells(lines))
-    ]
+    cells = [nbformat.v4.new_code_cell("\n".join(lines[cell])) for cell in code_cells(lines)]
     metadata = {"language_info": {"name": "python"}}
-    return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+    return str(nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
 
 
 def _spliced(lines: list[str], twin: Path) -> list[str]:
     """The source with the code of its twin."""
-    found = json.loads(twin.read_text(encoding="utf-8"))["cells"]
+    found = nbformat.read(twin, as_version=4).cells
     result = list(lines)
     for cell, new in reversed(list(zip(code_cells(lines), found, strict=True))):
-        result[cell] = "".join(new["source"]).split("\n")
+        result[cell] = new.source.split("\n")
     return result
 
 

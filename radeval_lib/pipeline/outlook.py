@@ -8,21 +8,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from radeval_lib.data.manifests import load_manifest, names
-from radeval_lib.models import catalog
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
 from radeval_lib.study.profiles import command
 from radeval_lib.wording import in_words
 
-# Single-precision weights and gradients, and the two moments that AdamW keeps of each gradient.
-BYTES_A_WEIGHT = 16
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:
-    """One line each on data, models, cells and memory, and one on the time of each notebook of cells."""
-    models = hub_models(graph)
-    return [_data(graph), _models(models), _cells(graph), *_memory(models), *_times(graph)]
+    """One line each on data, models and cells, and one on the time of each notebook of cells."""
+    return [_data(graph), _models(hub_models(graph)), _cells(graph), *_times(graph)]
 
 
 def data_sets(graph: Graph) -> dict[str, bool]:
@@ -91,20 +87,6 @@ def _cells(graph: Graph) -> str:
     return (
         f"Cells: {total:,} planned ({each}), of which {in_words(done)} {'is' if done == 1 else 'are'} done."
     )
-
-
-def _memory(models: dict[str, bool]) -> Iterator[str]:
-    """What the largest encoder to be trained takes, from its size: a bound from below, no measurement."""
-    described = [card for card in catalog.cards() if card.hub in models]
-    if described:
-        largest = max(described, key=lambda card: card.parameters_millions)
-        millions = largest.parameters_millions
-        gigabytes = BYTES_A_WEIGHT * millions / 1000
-        yield (
-            f"GPU memory: at least {gigabytes:.1f} GB to fine-tune {largest.title}, the largest encoder "
-            f"described here: {millions:,} million weights at {BYTES_A_WEIGHT} bytes each with AdamW. "
-            "Activations come on top, by the size of a batch."
-        )
 
 
 def _times(graph: Graph) -> Iterator[str]:

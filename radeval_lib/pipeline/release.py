@@ -58,8 +58,7 @@ def report(profile: Profile, data_root: Path | None) -> str:
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
     top = rendered.folder(output_dir)
-    files = [path for path in sorted(top.rglob("*")) if path.is_file()]
-    sums = [(checksums.of_file(path), path.stat().st_size, path.relative_to(top)) for path in files]
+    sums = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     searched = [
         (name, file.path, checksums.of_file(data_root / file.path))
         for name in corpora

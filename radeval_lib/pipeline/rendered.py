@@ -22,7 +22,8 @@ def index(output_dir: Path) -> Path:
 
 def note(output_dir: Path) -> None:
     """Remember the checksum of every file of the book that was just rendered."""
-    atomic.write_text(output_dir / _SUMS, json.dumps(_sums(output_dir), indent=0, sort_keys=True) + "\n")
+    sums = checksums.of_folder(folder(output_dir))
+    atomic.write_text(output_dir / _SUMS, json.dumps(sums, indent=0, sort_keys=True) + "\n")
 
 
 def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
@@ -34,15 +35,6 @@ def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:
         noted = dict(json.loads((output_dir / _SUMS).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return [_SUMS]
-    found = _sums(output_dir)
+    found = checksums.of_folder(folder(output_dir))
     names = (noted.keys() | found.keys()) - ({index(output_dir).name} if but_index else set())
     return sorted(name for name in names if noted.get(name) != found.get(name))
-
-
-def _sums(output_dir: Path) -> dict[str, str]:
-    top = folder(output_dir)
-    return {
-        path.relative_to(top).as_posix(): checksums.of_file(path)
-        for path in sorted(top.rglob("*"))
-        if path.is_file()
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -237,9 +236,3 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     return removed
-
-
-def discard(folder: Path) -> None:
-    """Remove a folder and what is in it, if it is there."""
-    if folder.exists():
-        shutil.rmtree(folder)

@@ -186,7 +186,7 @@ def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) ->
 
 
 def _sums(folder: Path) -> dict[str, str]:
-    """SHA-256 of every result in a page's folder."""
+    """SHA-256 of every result in a page's folder, where the engine leaves a file of its own."""
     return {
         path.name: checksums.of_file(path) for path in sorted(folder.glob("*.json")) if path.name != RECORD
     }
@@ -206,15 +206,6 @@ def told_waiting(messages: Iterable[str]) -> str:
 def waiting(line: str) -> list[str] | None:
     """The steps that :func:`told_waiting` wrote on a line; None for another line."""
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
-
-
-def discard(outputs: Iterable[Path]) -> None:
-    """Remove what steps left, files and folders, as far as it is there."""
-    for path in outputs:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def note_seconds(output_dir: Path, name: str, seconds: float) -> None:

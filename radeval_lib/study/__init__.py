@@ -17,7 +17,7 @@ _HOMES = {
     "radeval_lib.study.headlines": "hand_over_table handed_over",
     "radeval_lib.study.metric_agreement": "agreement",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
-    "radeval_lib.study.pages": "audit_table by_evidence findings findings_table index_table tiles",
+    "radeval_lib.study.pages": "audit_table findings findings_table index_table tiles",
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",
     "radeval_lib.study.runs": "Run begin_cell",

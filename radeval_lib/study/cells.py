@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -123,14 +123,10 @@ def write(
         **facts,
         "cell": {"notebook": cell.notebook, "parameters": cell.items},
         "tables": {name: _types(table) for name, table in tables.items()},
-        "sha256": {path.relative_to(target).as_posix(): checksums.of_file(path) for path in _files(target)},
+        "sha256": checksums.of_folder(target),
     }
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
-
-
-def _files(target: Path) -> Iterable[Path]:
-    return sorted(path for path in target.rglob("*") if path.is_file() and path.name != FACTS)
 
 
 def _types(table: pd.DataFrame) -> dict[str, str]:

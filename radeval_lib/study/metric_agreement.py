@@ -19,17 +19,7 @@ LEAST_CASES = 5
 
 
 def scores(metrics: dict[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """Scores of every pair by every metric.
-
-    Parameters
-    ----------
-    pairs : has the columns ``reference`` and ``candidate``.
-
-    Returns
-    -------
-    DataFrame
-        float64; index of ``pairs``, one column a metric.
-    """
+    """Scores of every pair, a row with ``reference`` and ``candidate``, by every metric, a column each."""
     references, candidates = pairs["reference"].tolist(), pairs["candidate"].tolist()
     return pd.DataFrame(
         {name: metric.score(references, candidates).values for name, metric in metrics.items()},

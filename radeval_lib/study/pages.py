@@ -138,19 +138,6 @@ def tiles(card: pd.DataFrame) -> HTML:
     return HTML(f'<figure class="tiles" role="group" aria-label="{label}">{"".join(rows)}</figure>')
 
 
-def by_evidence(card: pd.DataFrame) -> pd.DataFrame:
-    """Exhibits by paper and evidence (rows) and outcome there (columns); evidence of none is left out."""
-    long = card.melt(
-        id_vars=["paper"], value_vars=list(verdicts.EVIDENCE), var_name="evidence", value_name="verdict_there"
-    )
-    long = long[long["verdict_there"] != ""]
-    long = long.assign(outcome=long["verdict_there"].map(verdicts.outcome_of))
-    counted = long.groupby(["paper", "evidence", "outcome"]).size().unstack(fill_value=0)
-    order = pd.MultiIndex.from_product([PAPERS.values(), verdicts.EVIDENCE], names=["paper", "evidence"])
-    frame = counted.reindex(columns=list(verdicts.OUTCOMES[:-1]), fill_value=0).reindex(order)
-    return frame.dropna(how="all").astype(int).rename_axis(columns=None)
-
-
 def _muted(words: str) -> str:
     return f'<div class="muted">{words}</div>' if words else ""
 

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
-from radeval_lib.errors import ProfileError
+from radeval_lib.errors import ProfileError, complaint
 from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, display_path
 from radeval_lib.roles import ROLES
 
@@ -57,7 +57,7 @@ class Profile(BaseModel):
         try:
             return kind.model_validate(self.experiments.get(system, {}))
         except ValidationError as error:
-            raise ProfileError(_first(error), where, f"Keys: {', '.join(kind.model_fields)}.") from None
+            raise ProfileError(complaint(error), where, f"Keys: {', '.join(kind.model_fields)}.") from None
 
     @property
     def digest(self) -> str:
@@ -113,14 +113,6 @@ def _merged(inherited: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     return {**inherited, **own, **both}
 
 
-def _first(error: ValidationError) -> str:
-    """The first complaint of pydantic in our words."""
-    one = error.errors()[0]
-    key = ".".join(str(part) for part in one["loc"])
-    problem = {"extra_forbidden": "unknown key", "missing": "missing key"}.get(one["type"])
-    return f"{problem} {key!r}" if problem else f"{key}: {one['msg']}, not {one['input']!r}"
-
-
 @cache
 def profile(name: str) -> Profile:
     """The profile of that name."""
@@ -130,7 +122,7 @@ def profile(name: str) -> Profile:
         found = Profile(name=name, **values)
     except ValidationError as error:
         listed = f"Keys: {', '.join(key for key in Profile.model_fields if key != 'name')}, extends."
-        raise ProfileError(_first(error), where, listed) from None
+        raise ProfileError(complaint(error), where, listed) from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(found, part)) - set(ROLES)):
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, f"Roles: {', '.join(ROLES)}.")

@@ -1,4 +1,4 @@
-"""Construction from MIMIC-format files written here: sections, pairs, procedures, splits, known flaws."""
+"""Construction from MIMIC-format files written here: sections, pairs, procedures, splits."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.data import mimic_cxr
-from radeval_lib.data.construction import cxr, notes, procedure, rrs
+from radeval_lib.data.construction import notes, procedure, rrs
 from radeval_lib.data.construction.notes import Note, is_like, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal
-from radeval_lib.paths import ROOT
 from tests.data import samples
 
 HEAD = """[**2101-5-1**] 3:15 PM
@@ -127,6 +125,8 @@ def test_findings_come_before_other_headers_and_empty_ones_are_passed_over() -> 
     report = f"FINAL REPORT\n HEAD CT: Part.\n FINDINGS: {{}}\n {IMPRESSION.strip()}\n"
     assert rrs.extract(report.format("Whole."), "CT_head", rrs.PatternRules()) == ("whole.", "normal.")
     assert rrs.extract(report.format(" "), "CT_head", rrs.PatternRules()) == ("part.", "normal.")
+    after = "FINAL REPORT\n" + IMPRESSION + FINDINGS
+    assert rrs.extract(after, "CT_head", rrs.PatternRules()) == ("clear.", "normal.")
 
 
 @pytest.mark.parametrize(
@@ -163,43 +163,6 @@ def test_exact_lists(tmp_path: Path) -> None:
     assert rules.pair("CT HEAD W/O CONTRAST") == "CT_head"
     assert rules.pair("CT HEAD W/ CONTRAST") is None
     assert rules.findings("CT_head", ["", "head ct", "findings", "ct head"]) == [2, 1]
-
-
-FLAWED = {
-    # After the impression, the reference reads the section before: here the impression's own text.
-    "shifted": "FINAL REPORT\n" + IMPRESSION + FINDINGS,
-    "empty impressions": "FINAL REPORT\n" + FINDINGS + " IMPRESSION: \n ",
-    "pooled header": "FINAL REPORT\n FINDINGS AND IMPRESSION: Clear.\n" + IMPRESSION,
-    "joined lines": "FINAL REPORT\n FINDINGS: No\nbleeding.\n" + IMPRESSION,
-}
-
-
-def test_each_flaw_of_the_reference_is_counted_alone() -> None:
-    assert set(FLAWED) == set(rrs.FLAWS)
-    for flaw, text in FLAWED.items():
-        expected = dict.fromkeys(rrs.FLAWS, 0) | {flaw: 1}
-        assert rrs.differences([_note(text), _note(HEAD)], rrs.PatternRules()) == expected
-    every = [_note(text) for text in FLAWED.values()]
-    assert rrs.differences(every, rrs.PatternRules()) == dict.fromkeys(rrs.FLAWS, 1)
-    assert rrs.differences(
-        [_note(text, "CHEST (PA)") for text in FLAWED.values()], rrs.PatternRules()
-    ) == dict.fromkeys(rrs.FLAWS, 0)
-
-
-def test_what_the_flaws_do() -> None:
-    rules = rrs.PatternRules()
-    assert rrs.extract(FLAWED["shifted"], "CT_head", rules) == ("clear.", "normal.")
-    assert rrs.extract(FLAWED["shifted"], "CT_head", rules, ("shifted",)) == ("normal.", "normal.")
-    assert rrs.extract(FLAWED["empty impressions"], "CT_head", rules, ("empty impressions",)) == (
-        "clear.",
-        "",
-    )
-    assert rrs.extract(FLAWED["joined lines"], "CT_head", rules, ("joined lines",)) == (
-        "nobleeding.",
-        "normal.",
-    )
-    assert rrs.extract(FLAWED["pooled header"], "CT_head", rules) == "no findings"
-    assert rrs.extract(FLAWED["pooled header"], "CT_head", rules, ("pooled header",)) == ("clear.", "normal.")
 
 
 def test_pairs_from_a_notes_file(tmp_path: Path) -> None:
@@ -247,24 +210,6 @@ def test_report_split_is_the_papers() -> None:
     assert done == rrs.report_split(pairs)
 
 
-def test_patient_split_shares_no_patient() -> None:
-    pairs = _pairs("CT_head", 60) + _pairs("CT_chest", 40) + _pairs("MR_neck", 3)
-    # A patient with a test-only report and another one.
-    pairs.append(ReportPair("x", "a", "b", patient="MR_neck-p0", group="CT_head"))
-    done = rrs.patient_split(pairs)
-    patients = {
-        name: {pair.patient for pair in done if pair.split == name} for name in ("train", "dev", "test")
-    }
-    assert not patients["train"] & (patients["dev"] | patients["test"])
-    assert not patients["dev"] & patients["test"]
-    assert len(patients["train"]) == 40  # 80 % of 50
-    assert {pair.split for pair in done if pair.group == "MR_neck" or pair.id == "x"} == {"test"}
-    # The paper's split does share patients on the same pairs.
-    shared = rrs.report_split(pairs)
-    train = {pair.patient for pair in shared if pair.split == "train"}
-    assert train & {pair.patient for pair in shared if pair.split == "test"}
-
-
 CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
  CT ABDOMEN W/CONTRAST; CT PELVIS W/CONTRAST     Clip # [**Clip Number 5**]
  CT 150CC NONIONIC CONTRAST
@@ -288,6 +233,8 @@ CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
         ("CT SCAN without a reason", ""),
         ("Reason: pain", "pain"),
         ("Reason:  \n Field of view: 40", ""),
+        # COMPARISON stands before INDICATION too.
+        ("CT SCAN\n COMPARISON: None.\n INDICATION: Lung mass. COMPARISON: CT of May.\n", "Lung mass."),
     ],
 )
 def test_indication(text: str, reason: str) -> None:
@@ -297,36 +244,9 @@ def test_indication(text: str, reason: str) -> None:
 def test_titles() -> None:
     assert procedure.titles(HEAD) == {"CT HEAD W/O CONTRAST"}
     assert procedure.titles(CT_ABDOMEN.format(reason="")) == {"CT ABDOMEN W/CONTRAST", "CT PELVIS W/CONTRAST"}
+    assert procedure.titles("CT HEAD   2 views\n_____\n Reason: pain\n") == {"CT HEAD"}
+    assert procedure.titles("CT HEAD *STAT* W/O CONTRAST\n Reason: pain") == {"CT HEAD *STAT* W/O CONTRAST"}
     assert procedure.titles("no such title") == frozenset()
-
-
-FLAWED_PROCEDURES = {
-    # COMPARISON stands before INDICATION: its offset in the whole text cuts the rest somewhere else.
-    "end offset": "CT SCAN\n_____\n COMPARISON: None.\n INDICATION: Lung mass. COMPARISON: CT of May.\n",
-    "last character": "CT SCAN\n_____\n HISTORY: Known mass",
-    "header words": "CT SCAN\n_____\n MEDICAL CONDITION: pain\n__________\n",
-    "nibbled brackets": "CT HEAD *STAT* W/O CONTRAST\n_____\n Reason: pain\n",
-    "unsplit titles": "CT HEAD   2 views\n_____\n Reason: pain\n",
-}
-
-
-def test_each_flaw_of_the_procedure_script_is_counted() -> None:
-    assert set(FLAWED_PROCEDURES) == set(procedure.FLAWS)
-    for flaw, text in FLAWED_PROCEDURES.items():
-        assert procedure.differences([_note(text)])[flaw] == 1, flaw
-    assert procedure.differences([_note(HEAD)]) == dict.fromkeys(procedure.FLAWS, 0)
-    assert procedure.differences([_note(HEAD, "MR HEAD")]) == dict.fromkeys(procedure.FLAWS, 0)
-
-
-def test_what_the_procedure_flaws_do() -> None:
-    text = FLAWED_PROCEDURES
-    assert procedure.indication(text["end offset"]) == "Lung mass."
-    # 15 characters, the offset of the first COMPARISON in the whole text.
-    assert procedure.indication(text["end offset"], ("end offset", "header words")) == "INDICATION: Lun"
-    assert procedure.indication(text["last character"], ("last character",)) == "Known mas"
-    assert procedure.indication(text["header words"], ("header words",)) == "MEDICAL CONDITION: pain"
-    assert procedure.titles(text["unsplit titles"]) == {"CT HEAD"}
-    assert procedure.titles(text["unsplit titles"], ("unsplit titles",)) == frozenset()
 
 
 MAPPING = {frozenset(["CT HEAD W/O CONTRAST"]): "HEAD", frozenset(["CT SCAN"]): "BODY"}
@@ -375,69 +295,3 @@ def test_a_code_too_rare_for_three_parts_is_named() -> None:
     with pytest.raises(FormatError, match=r"the code 'C' has 4 documents.*Merge codes of fewer than 5"):
         procedure.report_split([*_documents(40), *(Document(f"c{n}", "x", label="C") for n in range(4))])
     assert procedure.report_split([]) == []
-
-
-def test_procedure_patient_split_shares_no_patient() -> None:
-    done = procedure.patient_split(_documents(300))
-    patients = {name: {one.patient for one in done if one.split == name} for name in ("train", "dev", "test")}
-    assert not patients["train"] & (patients["dev"] | patients["test"])
-    assert not patients["dev"] & patients["test"]
-    sizes = [sum(one.split == name for one in done) for name in ("train", "dev", "test")]
-    assert sum(sizes) == 300
-    assert [round(size / 300, 1) for size in sizes] == [0.6, 0.2, 0.2]
-
-
-CXR = """                                 FINAL REPORT
- EXAMINATION:  Chest radiograph
-
- INDICATION:  Cough.
-
- FINDINGS:
-
- The lungs are clear.  The heart
- is normal.
-
- IMPRESSION:
-
- No acute process.
-"""
-
-
-def test_cxr_sections() -> None:
-    assert cxr.sections(CXR) == ("The lungs are clear. The heart is normal.", "No acute process.")
-    assert cxr.sections("x\n CONCLUSION: Normal.") == ("", "Normal.")
-    assert cxr.sections("x\n CHEST, PA AND LATERAL: Clear.\n IMPRESION: Normal.") == ("Clear.", "Normal.")
-    assert cxr.sections("x\n FINDINGS: First.\n FINDINGS: Second.\n IMPRESSION: y") == ("Second.", "y")
-    assert cxr.sections("x\n FINDINGS: First.\n IMPRESSION: y\n FINDINGS: \n ") == ("First.", "y")
-    assert cxr.sections("no sections") == ("", "")
-
-
-FLAWED_CXR = {
-    "ndication": "x\n FINDINGS: Clear.\n NDICATION: Cough.",
-    "pooled header": "x\n FINDINGS AND IMPRESSION: Normal.",
-    "title as findings": "x\n CHEST RADIOGRAPH PERFORMED: yesterday\n IMPRESSION: Normal.",
-}
-
-
-def test_each_flaw_of_the_cxr_code_is_counted_alone() -> None:
-    assert set(FLAWED_CXR) == set(cxr.FLAWS)
-    for flaw, text in FLAWED_CXR.items():
-        assert cxr.differences([("s1", text), ("s2", CXR)]) == dict.fromkeys(cxr.FLAWS, 0) | {flaw: 1}
-
-
-def test_cxr_from_files_to_pairs(tmp_path: Path) -> None:
-    for study, text in (("s50", CXR), ("s51", "x\n IMPRESSION: Normal.")):
-        folder = tmp_path / "files" / "p10" / "p10000032"
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{study}.txt").write_text(text)
-    found = cxr.build(cxr.studies(tmp_path / "files"))
-    cxr.write(found, tmp_path / "mimic_cxr_sectioned.csv")
-    loaded = mimic_cxr.load_sections(tmp_path / "mimic_cxr_sectioned.csv")
-    (tmp_path / "split.csv").write_bytes(samples.csv_bytes(samples.SPLITS))
-    pairs = mimic_cxr.pairs(loaded, mimic_cxr.load_splits(tmp_path / "split.csv"))
-    assert [(pair.id, reveal(pair.impression)) for pair in pairs] == [("s50", "No acute process.")]
-    with pytest.raises(FormatError, match="no report"):
-        list(cxr.studies(tmp_path))
-    with pytest.raises(FormatError, match="not written into the repository"):
-        cxr.write(found, ROOT / "x.csv")
-    assert not list(tmp_path.glob(".part-*"))

@@ -215,7 +215,7 @@ def test_radsprl_roles_and_gaps(tmp_path: Path) -> None:
         Entity(1, 2, "Indicator"),
         Entity(0, 1, "Trajector"),
         Entity(2, 4, "Landmark"),
-        Entity(0, 5, "Hedge", tokens=(0, 4)),
+        Entity(0, 5, "Hedge"),  # of the first and the last token
     )
     assert [relation.label for relation in first.relations] == ["Trajector", "Landmark", "Hedge"]
     assert second.relations == ()

@@ -31,7 +31,6 @@ from radeval_lib.models.ner.entities import iob as labelled
         (lambda: ReportPair("1", "a", ""), "empty impression"),
         (lambda: Entity(2, 2, "A"), "empty or negative"),
         (lambda: Entity(-1, 2, "A"), "empty or negative"),
-        (lambda: Entity(0, 3, "A", tokens=(0, 1)), "begin and end"),
         (lambda: AnnotatedSentence("1", ()), "needs a token"),
         (lambda: AnnotatedSentence("1", ("a",), (Entity(0, 2, "A"),)), "leaves the sentence"),
         (

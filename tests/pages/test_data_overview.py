@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 
@@ -48,14 +47,6 @@ def test_a_need_of_one_paper_only() -> None:
 def test_a_count_agrees_whatever_its_commas() -> None:
     frame = pd.DataFrame({"printed": ["1,000", "5"], "loaded": ["1000", "6"]})
     assert data_behind_the_papers.agrees(frame).tolist() == [True, False]
-
-
-def test_flaws_are_counted_where_the_notes_are() -> None:
-    script = ModuleType("script")
-    script.FLAWS = {"cut": "cuts the text", "lost": "loses a line"}  # type: ignore[attr-defined]
-    assert "reports changed" not in data_behind_the_papers.flaws({"set": script}, {})
-    counted = data_behind_the_papers.flaws({"set": script}, {"cut": 3, "lost": 0})
-    assert counted["reports changed"].tolist() == [3, 0]
 
 
 def test_counts_without_and_with_data(tmp_path: Path, data_root: Path) -> None:

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import imports
-from radeval_lib.pipeline.imports import code_of, imported, imports_of
+from radeval_lib.pipeline.imports import code_of, imports_of
 
 PRINT = """
 import json
@@ -115,24 +114,6 @@ def test_imports_are_found_wherever_they_stand() -> None:
     )
     wanted = {"radeval_lib.a", "radeval_lib.other", "radeval_lib.b.c", "radeval_lib.b.e", "radeval_lib.h"}
     assert wanted | {"typing.TYPE_CHECKING"} == set(imports_of(tree))
-
-
-def test_what_was_read_is_kept_under_the_programs_digest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(imports, "_KEPT", tmp_path)
-    source, other = "import radeval_lib.a\n", "import radeval_lib.b\n"
-    assert imported(source) == {"radeval_lib.a"}
-    assert imported(other) == {"radeval_lib.b"}
-    kept = list(tmp_path.iterdir())
-    assert len(kept) == 2
-    monkeypatch.setattr(imports, "imports_of", lambda tree: pytest.fail("parsed again"))
-    assert imported(source) == {"radeval_lib.a"}
-    monkeypatch.undo()
-    monkeypatch.setattr(imports, "_KEPT", tmp_path)
-    for path in kept:
-        path.write_text('["radeval_lib')  # cut short
-    assert imported(source) == {"radeval_lib.a"}
 
 
 def test_code_is_found_without_options_and_prose() -> None:

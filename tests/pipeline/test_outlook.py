@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.models import catalog
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
@@ -49,7 +48,7 @@ def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
 
 
 def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Graph) -> None:
-    _, _, counted, _, timed = outlook.outlook(full)
+    _, _, counted, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
     assert steps.expected_seconds(full, next(iter(full.cells))) is None
@@ -59,17 +58,10 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     first = next(iter(full.cells))
     steps.note_seconds(full.output_dir, first, 1800)
     cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
-    _, _, counted, _, timed = outlook.outlook(full)
+    _, _, counted, timed = outlook.outlook(full)
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
     assert steps.expected_seconds(full, first) == 1800
-
-
-def test_the_largest_encoder_tells_the_least_memory(full: Graph) -> None:
-    largest = max(
-        card.parameters_millions for card in catalog.cards() if card.hub in outlook.hub_models(full)
-    )
-    assert f"at least {16 * largest / 1000:.1f} GB" in outlook.outlook(full)[3]
 
 
 def test_a_profile_of_generated_data_names_none() -> None:

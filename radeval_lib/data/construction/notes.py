@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import Any, TypeVar
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.restricted import RestrictedText
-
-T = TypeVar("T")
 
 # A newline, one space, capitals, a colon: the header rule of the MIMIC-CXR code, which MIMIC-RRS shares.
 _HEADER = re.compile(r"\n ([A-Z ()/,-]+):\s")
@@ -92,15 +89,3 @@ def radiology_notes(path: Path) -> Iterator[Note]:
 def mask_deidentified(text: str) -> str:
     """``text`` with each ``[**...**]`` mark of de-identification as ``___``."""
     return re.sub(r"\[\*\*.*?\*\*\]", "___", text, flags=re.DOTALL)
-
-
-def differences(
-    reports: Iterable[T], flaws: Iterable[str], outcome: Callable[[T, Collection[str]], Any]
-) -> dict[str, int]:
-    """How many reports come out otherwise with each flaw of a reference script alone."""
-    changed = dict.fromkeys(flaws, 0)
-    for report in reports:
-        ours = outcome(report, ())
-        for flaw in changed:
-            changed[flaw] += outcome(report, (flaw,)) != ours
-    return changed

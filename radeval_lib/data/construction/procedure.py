@@ -8,14 +8,13 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.construction.notes import Note
-from radeval_lib.data.construction.notes import differences as count_differences
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
@@ -25,15 +24,6 @@ RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the rele
 OTHER = "Other"
 SEED = 28102022
 _FEWEST = 5  # one document each for development and testing, and three for training
-
-# What the reference script does otherwise, and why it is not copied.
-FLAWS = {
-    "end offset": "cuts the text at an offset that was found before the text's beginning was removed",
-    "last character": "drops the text's last character where the usual end marker is missing",
-    "header words": "leaves the section's header in the text",
-    "nibbled brackets": "removes from any bracket or asterisk to the next, not whole de-identification marks",
-    "unsplit titles": "does not split titles at runs of blanks or tabs, for its patterns hold a stray space",
-}
 
 # Sections that hold the reason, in order of preference, with what follows each.
 _REASON = "Reason:"
@@ -45,7 +35,7 @@ _SECTIONS = (
     ("HISTORY", "TECHNIQUE"),
 )
 _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
-_HEADER_ENDS = ("Reason:", "Admitting Diagnosis:", "Field of view:")
+_HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
 def is_ct(note: Note) -> bool:
@@ -53,50 +43,27 @@ def is_ct(note: Note) -> bool:
     return note.description.startswith("CT")
 
 
-def _cut(text: str, end: int, flaws: Collection[str]) -> str:
-    """``text`` up to ``end``; all of it where ``end`` is -1, for which the reference drops a character."""
-    return text[:end] if end >= 0 or "last character" in flaws else text
-
-
-def indication(text: str, flaws: Collection[str] = ()) -> str:
+def indication(text: str) -> str:
     """The reason for the examination; empty where none is given."""
-    begin = text.find(_REASON)
-    if begin >= 0:
-        after = text[begin + len(_REASON) :]
-        ends = (after.find(marker) for marker in _AFTER_REASON)
-        return _cut(after, next((end for end in ends if end >= 0), -1), flaws).strip()
+    _, found, after = text.partition(_REASON)
+    if found:
+        marker = next((marker for marker in _AFTER_REASON if marker in after), None)
+        return (after.partition(marker)[0] if marker else after).strip()
     for header, end_marker in _SECTIONS:
-        begin = text.find(header)
-        if begin < 0:
-            continue
-        after = text[begin:]
-        # The rule of underscores is looked up in the remaining text by the reference too.
-        searched = text if "end offset" in flaws and end_marker != _RULE else after
-        end = searched.find(end_marker)
-        found = _cut(after, end, flaws)
-        return (found if "header words" in flaws else _without_header(found, header)).strip()
+        _, found, after = text.partition(header)
+        if found:
+            return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", after.partition(end_marker)[0]).strip()
     return ""
 
 
-def _without_header(text: str, header: str) -> str:
-    return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", text[len(header) :])
-
-
-def titles(text: str, flaws: Collection[str] = ()) -> frozenset[str]:
+def titles(text: str) -> frozenset[str]:
     """Procedure titles in the report's header: pieces that begin with CT and hold no digit."""
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
-    end = text.find("_____")
-    for marker in _HEADER_ENDS:
-        at = text.find(marker)
-        if at >= 0 and (at < end or (end < 0 and "last character" not in flaws)):
-            end = at
-    header = _cut(text, end, flaws)[begin:].replace("Clip #", "")
-    mark_of_removal = r"[\[**].*?[**\]]" if "nibbled brackets" in flaws else r"\[\*\*.*?\*\*\]"
-    header = re.sub(mark_of_removal, ";", header)
-    separator = r"\n" if "unsplit titles" in flaws else r"\n|\s{2,}|\t+"
-    pieces = (piece.strip() for piece in re.split(rf";|{separator}", header))
+    end = min((at for marker in _HEADER_ENDS if (at := text.find(marker)) >= 0), default=None)
+    header = text[begin:end].replace("Clip #", "")
+    pieces = map(str.strip, re.split(r";|\n|\s{2,}|\t+", re.sub(r"\[\*\*.*?\*\*\]", ";", header)))
     return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))
 
 
@@ -152,13 +119,7 @@ def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: in
     ]
 
 
-def differences(notes: Iterable[Note]) -> dict[str, int]:
-    """How many CT reports get another reason or other titles with each flaw of the reference script alone."""
-    texts = (note.text.reveal() for note in filter(is_ct, notes))
-    return count_differences(texts, FLAWS, lambda text, flaws: (indication(text, flaws), titles(text, flaws)))
-
-
-def report_split(documents: Sequence[Document], seed: int = SEED) -> list[Document]:
+def report_split(documents: Sequence[Document]) -> list[Document]:
     """The paper's split: 60/20/20 by report, stratified by code; patients may stand in several splits."""
     from sklearn.model_selection import train_test_split
 
@@ -172,21 +133,8 @@ def report_split(documents: Sequence[Document], seed: int = SEED) -> list[Docume
             f"Merge codes of fewer than {_FEWEST} documents into {OTHER!r}.",
         )
     labels = [document.label for document in documents]
-    rest, test = train_test_split(list(documents), test_size=0.2, random_state=seed, stratify=labels)
+    rest, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)
     labels = [document.label for document in rest]
-    train, dev = train_test_split(rest, test_size=0.25, random_state=seed, stratify=labels)
+    train, dev = train_test_split(rest, test_size=0.25, random_state=SEED, stratify=labels)
     parts = {"train": train, "dev": dev, "test": test}
     return [replace(document, split=name) for name, part in parts.items() for document in part]
-
-
-def patient_split(documents: Sequence[Document], seed: int = SEED) -> list[Document]:
-    """About 60/20/20 by patient, stratified by code: no patient stands in two splits."""
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    folds = StratifiedGroupKFold(n_splits=5, shuffle=True, random_state=seed)
-    labels = [document.label for document in documents]
-    patients = [document.patient for document in documents]
-    of_index: dict[int, str] = {}
-    for name, (_, members) in zip(("test", "dev"), folds.split(labels, labels, patients), strict=False):
-        of_index.update(dict.fromkeys(members.tolist(), name))
-    return [replace(document, split=of_index.get(index, "train")) for index, document in enumerate(documents)]

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, Section, is_like, mask_deidentified, split
-from radeval_lib.data.construction.notes import differences as count_differences
+from radeval_lib.data.construction.notes import Note, is_like, mask_deidentified, split
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
@@ -26,15 +25,6 @@ NAME = "mimic3_rrs"
 TRAINED = ("CT_head", "CT_spine", "CT_chest", "CT_abdomen-pelvis", "MR_head", "CT_neck")
 TEST_ONLY = ("CT_sinus", "MR_pelvis", "MR_neck", "MR_abdomen", "MR_spine")
 PAIRS = (*TRAINED, *TEST_ONLY)
-
-# What the reference script does otherwise, and why it is not copied.
-FLAWS = {
-    "shifted": "takes the text of the section before for findings that stand after the impression",
-    "empty impressions": "keeps reports whose impression is empty",
-    "pooled header": "takes the header 'findings and impression' for findings",
-    "joined lines": "deletes line ends, which joins words where a line does not begin with a space",
-}
-
 
 _MODALITIES = {"CT": re.compile(r"\bCTA?\b"), "MR": re.compile(r"\bMR[AIV]?\b|\bMRCP\b")}
 _ANATOMIES = {
@@ -120,54 +110,38 @@ def final_report(text: str) -> str:
     return re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL) if begin >= 0 else ""
 
 
-def _clean(text: str, flaws: Collection[str]) -> str:
-    lowered = text.strip().lower()
-    lowered = lowered.replace("\n", "") if "joined lines" in flaws else lowered
-    return " ".join(mask_deidentified(lowered).split())
+def _clean(text: str) -> str:
+    return " ".join(mask_deidentified(text.lower()).split())
 
 
-def extract(text: str, pair: str, rules: Rules, flaws: Collection[str] = ()) -> tuple[str, str] | str:
-    """Findings and impression of a note, or in words why it gives none; ``flaws`` of :data:`FLAWS` are
-    reproduced."""
+def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
+    """Findings and impression of a note, or in words why it gives none."""
     report = final_report(text)
     if not report:
         return "no final report"
     sections = split(report)
-    names = [_canonical(section, flaws) for section in sections]
+    names = ["impression" if _is_impression(section.name) else section.name for section in sections]
     impressions = [index for index, name in enumerate(names) if name == "impression"]
     if len(impressions) != 1:
         return "no impression" if not impressions else "several impressions"
-    impression = _clean(sections[impressions[0]].text, flaws)
-    findings = ""
-    for index in rules.findings(pair, names):
-        # The reference drops the impression's name but not its text: later sections are read one early.
-        early = "shifted" in flaws and index > impressions[0]
-        findings = _clean(sections[index - early].text, flaws)
-        if findings:
-            break
+    impression = _clean(sections[impressions[0]].text)
+    held = (_clean(sections[index].text) for index in rules.findings(pair, names))
+    findings = next(filter(None, held), "")
     if not findings:
         return "no findings"
-    if not impression and "empty impressions" not in flaws:
-        return "empty impression"
-    return findings, impression
+    return (findings, impression) if impression else "empty impression"
 
 
-def _canonical(section: Section, flaws: Collection[str]) -> str:
-    if section.name == "findings and impression":
-        return "findings" if "pooled header" in flaws else section.name
-    impression = is_like(section.name, "impression") or section.name == "impression and plan"
-    return "impression" if impression else section.name
-
-
-def _of_pairs(notes: Iterable[Note], rules: Rules) -> Iterator[tuple[Note, str]]:
-    """The notes of examinations that belong to a pair, each with it."""
-    return ((note, pair) for note in notes if (pair := rules.pair(note.description)) is not None)
+def _is_impression(name: str) -> bool:
+    return is_like(name, "impression") or name == "impression and plan"
 
 
 def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
     """Report pairs of radiology notes, with their ids and patients."""
     built = []
-    for note, pair in _of_pairs(notes, rules):
+    for note in notes:
+        if (pair := rules.pair(note.description)) is None:
+            continue
         result = extract(note.text.reveal(), pair, rules)
         if not isinstance(result, str):
             findings, impression = (mark(part, NAME, True) for part in result)
@@ -175,45 +149,18 @@ def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
     return built
 
 
-def differences(notes: Iterable[Note], rules: Rules) -> dict[str, int]:
-    """How many reports come out otherwise with each flaw of the reference script alone."""
-    return count_differences(
-        _of_pairs(notes, rules),
-        FLAWS,
-        lambda found, flaws: extract(found[0].text.reveal(), found[1], rules, flaws),
-    )
-
-
-def _tenths(count: int) -> list[str]:
-    """Splits of so many shuffled members: 80 % train, 10 % dev, the rest test."""
-    train, tenth = int(0.8 * count), int(0.1 * count)
-    return ["train"] * train + ["dev"] * tenth + ["test"] * (count - train - tenth)
-
-
-def report_split(pairs: Sequence[ReportPair], seed: int = 42) -> list[ReportPair]:
+def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """The paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may stand in several splits: see :func:`patient_split`.
+    may stand in several splits.
     """
-    generator = random.Random(seed)
+    generator = random.Random(42)
     result: list[ReportPair] = []
     for group in TRAINED:
         members = [pair for pair in pairs if pair.group == group]
         generator.shuffle(members)
-        splits = _tenths(len(members))
+        train, tenth = int(0.8 * len(members)), int(0.1 * len(members))
+        splits = ["train"] * train + ["dev"] * tenth + ["test"] * (len(members) - train - tenth)
         result += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
     return result + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
-
-
-def patient_split(pairs: Sequence[ReportPair], seed: int = 42) -> list[ReportPair]:
-    """80/10/10 by patient: no patient of the development or test set is in the training set.
-
-    Test-only pairs stay so; reports of their patients leave no trace in training, so a patient who has such a
-    report is a test patient throughout.
-    """
-    test_only = {pair.patient for pair in pairs if pair.group in TEST_ONLY}
-    others = sorted({pair.patient for pair in pairs} - test_only)
-    random.Random(seed).shuffle(others)
-    of_patient = dict(zip(others, _tenths(len(others)), strict=True))
-    return [replace(pair, split=of_patient.get(pair.patient, "test")) for pair in pairs]

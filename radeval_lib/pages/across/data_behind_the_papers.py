@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.data.construction import cxr, notes, procedure, rrs
 from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.data_counts import check_dataset, printed_counts
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.pages import link
-from radeval_lib.study.runs import Run
 
 ACCESS_WORDS = {
     "open": "open to anyone",
@@ -24,18 +20,6 @@ ACCESS_WORDS = {
     "credentialed": "for credentialed users",
     "built": "built by credentialed users",
 }
-
-CONSTRUCTIONS = {"MIMIC-III pairs": rrs, "MIMIC-CXR sections": cxr, "Procedure selection": procedure}
-"""How each set that users build is built."""
-
-
-def changed(run: Run) -> dict[str, int]:
-    """How many reports each flaw of a released script would change; empty where a run lacks the reports."""
-    events = run.find("mimic3_rrs", "NOTEEVENTS.csv.gz")
-    if events is None:
-        return {}
-    found = rrs.differences(notes.radiology_notes(events), rrs.PatternRules())
-    return found | procedure.differences(notes.radiology_notes(events))
 
 
 def _manifests() -> list[Manifest]:
@@ -121,11 +105,3 @@ def counts(root: Path | None) -> pd.DataFrame:
 def agrees(counts: pd.DataFrame) -> pd.Series:
     """Whether the loaded counts are the printed ones (see :func:`counts`)."""
     return counts["printed"].str.replace(",", "") == counts["loaded"].str.replace(",", "")
-
-
-def flaws(scripts: Mapping[str, ModuleType], changed: Mapping[str, int]) -> pd.DataFrame:
-    """What is wrong in the ``scripts`` that build a set, modules with ``FLAWS``, and how many reports each
-    flaw changes, where that was counted."""
-    rows = [(name, *flaw) for name, module in scripts.items() for flaw in module.FLAWS.items()]
-    frame = pd.DataFrame(rows, columns=["set", "name", "what the released script does"])
-    return frame.assign(**{"reports changed": frame["name"].map(changed)}) if changed else frame

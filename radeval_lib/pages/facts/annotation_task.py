@@ -140,11 +140,12 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
     rows: list[dict[str, Any]] = []
     for number, task in enumerate(tasks, start=1):
         place = f"{where}, task {task.get('id', number)}"
-        case = str(reading.take(reading.take(dict(task), "data", dict, place), "case", str, place))
+        entry = reading.Entry(task, place)
+        case = entry.inner("data").take("case", str)
         if case not in key:
             raise FormatError("the key does not list this task's case", place, "Is it this project's key?")
         seen: set[str] = set()
-        for annotation in reading.take(dict(task), "annotations", list, place):
+        for annotation in entry.take("annotations", list):
             annotation = reading.Entry(annotation, place)
             if annotation.get("was_cancelled"):
                 continue
@@ -164,7 +165,7 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
 def _completed(annotation: Mapping[str, Any], descriptions: int, where: str) -> Iterator[dict[str, Any]]:
     """What one rater answered of each description."""
     values: dict[str, Any] = {}
-    for region in reading.take(dict(annotation), "result", list, where):
+    for region in reading.Entry(annotation, where).take("result", list):
         given = reading.Entry(region, where)
         if given.take("type", str) in ("labels", "relation"):  # marks in the text
             continue
