@@ -52,10 +52,6 @@ class Task(Protocol[Record]):
         """Measures of the module as it is, by name; higher is better for the one that chooses the epoch."""
         ...
 
-    def save(self, folder: str | Path) -> None:
-        """Write safetensors weights, configuration and tokenizer."""
-        ...
-
 
 @dataclass(frozen=True)
 class TrainingSettings:

@@ -90,7 +90,7 @@ def pointer(folder: Path) -> None:
 
     pairs = _reports(70)
     sizes = PointerSettings(vocabulary=120, embedding=24, hidden=24, longest_target=12)
-    task = PointerSummarizer.new(pairs[:60], sizes, seed=1)
+    task = PointerSummarizer(pairs[:60], sizes, seed=1)
     _train(folder, task, pairs[:60], pairs[60:64], measure="rouge_l")
 
 

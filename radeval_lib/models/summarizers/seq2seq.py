@@ -19,8 +19,6 @@ from radeval_lib.models.pretrained import (
     locate,
     pretrained,
     quiet,
-    read_settings,
-    save_checkpoint,
     weights,
 )
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
@@ -29,7 +27,6 @@ from radeval_lib.models.summarizers.base import checked, rouge_l
 if TYPE_CHECKING:
     import torch
 
-SETTINGS = "seq2seq_summarizer.json"
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
@@ -114,7 +111,7 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """A folder or hub name of transformers; a folder that :meth:`save` wrote brings its own settings."""
+        """A folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
@@ -122,9 +119,6 @@ class Seq2SeqSummarizer:
             wrong = f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads"
             remedy = "Give a T5, BART or Pegasus model, or make one with encoder_decoder()."
             raise ModelError(wrong, "summarizer", remedy)
-        path = Path(model) / SETTINGS
-        if settings is None and path.is_file():
-            settings = read_settings(path, Seq2SeqSettings, "sequence-to-sequence summarizer")
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = pretrained(AutoTokenizer, model)
@@ -150,9 +144,6 @@ class Seq2SeqSummarizer:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         return self._written(checked(findings, self.name), beams=self.settings.beams)
-
-    def save(self, folder: str | Path) -> None:
-        save_checkpoint(folder, self.module, self.tokenizer, {SETTINGS: self.settings})
 
     def _source(self, text: str) -> list[int]:
         encoded = self.tokenizer(
