@@ -8,9 +8,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from radeval_lib.metrics.base import Metric, register
 from radeval_lib.metrics.reasons import Reason, Span, places
 
@@ -162,17 +159,6 @@ def compare(
     both_empty : value where neither side has an entity: ``zero`` as the reference code, or ``one``.
     """
     return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
-
-
-def f1_radgraph(
-    references: Sequence[Graph],
-    candidates: Sequence[Graph],
-    level: Level = "partial",
-    case: Case = "relations",
-) -> NDArray[np.float64]:
-    """F1-RadGraph of each pair, from 0 to 1, float64 of shape (n,); the corpus value is the mean."""
-    pairs = zip(references, candidates, strict=True)
-    return np.array([compare(*pair, level, case).f1 for pair in pairs], dtype=np.float64)
 
 
 def _entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:

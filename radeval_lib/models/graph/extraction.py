@@ -23,8 +23,6 @@ V = TypeVar("V")
 class Extractor(Protocol):
     """Finds the graph of each text."""
 
-    name: str
-
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Annotations in RadGraph's form, in the order of the texts; of an empty text without entities."""
         ...
@@ -85,7 +83,6 @@ class ModelExtractor:
     """
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
-        self.name = str(model)
         self.model = GraphModel.load(model, device=device)
         self._read = remembering(self.model.predict_units, 50_000)
 

@@ -91,16 +91,12 @@ def encoder_decoder(
 class Seq2SeqSummarizer:
     """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer."""
 
+    name = "sequence-to-sequence model"
+
     def __init__(
-        self,
-        module: Any,
-        tokenizer: Any,
-        settings: Seq2SeqSettings | None = None,
-        *,
-        name: str = "sequence-to-sequence model",
-        device: str = "auto",
+        self, module: Any, tokenizer: Any, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> None:
-        self.module, self.tokenizer, self.name = module.to(device_of(device)), tokenizer, name
+        self.module, self.tokenizer = module.to(device_of(device)), tokenizer
         self.settings = settings or Seq2SeqSettings()
         names = [key for key, _ in module.named_parameters()]
         self.new_layers = tuple(
@@ -123,7 +119,7 @@ class Seq2SeqSummarizer:
             settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = pretrained(AutoTokenizer, model)
         module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
-        return cls(module, tokenizer, settings, name=Path(str(model)).name, device=device)
+        return cls(module, tokenizer, settings, device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self.tokenizer(
