@@ -22,8 +22,7 @@ Direction = Literal["outgoing", "either"]
 
 
 class GraphEntity(NamedTuple):
-    """One entity of an annotation: its words, parted by single spaces, its label ("OBS-DP"), and its outgoing
-    relations as (type, key of the other entity)."""
+    """One entity: its words, its label ("OBS-DP"), its outgoing relations as (type, key of the other)."""
 
     tokens: str
     label: str
@@ -196,10 +195,7 @@ def _combined(
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Where the entities of an annotation stand in its text, by key; empty where it is of another text.
-
-    RadGraph's words are all that a text holds but white space.
-    """
+    """Where the entities of an annotation stand in its text, by key; empty where it is of another text."""
     words = annotated["text"].split()
     where = places(text)
     if "".join(words) != "".join(text.split()):

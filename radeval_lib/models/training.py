@@ -155,8 +155,7 @@ def _what(
 
 @dataclass
 class _Standing:
-    """How far a training is: its epochs, the weights of the best, the order of the examples in this epoch and
-    the sum of its losses, and the steps that were made in all."""
+    """How far a training is; ``loss`` is summed over the epoch, whose ``order`` of examples was drawn."""
 
     loss: torch.Tensor
     history: list[dict[str, float]] = field(default_factory=list)

@@ -224,11 +224,7 @@ _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter.
-
-    A word that is no piece is spelled out, so that it can be copied all the same. Unlike a trained
-    word-piece vocabulary, whose ties fall by chance, this one is the same for the same texts.
-    """
+    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
