@@ -71,8 +71,7 @@ class BertScore(Metric):
         return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
-        """Of each text the unit vectors of its tokens, float32, shape (tokens, dimension), and which of them
-        are neither the opening nor the closing one, shape (tokens,)."""
+        """Of each text the unit vectors of its tokens, and which are neither the opening nor the closing."""
         import torch
 
         from radeval_lib.models.batching import in_batches
@@ -101,11 +100,7 @@ def greedy(
     reference: NDArray[Any],
     in_reference: NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Precision and recall: mean over one side's tokens of the highest cosine with the other's (equation 1).
-
-    Of each side the unit vectors, one row a token, and which of them the means are over; any may be matched.
-    A side without a token to count gives (0, 0).
-    """
+    """Precision and recall (equation 1) of unit vectors, one row a token, some of which count."""
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0
     table = candidate @ reference.T

@@ -34,8 +34,7 @@ T = TypeVar("T")
 
 
 class Block(NamedTuple):
-    """Pairs to score: the number of their first row from 1, all candidates of one row after another, and the
-    metrics that are wanted."""
+    """Pairs to score, all candidates of one row after another; ``first`` is the number of their first row."""
 
     first: int
     pairs: list[tuple[str, str]]
@@ -44,9 +43,7 @@ class Block(NamedTuple):
 
 @dataclass
 class ScoredBlock:
-    """What was found of a block: by metric, scores and remarks, one a pair; why some could not score; of
-    explained pairs a line of JSON each, and the share of sentences that the rules could read; whose scores
-    were there from an interrupted run, and whether others were to be, but were damaged."""
+    """What was found of a block; ``kept`` are metrics whose scores were there from an interrupted run."""
 
     scores: dict[str, list[float]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
@@ -58,19 +55,15 @@ class ScoredBlock:
 
 @dataclass(frozen=True)
 class BlockScorer:
-    """Scores blocks. A block is scored by itself, so that neither what was scored before it nor who scores it
-    decides the scores.
-
-    ``folder`` is where scores are kept, ``tables`` by metric what its values depend on beside the texts,
-    ``run`` what tells this run's scores from an earlier one's."""
+    """Scores each block by itself, so that neither what was scored before it nor who scores it decides."""
 
     metrics: dict[str, Metric]
     candidates: tuple[str, ...]
     folder: Path
-    tables: Mapping[str, str]
+    tables: Mapping[str, str]  # by metric, what its values depend on beside the texts
     explained: bool
     texts: bool
-    run: bytes = field(default_factory=lambda: os.urandom(_RUN))
+    run: bytes = field(default_factory=lambda: os.urandom(_RUN))  # tells what earlier runs kept from ours
 
     def __call__(self, block: Block) -> ScoredBlock:
         found = ScoredBlock()

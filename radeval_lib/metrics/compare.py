@@ -348,8 +348,7 @@ def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
 
 
 def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
-    """The systems of which most cases have the same score, and fewer than ten another: with so few, resamples
-    do not show how often what is rare comes (the bootstrap of a share has the rule of thumb of ten)."""
+    """The systems of which most cases have the same score, and fewer than ten another (a rule of thumb)."""
     for system, statistics in tables.items():
         same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
         if len(statistics) - same < min(10, same):

@@ -94,10 +94,7 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 @dataclass
 class Scored:
-    """What was scored: the rows of the file, and how many of them were there from an interrupted run, or
-    were to be, but were damaged; what a reader should know, with where; the mean of each column of scores,
-    of all rows and of each group; and, of explained pairs, the mean share of sentences that the rules
-    could read."""
+    """What was scored, of how much the scores were kept from an interrupted run, and what is told of it."""
 
     chosen: Chosen
     rows: int = 0

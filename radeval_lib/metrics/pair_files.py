@@ -47,9 +47,7 @@ class Notice:
 
 @dataclass
 class FileContent:
-    """What a file holds: columns in order of first appearance, with the types of their values; those of
-    them that hold texts to score, ``candidate`` and any ``candidate:<system>``; how many rows, and those
-    with an empty text."""
+    """What a file holds: columns, with the types of their values, and those of them that hold candidates."""
 
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
@@ -69,10 +67,7 @@ def candidates_of(columns: Iterable[str]) -> tuple[str, ...]:
 
 
 def check(source: Path, target: Path, explained: bool, report: Path | None) -> list[Path]:
-    """Where it is to stand how an output was made, and what explains it, if it is to be.
-
-    Checks whether there is an input, and whether these, the output and the report can be written.
-    """
+    """What stands beside an output, after checks that there is an input and that all can be written."""
     for path in (source, target):
         _check_file(path)
         _check_format(path)
@@ -305,8 +300,7 @@ def _parquet_rows(path: Path) -> Iterator[tuple[str, Row]]:
 
 @contextmanager
 def writing(path: Path, found: FileContent, added: list[str]) -> Iterator[Callable[[Row], object]]:
-    """What writes a row with the columns found and those added, which hold numbers; the columns of a table
-    are written at once."""
+    """What writes a row with the columns found and those added, which hold numbers."""
     columns, suffix = [*found.columns, *added], path.suffix.lower()
     if suffix == ".parquet":
         with _parquet_writer(path, found, added) as write:

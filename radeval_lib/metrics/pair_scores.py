@@ -61,8 +61,7 @@ def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
 
 
 def leave_out(chosen: Chosen, failed: Mapping[str, RadevalError], *, tolerant: bool = True) -> None:
-    """Put metrics that failed among those left out; where none would be left, or failure is not tolerated,
-    raise what one of them says."""
+    """Leave out metrics that failed, or raise the error of one where none would be left or none may fail."""
     new = {name: why for name, why in failed.items() if name in chosen.metrics}
     if new and (not tolerant or len(new) == len(chosen.metrics)):
         raise next(reversed(new.values()))

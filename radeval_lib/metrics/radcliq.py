@@ -21,10 +21,7 @@ COMPONENTS = ("radgraph_combined", "bertscore", "semb", "bleu2")
 
 
 class LinearModel(NamedTuple):
-    """A linear model of standardised components, each in the order of :data:`COMPONENTS`.
-
-    ``means`` and ``scales`` standardise a component; ``weights`` and ``intercept`` give the predicted errors.
-    """
+    """A linear model of standardised components, each in the order of :data:`COMPONENTS`."""
 
     means: tuple[float, float, float, float]
     scales: tuple[float, float, float, float]

@@ -8,9 +8,6 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from radeval_lib.metrics.base import Metric, register
 from radeval_lib.metrics.reasons import Reason, Span, places
 
@@ -25,8 +22,7 @@ Direction = Literal["outgoing", "either"]
 
 
 class GraphEntity(NamedTuple):
-    """One entity of an annotation: its words, parted by single spaces, its label ("OBS-DP"), and its outgoing
-    relations as (type, key of the other entity)."""
+    """One entity: its words, its label ("OBS-DP"), its outgoing relations as (type, key of the other)."""
 
     tokens: str
     label: str
@@ -164,17 +160,6 @@ def compare(
     return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
 
 
-def f1_radgraph(
-    references: Sequence[Graph],
-    candidates: Sequence[Graph],
-    level: Level = "partial",
-    case: Case = "relations",
-) -> NDArray[np.float64]:
-    """F1-RadGraph of each pair, from 0 to 1, float64 of shape (n,); the corpus value is the mean."""
-    pairs = zip(references, candidates, strict=True)
-    return np.array([compare(*pair, level, case).f1 for pair in pairs], dtype=np.float64)
-
-
 def _entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
     """Entities as (tokens, label), relations as (source, target, type) with both labels, each with a key."""
     yield from _keyed_items(graph, "simple", "keep")
@@ -210,10 +195,7 @@ def _combined(
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Where the entities of an annotation stand in its text, by key; empty where it is of another text.
-
-    RadGraph's words are all that a text holds but white space.
-    """
+    """Where the entities of an annotation stand in its text, by key; empty where it is of another text."""
     words = annotated["text"].split()
     where = places(text)
     if "".join(words) != "".join(text.split()):

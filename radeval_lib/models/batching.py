@@ -55,8 +55,7 @@ def in_batches(
     tokens: int | None = None,
     texts: int = 256,
 ) -> list[R]:
-    """What ``compute`` makes with a module of sequences of these lengths: given the positions of a batch and
-    the device, it gives one result each. ``tokens`` and ``texts`` are the most in a batch."""
+    """What ``compute`` makes of sequences of these lengths, given the positions of a batch and the device."""
     result: dict[int, R] = {}
     with evaluating(module) as device:
         for batch in buckets(lengths, tokens or batch_size_for(device), texts):
@@ -95,11 +94,7 @@ _NEEDS_THE_BATCH = (
 
 @contextmanager
 def unpadded(module: torch.nn.Module) -> Iterator[None]:
-    """Let BERT encoders within ``module`` compute without padding while gradients are taken on a CPU.
-
-    They take and give the same arrays as before, with zeros where there is padding. Encoders of other
-    architectures, which may count positions otherwise, stay as they are.
-    """
+    """Let BERT encoders, and no others, compute without padding while they learn on a CPU."""
     from transformers import BertModel
 
     modules: Iterator[Any] = module.modules()

@@ -16,7 +16,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, padded
 from radeval_lib.models.encoders import Encoder, encode_words, well_formed
 from radeval_lib.models.ner.iob import fast_tokenizer, labelled
-from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import ModelError, pretrained, weights
 from radeval_lib.models.soundness import NEW_CLASSIFIER
 
 if TYPE_CHECKING:
@@ -79,10 +79,6 @@ class TextClassifier:
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
         return np.stack(in_batches(self.module, [len(ids) for ids in encoded], scores))
-
-    def save(self, folder: str | Path) -> None:
-        """Write safetensors weights, configuration with the labels, and tokenizer."""
-        save_checkpoint(folder, self.module, self.tokenizer)
 
 
 Features = NDArray[np.float32]

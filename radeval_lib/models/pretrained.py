@@ -167,19 +167,14 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
 def save_checkpoint(
     folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
 ) -> None:
-    """Write a model of transformers, its tokenizer, and further parts as :func:`save_parts` does."""
+    """Write a model of transformers, its tokenizer, and further parts by the name of their file: a module's
+    weights as safetensors, settings as JSON; :func:`fill` and :func:`read_settings` read them."""
+    from safetensors.torch import save_file
+
     with quiet():
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    save_parts(folder, parts or {})
-
-
-def save_parts(folder: str | Path, parts: Mapping[str, Part]) -> None:
-    """Write parts of a checkpoint by the name of their file, a module's weights as safetensors, settings as
-    JSON; :func:`fill` and :func:`read_settings` read them."""
-    from safetensors.torch import save_file
-
-    for name, part in parts.items():
+    for name, part in (parts or {}).items():
         if is_dataclass(part):
             text = json.dumps(asdict(part), indent=1)
             (Path(folder) / name).write_text(f"{text}\n", encoding="utf-8")
@@ -189,7 +184,7 @@ def save_parts(folder: str | Path, parts: Mapping[str, Part]) -> None:
 
 
 def read_settings(path: Path, kind: type[S], what: str) -> S:
-    """Settings that :func:`save_parts` wrote."""
+    """Settings that :func:`save_checkpoint` wrote."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         return kind(
@@ -201,7 +196,7 @@ def read_settings(path: Path, kind: type[S], what: str) -> S:
 
 
 def fill(module: torch.nn.Module, path: Path) -> None:
-    """Put weights that :func:`save_parts` wrote into a module."""
+    """Put weights that :func:`save_checkpoint` wrote into a module."""
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 

@@ -261,11 +261,7 @@ def check_tokenizer(tokenizer: Any, name: str) -> None:
 
 
 def check_sizes(tokenizer: Any, config: Any, name: str) -> None:
-    """Check that a tokenizer is a model's: as many tokens as the model has vectors, but for a few spare ones,
-    and padding where the model has it.
-
-    A tokenizer of as many tokens, with the same padding, cannot be told from the model's own.
-    """
+    """Check that a tokenizer has about as many tokens as the model has vectors, and its padding."""
     remedy = "Give a folder in which both are of one model."
     size = getattr(config, "vocab_size", None)
     if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):

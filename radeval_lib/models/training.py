@@ -1,21 +1,21 @@
-"""The one trainer: any task that can make examples, collate them and measure itself on dev is trained by
-transformers' Trainer, which stops early and leaves the weights of the best epoch."""
+"""The one trainer: any task that can make examples, collate them and measure itself on dev is trained until
+it gets no better, and left with the weights of its best epoch."""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import logging
 import math
-import tempfile
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
-from radeval_lib.models.batching import unpadded
+from radeval_lib.models.batching import IGNORED, unpadded
 from radeval_lib.models.checkpoints import Checkpoint, chance, learned, put_back, set_chance
 from radeval_lib.models.pretrained import ModelError, device_of, quiet
 
@@ -50,10 +50,6 @@ class Task(Protocol[Record]):
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
         """Measures of the module as it is, by name; higher is better for the one that chooses the epoch."""
-        ...
-
-    def save(self, folder: str | Path) -> None:
-        """Write safetensors weights, configuration and tokenizer."""
         ...
 
 
@@ -157,6 +153,17 @@ def _what(
     }
 
 
+@dataclass
+class _Standing:
+    """How far a training is; ``loss`` is summed over the epoch, whose ``order`` of examples was drawn."""
+
+    loss: torch.Tensor
+    history: list[dict[str, float]] = field(default_factory=list)
+    best: dict[str, torch.Tensor] = field(default_factory=dict)
+    order: list[int] = field(default_factory=list)
+    steps: int = 0
+
+
 def _run(
     task: Task[Any],
     examples: list[dict[str, Any]],
@@ -164,114 +171,121 @@ def _run(
     s: TrainingSettings,
     checkpoint: Checkpoint | None,
 ) -> list[dict[str, float]]:
-    from transformers import PrinterCallback, Trainer, TrainingArguments
-    from transformers.trainer import TRAINER_STATE_NAME
+    import torch
+    from transformers import get_linear_schedule_with_warmup, set_seed
 
     device = device_of(s.device)
+    module: Any = task.module.to(device)
+    if (config := getattr(module, "config", None)) is not None:
+        config.use_cache = False  # what decoding remembers is of no use in training
     kept = None if checkpoint is None else checkpoint.read()
-    if kept is not None and "history" in kept:
-        put_back(task.module.to(device), kept["best"])
+    if kept is not None and "history" in kept:  # it was finished
+        put_back(module, kept["best"])
         set_chance(kept["chance"])
-        if (config := getattr(task.module, "config", None)) is not None:
-            config.use_cache = False  # as the trainer leaves it, so that what is saved has the same bytes
-        history: list[dict[str, float]] = kept["history"]
-        return history
+        return list(kept["history"])
 
-    class TaskTrainer(Trainer):
-        """Chooses the epoch by the task's own measure, which may need decoding rather than logits, and keeps
-        its state in a checkpoint of ours, since loading its own can run code."""
+    set_seed(s.seed)
+    own: torch.Generator | None = getattr(task, "generator", None)
+    optimizer = _optimizer(task, s)
+    size = s.batch_size * s.accumulate
+    steps = -(-len(examples) // size)
+    rising, whole = int(s.warmup * steps * s.epochs), steps * s.epochs
+    schedule: Any = get_linear_schedule_with_warmup(optimizer, rising, whole)
+    now = _Standing(torch.zeros(()))
+    if kept is not None:
+        now = _Standing(**kept["now"])
+        put_back(module, kept["weights"])
+        optimizer.load_state_dict(kept["optimizer"])
+        schedule.load_state_dict(kept["schedule"])
+        set_chance(kept["chance"])
+        if own is not None:
+            own.set_state(kept["own"])
+    now.loss = now.loss.to(device)
+    began, before = time.monotonic(), now.steps
 
-        control: Any
-        optimizer: Any
-        lr_scheduler: Any
+    def keep() -> None:
+        if checkpoint is not None and checkpoint.due():
+            state = {"now": vars(now), "weights": learned(module), "chance": chance()}
+            state |= {"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
+            checkpoint.write({**state, "own": None if own is None else own.get_state()})
 
-        def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-            found = {f"eval_{name}": float(value) for name, value in task.measure(dev).items()}
-            if f"eval_{s.measure}" not in found:
-                known = ", ".join(name.removeprefix("eval_") for name in found)
+    with quiet(), unpadded(module):
+        while len(now.history) < s.epochs and _since_best(now.history, s.measure) < s.patience:
+            if now.history:
+                keep()
+            now.order = now.order or _order(examples, s, len(now.history))
+            for step in range(now.steps % steps, steps):
+                places = now.order[step * size : (step + 1) * size]
+                module.train()
+                for loss in _losses(task, [examples[place] for place in places], s.batch_size, device):
+                    loss.backward()
+                    now.loss += loss.detach()
+                torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+                optimizer.step()
+                schedule.step()
+                module.zero_grad()
+                now.steps += 1
+                if step + 1 < steps:
+                    keep()
+            found = {name: float(value) for name, value in task.measure(dev).items()}
+            if s.measure not in found:
+                known = ", ".join(found)
                 raise ModelError(f"no measure {s.measure!r}", type(task).__name__, f"Measures: {known}.")
-            self.log(found)
-            self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, found)
-            return found
-
-        def create_optimizer(self, *_: Any, **__: Any) -> Any:
-            if self.optimizer is None:
-                self.optimizer = _optimizer(task, s)
-            return self.optimizer
-
-        def _save_checkpoint(self, *_: Any) -> None:
-            if checkpoint is None or self.control.should_training_stop:
-                return
-            checkpoint.write(
-                {
-                    "weights": learned(task.module),
-                    "best": best.weights,
-                    "trainer": json.dumps(asdict(self.state)),
-                    "optimizer": self.optimizer.state_dict(),
-                    "scheduler": self.lr_scheduler.state_dict(),
-                    "loss": (self._tr_loss.item(), self._globalstep_last_logged),
-                    "chance": chance(),
-                    "order": order.standing(self.state.global_step % steps),
-                }
-            )
-
-        def _load_from_checkpoint(self, *_: Any) -> None:
-            assert kept is not None
-            put_back(task.module, kept.pop("weights"))
-
-        def _load_optimizer_and_scheduler(self, folder: str | None) -> None:
-            if folder is not None:
-                assert kept is not None
-                self.optimizer.load_state_dict(kept.pop("optimizer"))
-                self.lr_scheduler.load_state_dict(kept["scheduler"])
-
-        def _load_rng_state(self, *_: Any) -> None:
-            assert kept is not None
-            set_chance(kept["chance"])
-            loss, self._globalstep_last_logged = kept["loss"]
-            self._tr_loss.fill_(loss)
-
-    steps = -(-len(examples) // (s.batch_size * s.accumulate))
-    best = _keep_best(s.measure, s.patience, kept.pop("best") if kept else {})
-    order = _order(task, checkpoint, steps, kept and kept["order"])
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = TrainingArguments(
-            output_dir=folder,
-            num_train_epochs=s.epochs,
-            per_device_train_batch_size=s.batch_size,
-            gradient_accumulation_steps=s.accumulate,
-            train_sampling_strategy="group_by_length" if s.by_length else "random",
-            learning_rate=s.learning_rate,
-            warmup_steps=int(s.warmup * steps * s.epochs),
-            lr_scheduler_type="linear",
-            eval_strategy="epoch",
-            save_strategy="no",  # `_order` says when
-            logging_strategy="epoch",
-            seed=s.seed,
-            bf16=device.type == "cuda",
-            use_cpu=device.type == "cpu",
-            disable_tqdm=True,
-            report_to=[],
-            remove_unused_columns=False,
-            dataloader_pin_memory=False,
-        )
-        trainer = TaskTrainer(
-            model=task.module,
-            args=arguments,
-            train_dataset=examples,
-            eval_dataset=examples[:1],  # Trainer wants one; evaluate() reads dev itself
-            data_collator=order.collate,
-            callbacks=[_progress(), best, order],
-        )
-        trainer.remove_callback(PrinterCallback)
-        if kept is not None:
-            (Path(folder) / TRAINER_STATE_NAME).write_text(kept["trainer"], encoding="utf-8")
-        with quiet(), unpadded(task.module):
-            trainer.train(resume_from_checkpoint=None if kept is None else folder)
-    found = _history(trainer.state.log_history, s.measure)
+            epoch = len(now.history) + 1
+            now.history.append({"epoch": float(epoch), "loss": now.loss.item() / steps, **found})
+            now.loss, now.order = torch.zeros_like(now.loss), []
+            if _since_best(now.history, s.measure) == 0:
+                now.best = {name: one.to("cpu", copy=True) for name, one in learned(module).items()}
+            left = (time.monotonic() - began) / (now.steps - before) * (whole - now.steps)
+            shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
+            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, s.epochs, shown, left)
+    put_back(module, now.best)
     if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
-        checkpoint.write({"history": found, "chance": chance(), "best": learned(task.module)})
-    return found
+        checkpoint.write({"history": now.history, "chance": chance(), "best": now.best})
+    return now.history
+
+
+def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
+    """The order of the examples in an epoch."""
+    import torch
+    from transformers.trainer_pt_utils import get_length_grouped_indices
+
+    torch.empty((), dtype=torch.int64).random_()  # a loader draws as much, with which the results were made
+    if s.by_length:
+        lengths = [len(example["input_ids"]) for example in examples]
+        return list(get_length_grouped_indices(lengths, s.batch_size * s.accumulate))
+    drawn = torch.randperm(len(examples), generator=torch.Generator().manual_seed(s.seed + epoch))
+    return list(drawn.tolist())
+
+
+def _losses(
+    task: Task[Any], examples: list[dict[str, Any]], size: int, device: torch.device
+) -> Iterator[torch.Tensor]:
+    """The losses of the forward passes of a step, which add up to its own. As in transformers' Trainer, a
+    model that takes further arguments is told how many labels the step has, and divides by that."""
+    import torch
+
+    starts = range(0, len(examples), size)
+    batches = [task.collate(examples[start : start + size]) for start in starts]
+    batches = [{key: value.to(device) for key, value in batch.items()} for batch in batches]
+    module: Any = task.module
+    model = module.get_base_model() if hasattr(module, "get_base_model") else module
+    parameters = inspect.signature(model.forward).parameters.values()
+    takes = getattr(model, "accepts_loss_kwargs", any(one.kind is one.VAR_KEYWORD for one in parameters))
+    told: dict[str, Any] = {}
+    if takes and "labels" in batches[0]:
+        first = int(getattr(model, "loss_type", "") == "ForCausalLM")  # such a model predicts no first label
+        told["num_items_in_batch"] = sum((batch["labels"][..., first:] != IGNORED).sum() for batch in batches)
+    for batch in batches:
+        with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+            loss = module(**batch, **told)["loss"].float()
+        yield loss if told else loss / len(batches)
+
+
+def _since_best(history: list[dict[str, float]], measure: str) -> int:
+    """Epochs since the best one, -1 where there is none; one whose measure is no number is the worst."""
+    values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
+    return len(values) - 1 - values.index(max(values)) if values else -1
 
 
 def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
@@ -282,98 +296,3 @@ def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
     for key, value in task.module.named_parameters():
         groups[key.startswith(task.new_layers)]["params"].append(value)
     return AdamW(groups, weight_decay=s.weight_decay, fused=True)
-
-
-def _progress() -> Any:
-    """Logs one line an epoch: where the training stands, and how long it will take at most."""
-    from transformers import TrainerCallback
-
-    class Progress(TrainerCallback):
-        def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            self.began, self.first = time.monotonic(), state.global_step
-
-        def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            taken, made = time.monotonic() - self.began, state.global_step - self.first
-            left = taken / max(1, made) * (state.max_steps - state.global_step)
-            metrics = given["metrics"].items()
-            shown = ", ".join(f"{name.removeprefix('eval_')} {value:.3f}" for name, value in metrics)
-            epoch, whole = round(state.epoch), round(args.num_train_epochs)
-            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, whole, shown, left)
-
-    return Progress()
-
-
-def _keep_best(measure: str, patience: int, held: dict[str, torch.Tensor]) -> Any:
-    """Holds the weights of the best epoch in memory, puts them back at the end, and ends a training after so
-    many epochs without a better one."""
-    from transformers import TrainerCallback
-
-    class KeepBest(TrainerCallback):
-        weights = held
-
-        def on_evaluate(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            name = f"eval_{measure}"
-            values = [row[name] for row in state.log_history if name in row]
-            values = [-math.inf if math.isnan(value) else value for value in values]
-            first = values.index(max(values))
-            if first == len(values) - 1:
-                self.weights = {key: one.to("cpu", copy=True) for key, one in learned(given["model"]).items()}
-            control.should_training_stop |= len(values) - 1 - first >= patience
-
-        def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-            put_back(given["model"], self.weights)
-
-    return KeepBest()
-
-
-def _order(task: Task[Any], checkpoint: Checkpoint | None, steps: int, kept: Any) -> Any:
-    """Says when a checkpoint is due, and lets an epoch that was left halfway go on with the same batches.
-
-    The loader draws an epoch's order from torch's numbers as they stand when it begins, collates one batch
-    ahead, and does not collate what it skips.
-    """
-    from transformers import TrainerCallback
-
-    own: torch.Generator | None = getattr(task, "generator", None)
-
-    class Order(TrainerCallback):
-        before: Any = None  # where the task's own numbers stood before the last batch
-
-        def on_epoch_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            nonlocal kept
-            if kept is not None:
-                set_chance(kept["began"])
-                if own is not None:
-                    own.set_state(kept["own"])
-                kept = None
-            self.began = chance() if checkpoint is not None else {}
-
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            # The last step of an epoch is kept with what is measured after it.
-            control.should_save = bool(state.global_step % steps) and self.due()
-
-        def on_epoch_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            control.should_save = self.due()
-
-        def due(self) -> bool:
-            return checkpoint is not None and checkpoint.due()
-
-        def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-            self.before = None if own is None else own.get_state()
-            return task.collate(examples)
-
-        def standing(self, inside: int) -> dict[str, Any]:
-            now = None if own is None else (self.before if inside else own.get_state())
-            return {"began": self.began if inside else chance(), "own": now}
-
-    return Order()
-
-
-def _history(log: list[dict[str, float]], measure: str) -> list[dict[str, float]]:
-    rows: dict[float, dict[str, float]] = {}
-    for entry in log:
-        epoch = entry.get("epoch", 0.0)
-        row = rows.setdefault(round(epoch, 3), {"epoch": epoch})
-        kept = (key for key in entry if key.startswith("eval_") or key == "loss")
-        row.update({key.removeprefix("eval_"): entry[key] for key in kept})
-    return [row for row in rows.values() if measure in row]

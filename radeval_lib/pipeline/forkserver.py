@@ -45,7 +45,7 @@ MODEL_LIBRARIES = (
     "torch", "safetensors.torch", "sklearn.linear_model", "sklearn.metrics", "sklearn.model_selection",
     "statsmodels.stats.proportion", "nltk.stem.porter", "pingouin",
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
-    "transformers.PreTrainedTokenizerFast", "transformers.Trainer", "transformers.TrainingArguments",
+    "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
 """What steps load that train or use models, beside the above."""
 

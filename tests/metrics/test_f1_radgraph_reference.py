@@ -12,7 +12,7 @@ import pytest
 
 from radeval_lib.data.radgraph import check_annotation
 from radeval_lib.metrics import MetricError, create
-from radeval_lib.metrics.radgraph import Case, f1_radgraph, parse_graph
+from radeval_lib.metrics.radgraph import Case, compare, parse_graph
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "radgraph"
 PAIRS = json.loads((REFERENCE / "pairs.json").read_text(encoding="utf-8"))
@@ -21,9 +21,9 @@ PACKAGE = json.loads((REFERENCE / "package.json").read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("case", ["relations", "fold"])
 def test_rewards_are_the_packages(case: Case) -> None:
-    sides = [[parse_graph(pair[side]["entities"]) for pair in PAIRS] for side in ("reference", "candidate")]
+    graphs = [[parse_graph(pair[side]["entities"]) for side in ("reference", "candidate")] for pair in PAIRS]
     assert len(PAIRS) == len(PACKAGE[case]) == 50
-    ours = np.stack([f1_radgraph(*sides, level, case) for level in PACKAGE["levels"]], axis=1)
+    ours = np.array([[compare(*pair, level, case).f1 for level in PACKAGE["levels"]] for pair in graphs])
     theirs = np.array([PACKAGE[case][pair["name"]] for pair in PAIRS])
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save_model
 from torch import nn
 
 from radeval_lib import origin
@@ -65,9 +64,6 @@ class Fit:
         self.seen.pop()
         fit = self.script[self.measured - 1] if self.script else -loss
         return {"fit": fit, "loss_on_dev": loss}
-
-    def save(self, folder: str | Path) -> None:
-        save_model(self.module, str(Path(folder) / "line.safetensors"))
 
 
 def _settings(**changed: Any) -> TrainingSettings:

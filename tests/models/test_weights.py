@@ -19,12 +19,9 @@ from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner.iob import IobScheme
 from radeval_lib.models.pretrained import ModelError, fill
-from radeval_lib.models.summarizers import extractive
-from radeval_lib.models.summarizers.extractive import SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.roles.generated import ner_corpus
 from tests.models.test_layouts import bare_bert, bert
-from tests.robustness import spoiled_models
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -163,22 +160,6 @@ def test_our_own_files_are_filled_in_whole_or_not_at_all(tmp_path: Path) -> None
         save_file(change(layers.state_dict()), file)
         with pytest.raises(ModelError, match=message):
             fill(layers, file)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"coefficients": torch.zeros(9)}, "coefficients"),
-        ({"coefficients": torch.full((9,), torch.nan)}, "coefficients"),
-        ({"more": torch.ones(1)}, "no place in the model: more"),
-        ({"coefficients": torch.randn(4)}, "4 coefficients for 9 features"),
-    ],
-)
-def test_a_spoiled_selector_is_refused(tmp_path: Path, change: Weights, message: str) -> None:
-    spoiled_models.KINDS[-1].make(tmp_path)
-    changed(tmp_path, lambda held: {**held, **change}, extractive._WEIGHTS)
-    with pytest.raises(ModelError, match=message):
-        SentenceSelector.load(tmp_path, spoiled_models._vectors, encoder_name="three").summarize(["No. Yes."])
 
 
 def test_a_training_from_old_names_of_norms_goes_on_with_all_that_it_learned(tmp_path: Path) -> None:

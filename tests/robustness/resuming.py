@@ -32,7 +32,12 @@ KEPT, LEFT, WENT_ON = "kept", "left", "went_on"
 LIMIT = 600  # seconds that one piece of work may take
 # Loaded once, by the process that the workers are forked from.
 _LIBRARIES = [
-    *("transformers.trainer", "transformers.models.bert.modeling_bert", "transformers.generation", "peft"),
+    *(
+        "transformers.optimization",
+        "transformers.models.bert.modeling_bert",
+        "transformers.generation",
+        "peft",
+    ),
     *("optuna", "torch.optim", "radeval_lib.pages.rales.fitting", __name__),
 ]
 
@@ -41,12 +46,16 @@ Work = Callable[[Path], None]
 
 
 def _train(folder: Path, task: Any, records: Sequence[Any], dev: Sequence[Any], **settings: Any) -> None:
+    from safetensors.torch import save_model
+
     from radeval_lib.models.training import TrainingSettings, train
 
     given = {"learning_rate": 1e-3, "batch_size": 4, "epochs": 4, **settings}
     trained = train(task, records, dev, TrainingSettings(**given, device="cpu"), folder=folder / KEPT / "one")
     (folder / LEFT / "history.json").write_text(json.dumps(trained.history))
-    task.save(folder / LEFT)
+    save_model(task.module, str(folder / LEFT / "weights.safetensors"))
+    if hasattr(task, "save"):
+        task.save(folder / LEFT)
 
 
 def _sentences(number: int) -> tuple[list[Any], list[Any]]:
@@ -90,7 +99,7 @@ def pointer(folder: Path) -> None:
 
     pairs = _reports(70)
     sizes = PointerSettings(vocabulary=120, embedding=24, hidden=24, longest_target=12)
-    task = PointerSummarizer.new(pairs[:60], sizes, seed=1)
+    task = PointerSummarizer(pairs[:60], sizes, seed=1)
     _train(folder, task, pairs[:60], pairs[60:64], measure="rouge_l")
 
 

@@ -21,13 +21,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import torch
 from click.testing import CliRunner
 from safetensors.torch import load_file, save_file
 
 from radeval_lib.cli import main
-from radeval_lib.data.records import ReportPair
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.graph.extraction import open_extractor
 from radeval_lib.models.graph.model import GraphModel, GraphSettings
@@ -35,11 +33,8 @@ from radeval_lib.models.judges.language_model import JudgeTuning, small_model
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings
 from radeval_lib.models.ner.training import open_tagger
-from radeval_lib.models.pretrained import ModelError, pretrained, weights
+from radeval_lib.models.pretrained import ModelError, pretrained, save_checkpoint, weights
 from radeval_lib.models.soundness import ENCODER
-from radeval_lib.models.summarizers import open_summarizer
-from radeval_lib.models.summarizers.extractive import SentenceSelector
-from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.paths import ROOT
 from tests.models.summarizers.test_seq2seq import bart, t5, tokenizer
@@ -73,16 +68,6 @@ class Kind:
     command: tuple[str, ...] = ()
 
 
-def _vectors(texts: Any) -> Any:
-    return np.array([["No" in text, len(text) / 10, "heart" in text] for text in texts]).reshape(
-        len(texts), 3
-    )
-
-
-def _pairs() -> list[ReportPair]:
-    return [ReportPair(str(n), f"{TEXT} Line {n}.", OTHER) for n in range(8)]
-
-
 def _encoder(folder: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
@@ -103,17 +88,12 @@ def _judge(folder: Path) -> None:
     JudgeTuning(*small_model([TEXT, OTHER] * 9, vocabulary=600, width=32, layers=1)).save(folder)
 
 
-def _seq2seq(model: Any, folder: Path) -> None:
-    Seq2SeqSummarizer(model, tokenizer(), device="cpu").save(folder)
-
-
 def _graph(folder: Path) -> None:
     GraphModel(TINY, GraphSettings(("A", "B"), ("r",), hidden=16, width_size=8)).save(folder)
 
 
 def _summary(folder: Path) -> Any:
-    found = open_summarizer(folder, encode=_vectors, encoder_name="three", device="cpu")
-    return found.summarize([TEXT, OTHER])
+    return Seq2SeqSummarizer.load(folder, device="cpu").summarize([TEXT, OTHER])
 
 
 KINDS = (
@@ -153,21 +133,11 @@ KINDS = (
         lambda folder: open_judge(str(folder), device="cpu").judge([(TEXT, OTHER)]),
         ("green", "green.judge=model"),
     ),
-    Kind("T5", lambda folder: _seq2seq(t5(), folder), _summary),
-    Kind("BART", lambda folder: _seq2seq(bart(), folder), _summary),
+    Kind("T5", lambda folder: save_checkpoint(folder, t5(), tokenizer()), _summary),
+    Kind("BART", lambda folder: save_checkpoint(folder, bart(), tokenizer()), _summary),
     Kind(
         "an encoder-decoder",
-        lambda folder: Seq2SeqSummarizer(*encoder_decoder(TINY, layers=1), device="cpu").save(folder),
-        _summary,
-    ),
-    Kind(
-        "a pointer-generator",
-        lambda folder: PointerSummarizer.new(_pairs(), PointerSettings(embedding=8, hidden=8)).save(folder),
-        _summary,
-    ),
-    Kind(
-        "a selector",
-        lambda folder: SentenceSelector(_vectors, encoder_name="three").fit(_pairs(), _pairs()).save(folder),
+        lambda folder: save_checkpoint(folder, *encoder_decoder(TINY, layers=1)),
         _summary,
     ),
 )
@@ -177,9 +147,8 @@ KINDS = (
 
 
 def _matrices(held: Weights) -> list[str]:
-    """Names of what is multiplied with; of a selector, its row of coefficients."""
-    found = [name for name, value in held.items() if value.ndim > 1 and min(value.shape) > 1]
-    return found or ["coefficients"]
+    """Names of what is multiplied with."""
+    return [name for name, value in held.items() if value.ndim > 1 and min(value.shape) > 1]
 
 
 def _changed(file: Path, change: Callable[[Weights, Random], Weights], rng: Random) -> None:
@@ -279,11 +248,9 @@ def shard_lacks(folder: Path, file: Path, rng: Random) -> bool:
 
 def another_size(folder: Path, file: Path, rng: Random) -> bool:
     """Settings of a model twice as wide."""
-    path = folder / ("config.json" if (folder / "config.json").is_file() else "pointer_generator.json")
-    if not path.is_file():
-        return False
+    path = folder / "config.json"
     said = path.read_text()
-    path.write_text(re.sub(r'"(hidden_size|d_model|hidden)": (\d+)', r'"\1": \g<2>0', said))
+    path.write_text(re.sub(r'"(hidden_size|d_model)": (\d+)', r'"\1": \g<2>0', said))
     return path.read_text() != said
 
 

@@ -23,8 +23,6 @@ V = TypeVar("V")
 class Extractor(Protocol):
     """Finds the graph of each text."""
 
-    name: str
-
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Annotations in RadGraph's form, in the order of the texts; of an empty text without entities."""
         ...
@@ -78,14 +76,9 @@ def _shared(name: str, files: tuple[tuple[Path, int], ...], device: str) -> Extr
 
 
 class ModelExtractor:
-    """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences.
-
-    Words are RadGraph's (:func:`radeval_lib.lexicon.markup.tokenize`): split at blanks, and at each of
-    ``/ , : . ! ? ( )``.
-    """
+    """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences."""
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
-        self.name = str(model)
         self.model = GraphModel.load(model, device=device)
         self._read = remembering(self.model.predict_units, 50_000)
 
@@ -134,8 +127,7 @@ class PackageExtractor:
 
 
 class RecordedGraphs:
-    """Annotations that another program made, found by their text; blanks do not count, since RadGraph parts
-    words by them."""
+    """Annotations that another program made, found by their text without its blanks."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name

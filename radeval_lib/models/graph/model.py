@@ -38,8 +38,7 @@ class WordGraph(NamedTuple):
 
 
 def gold_graph(record: AnnotatedSentence) -> WordGraph:
-    """The annotations of a record, labels as they are. A discontinuous entity is taken from its first to its
-    last word."""
+    """The annotations of a record; a discontinuous entity is taken from its first to its last word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
         tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
@@ -69,8 +68,7 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """The part of a graph that lies in ``[start, end)``, counted from there. What crosses a border is left
-    out."""
+    """The part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     place = {number: position for position, number in enumerate(kept)}
     return WordGraph(
@@ -86,8 +84,7 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 def joined_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """The graphs of texts from those of their units, of which ``read`` is asked for each distinct one
-    once."""
+    """The graphs of texts from those of their units; ``read`` is asked for each distinct one once."""
     parts = [units(words, unit) for words in texts]
     keys = [tuple(words[a:b]) for words, own in zip(texts, parts, strict=True) for a, b in own]
     found = iter(of_distinct(keys, read))

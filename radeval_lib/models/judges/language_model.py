@@ -38,18 +38,14 @@ class CausalJudge:
         device: str = "auto",
     ) -> None:
         import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
 
         where = pretrained.locate(model)
         self._device = pretrained.device_of(device)
-        self.tokenizer: Any = pretrained.pretrained(AutoTokenizer, where)
-        self.model: Any = pretrained.weights(AutoModelForCausalLM, where, soundness.LANGUAGE_MODEL)
+        self.model, self.tokenizer = pretrained_model(where)
         if self._device.type == "cuda":
             self.model.to(torch.bfloat16)
-        self.model.to(self._device).eval()
+        self.model.to(self._device)
         self.tokenizer.padding_side = "left"
-        if self.tokenizer.pad_token is None:
-            self.tokenizer.pad_token = self.tokenizer.eos_token
         self._released = is_released(str(model), self.tokenizer.chat_template)
         self._batch, self._new = batch_size, max_new_tokens
         built = getattr(self.model.config, "max_position_embeddings", None) or 2048
@@ -204,7 +200,7 @@ def small_model(
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:
-    """A causal language model in safetensors and its tokenizer, to be fine-tuned."""
+    """A causal language model in safetensors and its tokenizer, with padding."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = pretrained.pretrained(AutoTokenizer, name)

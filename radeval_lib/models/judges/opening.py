@@ -12,11 +12,7 @@ from radeval_lib.models.pretrained import ADDRESSES, RULES
 
 
 class CachedJudge:
-    """A judge whose answers are kept in a folder as soon as they are there.
-
-    An answer is found by the hash of both reports and of the judge's signature, and is stored such that only
-    who has the two reports can read it.
-    """
+    """A judge whose answers are kept in a folder, under hashes, as soon as they are there."""
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
         self._judge = judge

@@ -18,9 +18,7 @@ _ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IG
 
 
 class Summarizer(Protocol):
-    """Writes the impression of each findings section; ``name`` is what pages and results call it."""
-
-    name: str
+    """Writes the impression of each findings section."""
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """One impression a text, in order; equal texts get equal impressions.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,6 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models import soundness
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentences
 
@@ -103,9 +100,6 @@ def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
 
 
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
-SELECTOR = "sentence_selector.json"
-_WEIGHTS = "sentence_selector.safetensors"
-_NAMES = {"coefficients", "intercept", "threshold"}
 
 
 class SentenceSelector:
@@ -117,8 +111,8 @@ class SentenceSelector:
 
     name = "Sentence selector"
 
-    def __init__(self, encode: Encode, *, encoder_name: str, most: int = 4) -> None:
-        self.encode, self.encoder_name, self.most = encode, encoder_name, most
+    def __init__(self, encode: Encode, *, most: int = 4) -> None:
+        self.encode, self.most = encode, most
         self.coefficients: NDArray[np.float32] = np.zeros(0, dtype=np.float32)
         self.intercept, self.threshold = 0.0, 0.5
 
@@ -149,46 +143,6 @@ class SentenceSelector:
         texts = checked(findings, self.name)
         return self._summaries(*self._probabilities(texts), self.threshold)
 
-    def save(self, folder: str | Path) -> None:
-        """Write weights (safetensors) and settings into a folder that exists."""
-        from safetensors.numpy import save_file
-
-        where = Path(folder)
-        single = {"intercept": np.array([self.intercept]), "threshold": np.array([self.threshold])}
-        save_file({"coefficients": self.coefficients, **single}, where / _WEIGHTS)
-        about = {"encoder": self.encoder_name, "most": self.most}
-        (where / SELECTOR).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: str | Path, encode: Encode, *, encoder_name: str) -> SentenceSelector:
-        """A selector that :meth:`save` wrote.
-
-        A :class:`ModelError` if the folder holds none, a damaged one, or one for another encoder's vectors.
-        """
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-
-        where = Path(folder)
-        try:
-            about = json.loads((where / SELECTOR).read_text(encoding="utf-8"))
-            kept = load_file(where / _WEIGHTS)
-            made = cls(encode, encoder_name=about["encoder"], most=int(about["most"]))
-            soundness.check_names(_NAMES - set(kept), set(kept) - _NAMES, where.name)
-            made.coefficients = kept["coefficients"]
-            made.intercept, made.threshold = float(kept["intercept"][0]), float(kept["threshold"][0])
-        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            wrong = f"no sentence selector ({type(error).__name__})"
-            remedy = "Give a folder that SentenceSelector.save wrote."
-            raise ModelError(wrong, where.name, remedy) from None
-        whole = made.coefficients.ndim == 1 and all(np.isfinite(values).all() for values in kept.values())
-        if not (whole and np.ptp(made.coefficients)):
-            wrong = "its coefficients are not finite, all the same, or no row"
-            raise ModelError(wrong, where.name, "Train it anew.")
-        if made.encoder_name != encoder_name:
-            wrong = f"it was trained on vectors of {made.encoder_name!r}, not of {encoder_name!r}"
-            raise ModelError(wrong, where.name, "Use the same encoder, or train it anew.")
-        return made
-
     def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
         split = [sentences(text) for text in texts]
         vectors = np.asarray(self.encode([one for row in split for one in row]), dtype=np.float64)
@@ -204,11 +158,8 @@ class SentenceSelector:
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
         if not self.coefficients.size:
-            raise ModelError("it has learned nothing yet", self.name, "Call fit, or load a trained one.")
+            raise ModelError("it has learned nothing yet", self.name, "Call fit.")
         split, features = self._described(texts)
-        if split and features.shape[1] != self.coefficients.size:
-            wrong = f"it has {self.coefficients.size} coefficients for {features.shape[1]} features"
-            raise ModelError(wrong, self.name, "Train it anew.")
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
         return split, _by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
 

@@ -1,12 +1,10 @@
-"""A pointer-generator (See et al. 2017): the network, its beam search, training, use and storage."""
+"""A pointer-generator (See et al. 2017): the network, its beam search, training and use."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -17,7 +15,6 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, of_distinct, stacked
 from radeval_lib.models.encoders import well_formed
-from radeval_lib.models.pretrained import ModelError, device_of, fill, save_parts
 from radeval_lib.models.summarizers.base import checked, rouge_l, sentence_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -223,18 +220,11 @@ def _turned(real: Tensor) -> Tensor:
     return torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)
 
 
-SETTINGS = "pointer_generator.json"
-_WEIGHTS = "pointer_generator.safetensors"
-_TOKENIZER = "tokenizer.json"
 _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter.
-
-    A word that is no piece is spelled out, so that it can be copied all the same. Unlike a trained
-    word-piece vocabulary, whose ties fall by chance, this one is the same for the same texts.
-    """
+    """A lower-casing tokenizer whose pieces are the words that occur twice or more, and every letter."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -260,22 +250,15 @@ class PointerSummarizer:
 
     name = "Pointer-generator"
 
-    def __init__(
-        self, pieces: Any, settings: PointerSettings, *, decoding: BeamSettings | None = None, seed: int = 0
-    ) -> None:
-        torch.manual_seed(seed)
-        self.pieces, self.settings = pieces, settings
-        self.decoding = decoding or BeamSettings(longest=settings.longest_target)
-        self.module = PointerGenerator(pieces.get_vocab_size(), settings)
-        self.new_layers = ("",)
+    new_layers = ("",)
 
-    @classmethod
-    def new(
-        cls, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0
-    ) -> PointerSummarizer:
+    def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
         """An untrained one, its word pieces learned from ``pairs``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
-        return cls(learn_pieces(texts, settings.vocabulary), settings, seed=seed)
+        self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
+        self.decoding = BeamSettings(longest=settings.longest_target)
+        torch.manual_seed(seed)
+        self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self._ids(reveal(record.impression), self.settings.longest_target)
@@ -292,31 +275,6 @@ class PointerSummarizer:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         return self._written(checked(findings, self.name), self.decoding)
-
-    def save(self, folder: str | Path) -> None:
-        where = Path(folder)
-        self.pieces.save(str(where / _TOKENIZER))
-        save_parts(where, {_WEIGHTS: self.module})
-        about = {"sizes": asdict(self.settings), "decoding": asdict(self.decoding)}
-        (where / SETTINGS).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-
-    @classmethod
-    def load(cls, folder: str | Path, *, device: str = "auto") -> PointerSummarizer:
-        """A summarizer that :meth:`save` wrote; a :class:`ModelError` if it holds none, or a damaged one."""
-        from tokenizers import Tokenizer
-
-        where = Path(folder)
-        remedy = "Give a folder that PointerSummarizer.save wrote."
-        try:
-            about = json.loads((where / SETTINGS).read_text(encoding="utf-8"))
-            pieces = Tokenizer.from_str((where / _TOKENIZER).read_text(encoding="utf-8"))
-            decoding = BeamSettings(**about["decoding"])
-            made = cls(pieces, PointerSettings(**about["sizes"]), decoding=decoding)
-        except Exception as error:  # tokenizers raises no narrower one
-            raise ModelError(f"no pointer-generator ({type(error).__name__})", where.name, remedy) from None
-        fill(made.module, where / _WEIGHTS)
-        made.module.to(device_of(device)).eval()
-        return made
 
     def _ids(self, text: str, longest: int) -> list[int]:
         return list(self.pieces.encode(well_formed(text)).ids[:longest])

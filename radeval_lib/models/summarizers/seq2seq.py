@@ -19,8 +19,6 @@ from radeval_lib.models.pretrained import (
     locate,
     pretrained,
     quiet,
-    read_settings,
-    save_checkpoint,
     weights,
 )
 from radeval_lib.models.soundness import ENCODER, NEW_DECODER, SEQ2SEQ
@@ -29,7 +27,6 @@ from radeval_lib.models.summarizers.base import checked, rouge_l
 if TYPE_CHECKING:
     import torch
 
-SETTINGS = "seq2seq_summarizer.json"
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
@@ -94,16 +91,12 @@ def encoder_decoder(
 class Seq2SeqSummarizer:
     """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer."""
 
+    name = "sequence-to-sequence model"
+
     def __init__(
-        self,
-        module: Any,
-        tokenizer: Any,
-        settings: Seq2SeqSettings | None = None,
-        *,
-        name: str = "sequence-to-sequence model",
-        device: str = "auto",
+        self, module: Any, tokenizer: Any, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> None:
-        self.module, self.tokenizer, self.name = module.to(device_of(device)), tokenizer, name
+        self.module, self.tokenizer = module.to(device_of(device)), tokenizer
         self.settings = settings or Seq2SeqSettings()
         names = [key for key, _ in module.named_parameters()]
         self.new_layers = tuple(
@@ -114,7 +107,7 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """A folder or hub name of transformers; a folder that :meth:`save` wrote brings its own settings."""
+        """A folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
@@ -122,14 +115,11 @@ class Seq2SeqSummarizer:
             wrong = f"{Path(str(model)).name!r} is a {config.model_type} model, which only reads"
             remedy = "Give a T5, BART or Pegasus model, or make one with encoder_decoder()."
             raise ModelError(wrong, "summarizer", remedy)
-        path = Path(model) / SETTINGS
-        if settings is None and path.is_file():
-            settings = read_settings(path, Seq2SeqSettings, "sequence-to-sequence summarizer")
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = pretrained(AutoTokenizer, model)
         module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
-        return cls(module, tokenizer, settings, name=Path(str(model)).name, device=device)
+        return cls(module, tokenizer, settings, device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self.tokenizer(
@@ -150,9 +140,6 @@ class Seq2SeqSummarizer:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         return self._written(checked(findings, self.name), beams=self.settings.beams)
-
-    def save(self, folder: str | Path) -> None:
-        save_checkpoint(folder, self.module, self.tokenizer, {SETTINGS: self.settings})
 
     def _source(self, text: str) -> list[int]:
         encoded = self.tokenizer(

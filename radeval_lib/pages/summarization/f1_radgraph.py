@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.metrics import radgraph
-from radeval_lib.metrics.radgraph import BothEmpty, Graph, Level
+from radeval_lib.metrics.radgraph import Graph, Level
 from radeval_lib.papers.printed_numbers import by_name, printed, quotations
 from radeval_lib.study.checks import Check, check_statement, check_value
 
@@ -195,19 +195,3 @@ def draw_levels(scores: pd.DataFrame) -> Axes:
         axes.axhline(edge + 0.5, color="0.85", lw=0.8)
     axes.legend(title="", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
-
-
-def scores_of_identical(full: Graph, bare: Graph) -> pd.DataFrame:
-    """Scores of identical reports by the rule for empty sets; ``full`` has relations, ``bare`` has none."""
-    rules: dict[str, BothEmpty] = {"as released: 0": "zero", "both empty count as 1": "one"}
-    combined = radgraph.radgraph_combined
-    scores = {
-        title: {
-            "both empty, F1-RadGraph": radgraph.compare({}, {}, both_empty=rule).f1,
-            "identical without relations, F1-RadGraph": radgraph.compare(bare, bare, both_empty=rule).f1,
-            "identical without relations, radgraph_combined": combined(bare, bare, rule),
-            "identical with relations, radgraph_combined": combined(full, full, rule),
-        }
-        for title, rule in rules.items()
-    }
-    return pd.DataFrame(scores)

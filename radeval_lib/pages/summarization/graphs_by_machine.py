@@ -18,7 +18,6 @@ from radeval_lib.metrics.radgraph import (
     Level,
     build_graph,
     compare,
-    f1_radgraph,
     parse_graph,
     triplets,
 )
@@ -96,7 +95,8 @@ def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.
     """F1-RadGraph of each pair (rows) by every level and rule on case (columns), as released where both
     graphs are empty."""
     names = list(product(get_args(Level), get_args(Case)))
-    columns = {name: f1_radgraph(references, candidates, *name) for name in names}
+    pairs = list(zip(references, candidates, strict=True))
+    columns = {name: [compare(*pair, *name).f1 for pair in pairs] for name in names}
     return pd.DataFrame(columns, columns=pd.MultiIndex.from_tuples(names, names=["level", "case"]))
 
 

@@ -70,8 +70,7 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """Every training; the first of either notebook keeps the last learning system of its cell as the
-    study's summarizer."""
+    """Every training."""
     own = settings(profile)
     if own.grouped:
         sets = [(ALL, EVERY), (EACH, EVERY)]

@@ -14,7 +14,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.naming import title
 from radeval_lib.models.summarizers.base import Summarizer
-from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences
+from radeval_lib.models.summarizers.extractive import ClusterExtractor, LeadSentences, SentenceSelector
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.wording import joined
 
@@ -67,7 +67,7 @@ def make(
     folder: Path | None = None,
 ) -> Summarizer:
     """A system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a training that
-    takes long keeps its last checkpoint in ``folder``. One that learned can ``save`` itself."""
+    takes long keeps its last checkpoint in ``folder``."""
     own = system.settings
     try:
         if system.kind == "lead":
@@ -76,11 +76,7 @@ def make(
             assert encoder is not None
             if system.kind == "clusters":
                 return ClusterExtractor(encoder.encode, seed=seed, **own)
-            from radeval_lib.models.summarizers.extractive import SentenceSelector
-
-            chosen = SentenceSelector(encoder.encode, encoder_name=encoder.name, **own)
-            chosen.fit(train_set, dev)
-            return chosen
+            return SentenceSelector(encoder.encode, **own).fit(train_set, dev)
         task = _task(system, train_set, seed, device)
         given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
         train(task, train_set, dev, TrainingSettings(**given), folder=folder)
@@ -95,7 +91,7 @@ def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: st
     if system.kind == "pointer":
         from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 
-        return PointerSummarizer.new(train_set, PointerSettings(**system.settings), seed=seed)
+        return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
     if not system.start:

@@ -4,8 +4,7 @@ of every test report."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -27,18 +26,14 @@ ORACLE = "Oracle"
 """The best extract, which reads the answer: what extraction could reach at most, and no system."""
 
 _MANY = 8
-Save = Callable[[Path], None]
 
 
-def run_trainings(
-    run: Run, systems: Mapping[str, System], sets: Sequence[str]
-) -> tuple[pd.DataFrame, Save | None]:
+def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
     """Train and test on pairs of modality and anatomy.
 
     ``sets``: training sets, each a pair's name or :data:`~radeval_lib.pages.summarization.plan.ALL`; systems
     that learn nothing are tested once, with the set ALL. Returns a row a summary: ``case``, ``group``, a
-    score by each metric, ``seed``, ``system`` and ``train_set``; and what saves the last system that learned
-    with the first set and seed.
+    score by each metric, ``seed``, ``system`` and ``train_set``.
     """
     own = plan.settings(run.profile)
     parts = divided(named(run.load("anatomy_summaries")), run.rng("splits"))
@@ -59,7 +54,7 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": own.rales_reports, "dev": own.rales_dev}
-    scores, _ = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
+    scores = _run(run, systems, {plan.ALL: pool}, parts["test"], sizes, whole=True)
     return scores.assign(seen=scores["group"].isin(kept))
 
 
@@ -80,7 +75,7 @@ def _run(
     sizes: Mapping[str, int],
     *,
     whole: bool = False,
-) -> tuple[pd.DataFrame, Save | None]:
+) -> pd.DataFrame:
     encoder, device = None, run.profile.device
     if any(system.needs_vectors for system in systems.values()):
         cache = run.output_dir / "cache"
@@ -90,7 +85,7 @@ def _run(
         [reveal(getattr(pair, part)) for pair in tests] for part in ("findings", "impression")
     )
     cases = pd.DataFrame({"case": [pair.id for pair in tests], "group": [pair.group for pair in tests]})
-    scores, save, first = [], None, next(iter(pools))
+    scores = []
 
     def add_scores(seed: int, name: str, train_set: str, written: list[str]) -> None:
         table = cases.assign(seed=seed, system=name, train_set=train_set)
@@ -116,11 +111,9 @@ def _run(
                 folder = run.unfinished(train_set, name, seed)
                 made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
                 add_scores(seed, name, train_set if system.learns else "", made.summarize(findings))
-                if train_set == first and seed == run.seed:
-                    save = getattr(made, "save", save)
     if whole:
         impressions = Counter(reveal(pair.impression) for pair in pools[plan.ALL]["train"])
         add_scores(run.seed, COMMONEST, "", [impressions.most_common(1)[0][0]] * len(tests))
     if plan.ALL in pools:
         add_scores(run.seed, ORACLE, "", oracle(findings, references))
-    return pd.concat(scores, ignore_index=True), save
+    return pd.concat(scores, ignore_index=True)

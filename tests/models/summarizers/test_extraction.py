@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.pretrained import ModelError
-from radeval_lib.models.summarizers import open_summarizer, rouge_l, sentences
+from radeval_lib.models.summarizers.base import Summarizer, rouge_l, sentences
 from radeval_lib.models.summarizers.extractive import (
     ClusterExtractor,
     LeadSentences,
@@ -89,40 +88,25 @@ def test_equal_sentences_are_kept_once() -> None:
     assert ClusterExtractor(vectors, count=3).summarize(["No a. No a. No a."]) == ["No a."]
 
 
-def test_a_selector_learns_what_impressions_keep(tmp_path: Path) -> None:
-    learned = SentenceSelector(vectors, encoder_name="three").fit(pairs(24), pairs(8, 24))
+def test_a_selector_learns_what_impressions_keep() -> None:
+    learned = SentenceSelector(vectors).fit(pairs(24), pairs(8, 24))
     held_out = pairs(8, 40)
     written = learned.summarize([pair.findings for pair in held_out])
     assert written == [pair.impression for pair in held_out]
-    learned.save(tmp_path)
-    again = SentenceSelector.load(tmp_path, vectors, encoder_name="three")
-    assert again.summarize([pair.findings for pair in held_out]) == written
-    opened = open_summarizer(tmp_path, encode=vectors, encoder_name="three")
-    assert opened.summarize([held_out[0].findings]) == written[:1]
-
-
-def test_a_selector_refuses_vectors_of_another_encoder(tmp_path: Path) -> None:
-    SentenceSelector(vectors, encoder_name="three").fit(pairs(12), pairs(4, 12)).save(tmp_path)
-    with pytest.raises(ModelError, match="'three', not of 'four'"):
-        SentenceSelector.load(tmp_path, vectors, encoder_name="four")
-    (tmp_path / "sentence_selector.json").write_text("{", encoding="utf-8")
-    with pytest.raises(ModelError, match="no sentence selector"):
-        SentenceSelector.load(tmp_path, vectors, encoder_name="three")
 
 
 def test_nothing_to_learn_is_said() -> None:
     with pytest.raises(ModelError, match="no pairs"):
-        SentenceSelector(vectors, encoder_name="three").fit([], pairs(2))
+        SentenceSelector(vectors).fit([], pairs(2))
     single = [ReportPair(id="1", findings="A large clot.", impression="Clot.")]
     with pytest.raises(ModelError, match="every sentence is kept"):
-        SentenceSelector(vectors, encoder_name="three").fit(single, single)
+        SentenceSelector(vectors).fit(single, single)
     with pytest.raises(ModelError, match="learned nothing"):
-        SentenceSelector(vectors, encoder_name="three").summarize([TEXT])
+        SentenceSelector(vectors).summarize([TEXT])
 
 
-@pytest.mark.parametrize("name", ["lead-3", "bert-ext"])
-def test_bad_input_names_the_position(name: str) -> None:
-    summarizer = open_summarizer(name, encode=vectors, encoder_name="three")
+@pytest.mark.parametrize("summarizer", [LeadSentences(), ClusterExtractor(vectors)], ids=["lead", "clusters"])
+def test_bad_input_names_the_position(summarizer: Summarizer) -> None:
     with pytest.raises(ModelError, match="position 1 are empty"):
         summarizer.summarize([TEXT, "  "])
     with pytest.raises(ModelError, match="list of texts"):
@@ -130,8 +114,6 @@ def test_bad_input_names_the_position(name: str) -> None:
     assert summarizer.summarize([]) == []
 
 
-def test_an_extractor_of_vectors_needs_an_encoder() -> None:
-    with pytest.raises(ModelError, match="needs sentence vectors"):
-        open_summarizer("bert-ext")
+def test_no_sentences_are_refused() -> None:
     with pytest.raises(ModelError, match="0 sentences"):
         LeadSentences(0)

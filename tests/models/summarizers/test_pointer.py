@@ -1,18 +1,15 @@
-"""The pointer-generator: its likelihood, its search, what it learns, and what is kept of it."""
+"""The pointer-generator: its likelihood, its search, and what it learns."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.pretrained import ModelError
-from radeval_lib.models.summarizers import open_summarizer
 from radeval_lib.models.summarizers.base import sentence_case
 from radeval_lib.models.summarizers.pointer import (
     BEGIN,
@@ -102,8 +99,8 @@ def test_repeated_groups_are_barred() -> None:
     assert 2 not in barred[0][3:4]
 
 
-def test_it_learns_to_copy_and_comes_back_from_disk(tmp_path: Path) -> None:
-    task = PointerSummarizer.new(reports(96), SMALL, seed=1)
+def test_it_learns_to_copy() -> None:
+    task = PointerSummarizer(reports(96), SMALL, seed=1)
     before = task.measure(reports(24, 200))["rouge_l"]
     settings = TrainingSettings(
         learning_rate=1e-2, batch_size=8, epochs=12, patience=12, measure="rouge_l", seed=1, device="cpu"
@@ -115,12 +112,10 @@ def test_it_learns_to_copy_and_comes_back_from_disk(tmp_path: Path) -> None:
     findings = [pair.findings for pair in reports(6, 300)]
     written = task.summarize(findings)
     assert task.summarize(findings[::-1]) == written[::-1]
-    task.save(tmp_path)
-    assert open_summarizer(tmp_path, device="cpu").summarize(findings) == written
 
 
 def test_the_same_seed_gives_the_same_model() -> None:
-    one, two, other = (PointerSummarizer.new(reports(12), SMALL, seed=seed) for seed in (5, 5, 6))
+    one, two, other = (PointerSummarizer(reports(12), SMALL, seed=seed) for seed in (5, 5, 6))
     findings = [pair.findings for pair in reports(3)]
     assert one.summarize(findings) == two.summarize(findings)
     first, second = (model.module.state_dict()["embedding.weight"] for model in (one, other))
@@ -128,17 +123,10 @@ def test_the_same_seed_gives_the_same_model() -> None:
 
 
 def test_words_it_never_saw_are_spelled_out() -> None:
-    task = PointerSummarizer.new(reports(24), SMALL)
+    task = PointerSummarizer(reports(24), SMALL)
     ids = task.pieces.encode("cystliver").ids
     assert task.pieces.decode(ids).replace(" ", "") == "cystliver"
     assert task.summarize(["\u4e00\u4e8c \ud83d\ude00 unseen signs", "\udc80"])  # no crash on odd signs
-
-
-def test_a_damaged_folder_is_named(tmp_path: Path) -> None:
-    PointerSummarizer.new(reports(12), SMALL).save(tmp_path)
-    (tmp_path / "pointer_generator.safetensors").write_bytes(b"cut")
-    with pytest.raises(ModelError, match=r"pointer_generator\.safetensors cannot be loaded"):
-        PointerSummarizer.load(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from transformers import PreTrainedTokenizerFast
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.models.pretrained import ModelError
-from radeval_lib.models.summarizers import open_summarizer
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
 
@@ -74,15 +73,13 @@ def bart(kind: str = "Bart") -> Any:
 
 
 @pytest.mark.parametrize("make", [t5, bart, lambda: bart("Pegasus")], ids=["t5", "bart", "pegasus"])
-def test_hub_models_are_loaded_trained_and_kept(make: Callable[[], Any], tmp_path: Path) -> None:
+def test_hub_models_are_loaded_and_trained(make: Callable[[], Any], tmp_path: Path) -> None:
     torch.manual_seed(0)
-    hub, kept = tmp_path / "hub", tmp_path / "kept"
-    kept.mkdir()
-    make().save_pretrained(hub)
-    tokenizer().save_pretrained(hub)
-    task = Seq2SeqSummarizer.load(hub, device="cpu")
+    make().save_pretrained(tmp_path)
+    tokenizer().save_pretrained(tmp_path)
+    task = Seq2SeqSummarizer.load(tmp_path, device="cpu")
     assert task.settings.prefix == ("summarize: " if make is t5 else "")
-    task = Seq2SeqSummarizer.load(hub, Seq2SeqSettings(longest_target=8, beams=2), device="cpu")
+    task = Seq2SeqSummarizer.load(tmp_path, Seq2SeqSettings(longest_target=8, beams=2), device="cpu")
     assert task.new_layers == ()
     settings = TrainingSettings(
         learning_rate=3e-3, batch_size=4, epochs=2, measure="rouge_l", device="cpu", seed=1
@@ -93,11 +90,6 @@ def test_hub_models_are_loaded_trained_and_kept(make: Callable[[], Any], tmp_pat
     written = task.summarize(findings)
     assert len(written) == len(PAIRS)
     assert task.summarize(findings[::-1]) == written[::-1]
-    task.save(kept)
-    again = open_summarizer(kept, device="cpu")
-    assert isinstance(again, Seq2SeqSummarizer)
-    assert again.settings == task.settings
-    assert again.summarize(findings) == written
 
 
 def test_training_lowers_the_loss_and_padding_does_not_count() -> None:
@@ -114,7 +106,7 @@ def test_training_lowers_the_loss_and_padding_does_not_count() -> None:
     assert history[-1]["loss"] < 0.5 * history[0]["loss"]
 
 
-def test_one_encoder_makes_both_sides_and_cross_attention_is_new(tmp_path: Path) -> None:
+def test_one_encoder_makes_both_sides_and_cross_attention_is_new() -> None:
     model, pieces = encoder_decoder(TINY, layers=1, seed=3)
     same, _ = encoder_decoder(TINY, layers=1, seed=3)
     other, _ = encoder_decoder(TINY, layers=1, seed=4)
@@ -133,16 +125,14 @@ def test_one_encoder_makes_both_sides_and_cross_attention_is_new(tmp_path: Path)
         learning_rate=1e-3, head_learning_rate=1e-2, batch_size=4, epochs=1, measure="rouge_l", device="cpu"
     )
     train(task, PAIRS, PAIRS[:2], settings)
-    written = task.summarize([PAIRS[0].findings])
-    task.save(tmp_path)
-    assert open_summarizer(tmp_path, device="cpu").summarize([PAIRS[0].findings]) == written
+    assert len(task.summarize([PAIRS[0].findings])) == 1
 
 
 def test_what_only_reads_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="only reads"):
-        open_summarizer(TINY)
+        Seq2SeqSummarizer.load(TINY)
     with pytest.raises(ModelError, match="no folder"):
-        open_summarizer(tmp_path / "nowhere")
+        Seq2SeqSummarizer.load(tmp_path / "nowhere")
 
 
 def test_pickled_weights_are_refused(tmp_path: Path) -> None:
@@ -151,12 +141,4 @@ def test_pickled_weights_are_refused(tmp_path: Path) -> None:
     tokenizer().save_pretrained(tmp_path)
     torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
     with pytest.raises(ModelError, match="no safetensors weights"):
-        open_summarizer(tmp_path)
-
-
-def test_damaged_settings_are_named(tmp_path: Path) -> None:
-    bart().save_pretrained(tmp_path)
-    tokenizer().save_pretrained(tmp_path)
-    (tmp_path / "seq2seq_summarizer.json").write_text('{"beams": 2, "colour": 1}', encoding="utf-8")
-    with pytest.raises(ModelError, match="no sequence-to-sequence summarizer"):
-        open_summarizer(tmp_path)
+        Seq2SeqSummarizer.load(tmp_path)

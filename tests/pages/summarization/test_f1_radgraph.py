@@ -8,7 +8,6 @@ from radeval_lib.pages.summarization.f1_radgraph import (
     Example,
     has_relation,
     scores_by_level,
-    scores_of_identical,
 )
 
 EXAMPLE = Example(
@@ -41,9 +40,3 @@ def test_levels_see_different_changes() -> None:
     assert scores.loc["same"].eq(100).all()
     assert scores.loc["turned", ["simple", "partial, either end"]].eq(100).all()
     assert scores.loc["turned", "partial"] < scores.loc["present", "partial"] < 100
-
-
-def test_identical_graphs_without_relations_lose_by_the_released_rule() -> None:
-    scores = scores_of_identical(EXAMPLE.graph(), replace(EXAMPLE, edges=[]).graph())
-    assert scores["both empty count as 1"].eq(1).all()
-    assert scores["as released: 0"].tolist() == [0, 1, 0.5, 1]
