@@ -12,7 +12,7 @@ _HOMES = {
     "radeval_lib.models.judges.base": "prompt",
     "radeval_lib.models.pretrained": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
-    "radeval_lib.models.naming": "AFTER_GRAPHS",
+    "radeval_lib.models.naming": "AFTER_GRAPHS title",
     "radeval_lib.models.ner.entities": "plain_words",
     "radeval_lib.models.ner.initial": "prepare",
     "radeval_lib.models.ner.training": "scheme_of",
