@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from html import escape
 from numbers import Real
@@ -94,3 +95,12 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
     text = write(value)
     count = text.isdecimal() and isinstance(value, Real) and not isinstance(value, bool) and not exact
     return f"< {_hidden['below']}" if count and 0 < int(text) < _hidden["below"] else text
+
+
+def folded(table: HTML) -> HTML:
+    """A long table of :func:`show` that opens on a click on its caption, which moves out of it."""
+    found = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
+    if found is None:
+        raise ValueError("a table without a caption cannot be folded: nothing would be left to click on")
+    body = table.data.replace(found.group(0), "", 1)
+    return HTML(f"<details><summary><strong>{found.group(1)}</strong></summary>{body}</details>")

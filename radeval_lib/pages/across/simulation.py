@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from numpy.typing import NDArray
 from scipy.stats import kendalltau, norm, spearmanr
 
 from radeval_lib import plots, roles
@@ -22,7 +23,7 @@ from radeval_lib.data.records import ErrorCount, FactRating, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
-from radeval_lib.stats.resampling import FloatArray, ends, holm
+from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
@@ -87,8 +88,14 @@ def written(reports: Sequence[Report]) -> pd.Series:
 
 
 def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, world: str) -> pd.DataFrame:
-    """Agreement of every metric and of one grader with graders, by ``what`` (``grade`` or ``difference``):
-    ``metric``, ``value``, ``low``, ``high``, and ``draws``, the value in each resample of the same cases."""
+    """Agreement of every metric with graders by grade and by difference, and of one grader.
+
+    Returns
+    -------
+    DataFrame
+        ``what`` (``grade`` or ``difference``), ``metric``, ``value``, ``low``, ``high``; ``draws``: the value
+        in each resample, of the same cases for all metrics.
+    """
     pairs, grades = which_judge.rated(records)
     scores = which_judge.scores(metrics, pairs)
     changes, wanted = (which_judge.differences(frame, pairs) for frame in (scores, grades))
@@ -103,7 +110,7 @@ def graded(metrics: Mapping[str, Metric], records: Sequence[Any], run: Run, worl
     return pd.concat([_table(what, *values) for what, values in found.items()])
 
 
-def _table(what: str, values: pd.Series, draws: FloatArray) -> pd.DataFrame:
+def _table(what: str, values: pd.Series, draws: NDArray[np.float64]) -> pd.DataFrame:
     low, high = ends(draws.T)
     columns = {"metric": values.index, "value": values.to_numpy(), "low": low, "high": high}
     return pd.DataFrame(columns).assign(what=what, draws=list(draws))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 from matplotlib.figure import Figure
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr
@@ -21,8 +21,10 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import FloatArray, holm, share_interval
+from radeval_lib.stats.resampling import holm, share_interval
 from radeval_lib.study.runs import Run
+
+FloatArray = NDArray[np.float64]
 
 PERSON = "one grader"
 COMPOSITE = "the composite"
