@@ -11,7 +11,7 @@ from radeval_lib.pipeline import processes
 
 HOLDS = {
     "annotation_task": "texts for annotators",
-    "cache": "vectors of texts, and answers of judges, under hashes of the texts",
+    "cache": "answers of judges, under hashes of the texts",
     "cells": "tables, and models that may have learned texts by heart",
     "executed": "executed notebooks; of a failed one, what came before",
     "executed_cells": "executed notebooks; of a failed one, what came before",
