@@ -76,14 +76,20 @@ def package(
 
 
 def ours(
-    pairs: tuple[list[str], list[str]], ner: str, encoder: str, cache: str | None, device: str
+    pairs: tuple[list[str], list[str]],
+    ner: str,
+    encoder: str,
+    cache: str | None,
+    device: str,
+    precision: str = "auto",
 ) -> tuple[dict[str, Any], Any]:
     """Time of this library on these pairs, and its scores."""
     import torch
 
     from radeval_lib.metrics import create
 
-    metric: Any = create("ratescore", ner_model=ner, encoder=encoder, cache=cache, device=device)
+    models = {"ner_model": ner, "encoder": encoder}
+    metric: Any = create("ratescore", cache=cache, device=device, precision=precision, **models)
     metric.tagger.tag(["No effusion."])
     metric.encoder.encode(["effusion"])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

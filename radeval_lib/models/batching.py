@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from radeval_lib.models.pretrained import Precision, precision_of
+
 if TYPE_CHECKING:
     import torch
 
@@ -34,15 +36,16 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
 
 
 @contextmanager
-def evaluating(module: torch.nn.Module) -> Iterator[torch.device]:
-    """A module in evaluation mode, without gradients, in bfloat16 on a GPU; what it stands on."""
+def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
+    """A module in evaluation mode, without gradients; what it stands on."""
     import torch
 
     device = next(module.parameters()).device
     was_training = module.training
     module.eval()
     try:
-        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+        half = precision_of(device, precision) == "bfloat16"
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=half):
             yield device
     finally:
         module.train(was_training)
@@ -54,10 +57,11 @@ def in_batches(
     compute: Callable[[list[int], torch.device], Iterable[R]],
     tokens: int | None = None,
     texts: int = 256,
+    precision: Precision = "auto",
 ) -> list[R]:
     """What ``compute`` makes of sequences of these lengths, given the positions of a batch and the device."""
     result: dict[int, R] = {}
-    with evaluating(module) as device:
+    with evaluating(module, precision) as device:
         for batch in buckets(lengths, tokens or batch_size_for(device), texts):
             result.update(zip(batch, compute(batch, device), strict=True))
     return [result[position] for position in range(len(lengths))]

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import in_batches, of_distinct
 from radeval_lib.models.packaged import PACKAGED
-from radeval_lib.models.pretrained import ModelError, checksum, device_of, pretrained, weights
+from radeval_lib.models.pretrained import (
+    ModelError,
+    Precision,
+    checksum,
+    device_of,
+    precision_of,
+    pretrained,
+    weights,
+)
 from radeval_lib.models.soundness import ENCODER
 
 Pooling = Literal["cls", "mean"]
@@ -27,7 +35,8 @@ class Encoder:
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
     max_tokens : longer texts are cut.
-    device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes under bfloat16 autocast.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`pretrained.precision_of`.
     cache : folder of vectors kept between runs; None keeps none.
 
     Raises
@@ -43,6 +52,7 @@ class Encoder:
         pooling: Pooling = "cls",
         max_tokens: int = 30,
         device: str = "auto",
+        precision: Precision = "auto",
         cache: str | Path | None = None,
     ) -> None:
         if pooling not in get_args(Pooling):
@@ -55,10 +65,10 @@ class Encoder:
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
-        precision = "bf16" if self.device.type == "cuda" else "fp32"
+        self.precision = precision_of(self.device, precision)
         self._cache = None
         if cache is not None:
-            key = f"vectors {checksum(model)} {pooling} {max_tokens} {precision}"
+            key = f"vectors {checksum(model)} {pooling} {max_tokens} {self.precision}"
             self._cache = caching.BlobCache(cache, key)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -96,7 +106,7 @@ class Encoder:
             vectors: NDArray[np.float32] = pooled.cpu().numpy()
             return vectors
 
-        return in_batches(self.model, lengths, computed)
+        return in_batches(self.model, lengths, computed, precision=self.precision)
 
 
 def well_formed(text: str) -> str:

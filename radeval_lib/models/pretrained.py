@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from radeval_lib.models import soundness
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
@@ -220,6 +220,19 @@ def device_of(device: str = "auto") -> torch.device:
     if device == "cuda" and not torch.cuda.is_available():
         raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
     return torch.device(device)
+
+
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+def precision_of(device: torch.device, precision: Precision = "auto") -> Precision:
+    """What a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
+    if precision not in get_args(Precision):
+        choices = ", ".join(get_args(Precision))
+        raise ModelError(f"unknown precision {precision!r}", "precision", f"Choices: {choices}.")
+    if precision == "auto":
+        return "bfloat16" if device.type == "cuda" else "float32"
+    return precision
 
 
 def checksum(name: str | Path) -> str:

@@ -158,6 +158,8 @@ def test_bad_input_is_named() -> None:
         Options(penalty="none")  # type: ignore[arg-type]
     with pytest.raises(MetricError, match=r"unknown preset 'code'. Presets: released, paper"):
         options("code")
+    with pytest.raises(MetricError, match=r"precision cannot be 'half'. Choices: auto, float32, bfloat16"):
+        RaTEScore(precision="half")  # type: ignore[arg-type]
     with pytest.raises(MetricError, match="unknown option 'colour'"):
         options(colour=1)
 

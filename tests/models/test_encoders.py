@@ -47,6 +47,16 @@ def test_pooling_is_what_it_says(encoder, pooling) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+def test_bfloat16_changes_vectors_little_and_is_cached_apart(tmp_path) -> None:
+    exact = Encoder(device="cpu", cache=tmp_path).encode(TEXTS)
+    rounded = Encoder(device="cpu", cache=tmp_path, precision="bfloat16").encode(TEXTS)
+    assert np.abs(rounded - exact).max() > 1e-4
+    cosines = (rounded * exact).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(exact, axis=1)
+    assert cosines.min() > 0.999
+    with pytest.raises(ModelError, match=r"unknown precision 'half'. Choices: auto, float32, bfloat16"):
+        Encoder(precision="half", device="cpu")  # type: ignore[arg-type]
+
+
 def test_synonyms_are_near(encoder) -> None:
     from radeval_lib.metrics.ratescore import cosines
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from nervaluate import Evaluator
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
@@ -93,6 +94,20 @@ def test_iob_tagger_reads_each_sentence_alone_as_among_others() -> None:
     assert tagger.tag([*texts, texts[0]]) == [tagger.tag([text])[0] for text in [*texts, texts[0]]]
     assert tagger.tag([]) == []
     assert tagger.cut(["word " * 600, "word"]) == [True, False]
+
+
+@pytest.mark.parametrize(("precision", "kind"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
+def test_both_taggers_compute_in_the_precision_asked_for(precision, kind, tmp_path) -> None:
+    SpanScheme(TINY, SpanSettings(hidden=8, width_size=4)).save(tmp_path)
+    kinds = set()
+    for model in (TINY, tmp_path):
+        tagger = open_tagger(model, decoding="released", device="cpu", precision=precision)
+        module = tagger.model if isinstance(tagger, IobTagger) else tagger.scheme.module
+        for part in module.modules():
+            if isinstance(part, torch.nn.Linear):
+                part.register_forward_hook(lambda part, given, found: kinds.add(found.dtype))
+        tagger.tag(["Mild edema."])
+    assert kinds == {kind}
 
 
 def test_labels_must_be_iob() -> None:

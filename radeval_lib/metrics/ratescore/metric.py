@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from radeval_lib.metrics.ratescore.scoring import (
     unit,
 )
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
+from radeval_lib.models.pretrained import Precision
 
 if TYPE_CHECKING:
     from radeval_lib.models.cache import BlobCache
@@ -63,6 +64,8 @@ class RaTEScore(Metric):
     penalty, orientation, empty, min_characters, pooling, cosine, decoding : see :class:`Options`; None
         keeps the preset's.
     device : ``auto``, ``cpu`` or ``cuda``.
+    precision : ``auto``, ``float32`` or ``bfloat16``, of both models: ``auto`` is bfloat16 on a GPU, float32
+        on a CPU. What bfloat16 gains and changes is in ``benchmarks/README.md``.
     cache : folder where entities and vectors are kept between runs, or None. It holds no readable text:
         entities can be read only by who has the report that they are from.
     """
@@ -89,6 +92,7 @@ class RaTEScore(Metric):
         cosine: Cosine | None = None,
         decoding: str | None = None,
         device: str = "auto",
+        precision: Precision = "auto",
         cache: str | None = None,
     ) -> None:
         self.options: Options = options(
@@ -101,9 +105,12 @@ class RaTEScore(Metric):
             cosine=cosine,
             decoding=decoding,
         )
+        if precision not in get_args(Precision):
+            choices = ", ".join(get_args(Precision))
+            raise MetricError(f"precision cannot be {precision!r}", self.name, f"Choices: {choices}.")
         self.scorer = Scorer(weights, self.options)
         self._names = {"ner_model": ner_model, "encoder": encoder}
-        self.device, self._cache, self._preset = device, cache, preset
+        self.device, self.precision, self._cache, self._preset = device, precision, cache, preset
 
     def settings(self) -> dict[str, Any]:
         return {
@@ -111,6 +118,7 @@ class RaTEScore(Metric):
             "weights": self.scorer.weights.name,
             **asdict(self.options),
             **self._names,
+            "precision": self.precision,
         }
 
     @cached_property
@@ -119,7 +127,7 @@ class RaTEScore(Metric):
         from radeval_lib.models.ner.training import open_tagger
 
         name, decoding = self._names["ner_model"], self.options.decoding
-        tagger = open_tagger(name, decoding=decoding, device=self.device)
+        tagger = open_tagger(name, decoding=decoding, device=self.device, precision=self.precision)
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
         if unknown := sorted(types - set(TYPES)):
             what = f"the tagger has the type {unknown[0]!r}"
@@ -131,8 +139,13 @@ class RaTEScore(Metric):
         """The entity encoder, loaded when first needed."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
-        pooling = self.options.pooling
-        return TextEncoder(self._names["encoder"], pooling=pooling, device=self.device, cache=self._cache)
+        return TextEncoder(
+            self._names["encoder"],
+            pooling=self.options.pooling,
+            device=self.device,
+            precision=self.precision,
+            cache=self._cache,
+        )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
         """The entities of each text, in order."""
@@ -215,10 +228,10 @@ class RaTEScore(Metric):
         if self._cache is None:
             return None
         from radeval_lib.models.cache import BlobCache
-        from radeval_lib.models.pretrained import checksum, device_of
+        from radeval_lib.models.pretrained import checksum, device_of, precision_of
 
         model = checksum(self._names["ner_model"])
-        precision = "bf16" if device_of(self.device).type == "cuda" else "fp32"
+        precision = precision_of(device_of(self.device), self.precision)
         how = (model, self.options.decoding, self.options.min_characters, precision)
         return BlobCache(self._cache, f"readings {how}")
 

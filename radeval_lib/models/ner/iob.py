@@ -29,7 +29,15 @@ from radeval_lib.models.ner.entities import (
     gold_spans,
     plain_words,
 )
-from radeval_lib.models.pretrained import ModelError, device_of, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import (
+    ModelError,
+    Precision,
+    device_of,
+    precision_of,
+    pretrained,
+    save_checkpoint,
+    weights,
+)
 from radeval_lib.models.soundness import NEW_TAGGER, TAGGER
 
 if TYPE_CHECKING:
@@ -86,7 +94,14 @@ class IobTagger:
     Sentences that the tokenizer makes the same tokens of are tagged once.
     """
 
-    def __init__(self, model: str | Path, *, decoding: Decoding = "released", device: str = "auto") -> None:
+    def __init__(
+        self,
+        model: str | Path,
+        *,
+        decoding: Decoding = "released",
+        device: str = "auto",
+        precision: Precision = "auto",
+    ) -> None:
         if decoding not in get_args(Decoding):
             choices = ", ".join(get_args(Decoding))
             raise ModelError(f"unknown decoding {decoding!r}", "ner_model", f"Choices: {choices}.")
@@ -94,6 +109,7 @@ class IobTagger:
 
         self.name, self.decoding = str(model), decoding
         self.device = device_of(device)
+        self.precision = precision_of(self.device, precision)
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModelForTokenClassification, model, TAGGER).to(self.device)
@@ -140,7 +156,7 @@ class IobTagger:
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.uint8)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
-        rows = in_batches(self.model, list(map(len, sequences)), best)
+        rows = in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
         return map(self._entities, sequences, rows)
 
 

@@ -24,7 +24,15 @@ from radeval_lib.models.encoders import (
 )
 from radeval_lib.models.ner.entities import WordSpan, words_of
 from radeval_lib.models.ner.iob import Scheme, fast_tokenizer
-from radeval_lib.models.pretrained import device_of, fill, read_settings, save_checkpoint, weights
+from radeval_lib.models.pretrained import (
+    Precision,
+    device_of,
+    fill,
+    precision_of,
+    read_settings,
+    save_checkpoint,
+    weights,
+)
 from radeval_lib.models.soundness import ENCODER
 
 if TYPE_CHECKING:
@@ -144,7 +152,9 @@ class SpanScheme(Scheme):
             batch[key] = stacked((example[key] for example in examples), filler)
         return batch
 
-    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+    def predict(
+        self, sentences: Sequence[Sequence[str]], precision: Precision = "auto"
+    ) -> list[list[WordSpan]]:
         examples = [self.encoded(sentence, ()) for sentence in sentences if len(sentence)]
 
         def found(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
@@ -154,7 +164,7 @@ class SpanScheme(Scheme):
             return (self._found(examples[index], row) for index, row in zip(batch, best, strict=True))
 
         lengths = [len(example["input_ids"]) for example in examples]
-        results = iter(in_batches(self.module, lengths, found, 2_048, 64))
+        results = iter(in_batches(self.module, lengths, found, 2_048, 64, precision))
         return [next(results) if len(sentence) else [] for sentence in sentences]
 
     def _found(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
@@ -166,10 +176,11 @@ class SpanScheme(Scheme):
 class SpanTagger:
     """Tags sentences with a span model that was saved; overlapping entities are all kept."""
 
-    def __init__(self, model: str | Path, *, device: str = "auto") -> None:
+    def __init__(self, model: str | Path, *, device: str = "auto", precision: Precision = "auto") -> None:
         self.name = str(model)
         self.scheme = SpanScheme.load(model)
         self.scheme.module.to(device_of(device))
+        self.precision = precision_of(device_of(device), precision)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """(text, type) of each entity of each sentence, as the sentence writes it."""
@@ -178,9 +189,10 @@ class SpanTagger:
     def _found(self, texts: list[str]) -> list[list[tuple[str, str]]]:
         places = [words_of(text) for text in texts]
         words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, places, strict=True)]
+        found = self.scheme.predict(words, self.precision)
         return [
             [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
-            for text, spans, entities in zip(texts, places, self.scheme.predict(words), strict=True)
+            for text, spans, entities in zip(texts, places, found, strict=True)
         ]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:

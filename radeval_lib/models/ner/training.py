@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from radeval_lib.models.ner.iob import IobScheme, IobTagger, Scheme
 from radeval_lib.models.ner.span_scheme import SETTINGS, SpanScheme, SpanSettings, SpanTagger
-from radeval_lib.models.pretrained import ModelError
+from radeval_lib.models.pretrained import ModelError, Precision
 
 SchemeName = Literal["iob", "span"]
 
@@ -24,8 +24,10 @@ def scheme_of(name: SchemeName, init_model: str | Path, seed: int = 0, **head: A
     raise ModelError(f"unknown scheme {name!r}", "scheme", "Choices: iob, span.")
 
 
-def open_tagger(model: str | Path, *, decoding: str, device: str = "auto") -> Any:
+def open_tagger(
+    model: str | Path, *, decoding: str, device: str = "auto", precision: Precision = "auto"
+) -> Any:
     """The tagger of a folder or hub name: of spans if this library saved one there, else of tokens."""
     if (Path(model) / SETTINGS).is_file():
-        return SpanTagger(model, device=device)
-    return IobTagger(model, decoding=decoding, device=device)  # type: ignore[arg-type]
+        return SpanTagger(model, device=device, precision=precision)
+    return IobTagger(model, decoding=decoding, device=device, precision=precision)  # type: ignore[arg-type]
