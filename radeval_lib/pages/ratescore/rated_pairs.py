@@ -90,11 +90,11 @@ def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     }
     (rating, own), *others = found.items()
     return {
-        "answer": f"On {n} rated pairs of {source}, RaTEScore is {own['place']} metrics: "
+        "answer": f"On {n} rated pairs of {source}, RaTEScore ranks {own['place']} metrics: "
         f"its Kendall correlation with the {rating} is {own['own']}.",
         "rests": f"Corrected for the number of rivals, it {own['leads']}.",
         "errors": " ".join(
-            f"With the {what} it is {told['place']} ({told['own']}), and {told['leads']}."
+            f"With the {what} it ranks {told['place']} ({told['own']}), and {told['leads']}."
             for what, told in others
         ),
     }
