@@ -37,14 +37,9 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     if stage(output_dir / "executed", output_dir / "book"):
-        atomic.discard(made)  # else Sphinx would leave the page of a source that is gone
-    log, partly = output_dir / "book.log", made.exists()
-    done = _built(output_dir, log)
-    if not done and partly:
-        # What Sphinx kept of the last render can be at fault, as where a label moved to another page.
-        atomic.discard(made)
-        done = _built(output_dir, log)
-    if not done:
+        atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
+    log = output_dir / "book.log"
+    if not _built(output_dir, log):
         lines = ANSI.sub("", log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line] or lines[-1:]
         raise BookError(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 
 import nbformat
@@ -138,7 +140,13 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """What pages link to or load: each result, its rebuilt table as CSV, the notebooks, and MathJax's own
-    files, from the package that carries them: a hospital's network blocks other hosts."""
+    files, from the package that carries them: a hospital's network blocks other hosts.
+
+    With them the style sheet of MyST-NB, which comes with that package only after the first pages were
+    written: a page's link to it names its checksum, so the first render would differ from the next.
+    """
+    style = (resources.files("myst_nb") / "static" / "mystnb.css").read_bytes()
+    yield f"_static/mystnb.{hashlib.sha256(style).hexdigest()}.css", style
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
         if table := results.read(path).table:
@@ -186,8 +194,26 @@ def not_built(source: str) -> str:
     return f"{title}: not built\n\n{note}\n\n{places}\n"
 
 
-def stage(executed_dir: Path, target: Path) -> list[str]:
-    """Bring ``target`` to what the book needs, touching only files that changed."""
+_REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
+"""A heading or a label, in Markdown or in the lines of a notebook's file, which may be a damaged one."""
+
+
+def repeated(name: str, content: bytes | None) -> object:
+    """What other pages repeat of a staged file, None of a missing one: a page's headings and labels (in
+    contents, links and previews), nothing of a download, any other file whole."""
+    if content is None or name.startswith("_extra/"):
+        return None
+    if not name.endswith((".md", ".ipynb")):
+        return content
+    return _REPEATED.findall(content)
+
+
+def stage(executed_dir: Path, target: Path) -> bool:
+    """Bring ``target`` to what the book needs, touching only files that changed.
+
+    Whether something changed that other pages repeat, see :func:`repeated`: Sphinx writes only the pages
+    whose own source changed, and the others would go on naming an old title, or missing a new page.
+    """
     found = results.read_all(executed_dir.parent)
     card = scorecard(found)
     wanted = {"_config.yml": settings().encode(), REFERENCES.name: REFERENCES.read_bytes()}
@@ -223,16 +249,20 @@ def stage(executed_dir: Path, target: Path) -> list[str]:
     listed = json.dumps(texts, ensure_ascii=False, indent=0)
     # A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
     wanted["_extra/page_texts.js"] = f"window.pageTexts = {listed};\n".encode()
-    removed = []
+    shared = False
     for path in sorted(target.rglob("*"), reverse=True):
         if path.is_file() and (name := path.relative_to(target).as_posix()) not in wanted:
             path.unlink()
-            removed.append(name)
+            shared = True
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
     for name, content in wanted.items():
         path = target / name
-        if not path.is_file() or path.read_bytes() != content:
+        before = path.read_bytes() if path.is_file() else None
+        if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-    return removed
+            shared |= repeated(name, before) != repeated(name, content)
+        if b"```{glossary}" in content:
+            path.touch()  # Sphinx 7's search forgets the entries of a page that it does not write again
+    return shared

@@ -116,8 +116,15 @@ def tiny_repository(target: Path) -> TinyRepository:
         shutil.copy(ROOT / name, target / name)
     (target / "book").mkdir()
     (target / "book" / "index.md").write_text("# A tiny book\n\n```{bibliography}\n```\n", encoding="utf-8")
+    (target / "book" / "glossary.md").write_text(
+        "(glossary)=\n# Words\n\n```{glossary}\ncandidate\n  The text that is judged.\n```\n",
+        encoding="utf-8",
+    )
+    pages = ("notebooks/facts/one", "notebooks/facts/two", "glossary")
     (target / "book" / "_toc.yml").write_text(
-        "format: jb-book\nroot: index\nchapters:\n- file: notebooks/facts/one\n- file: notebooks/facts/two\n",
+        "\n".join(
+            ["format: jb-book", "root: index", "chapters:", *(f"- file: {page}" for page in pages), ""]
+        ),
         encoding="utf-8",
     )
     ledger = (target / "data_manifests" / "exhibits.yml").read_text(encoding="utf-8")
