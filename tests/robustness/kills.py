@@ -17,13 +17,14 @@ import psutil
 from tests.pipeline.conftest import TinyRepository, tiny_repository
 
 # What a process of a build is called by in its command line (of several that match, any), and how many
-# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives one.
+# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives one,
+# a renderer two to three.
 VICTIMS = {
     "the command": (("radeval_lib.cli", "build"), 3.0),
     "the engine": (("snakemake",), 3.0),
     "a kernel": (("ipykernel_launcher",), 0.7),
     "the forks or their server": (("radeval_lib.pipeline.forkserver",), 3.0),
-    "the renderer": (("jupyter_book",), 3.0),
+    "the renderer": (("jupyter_book",), 1.5),
 }
 LONGEST_BUILD = 600  # seconds
 VERSIONS = 10
