@@ -60,7 +60,10 @@ ATTACKS: dict[str, tuple[str, Tries]] = {
         "hostile names: nothing runs, nothing is written elsewhere, one line says what is wrong",
         names.tries,
     ),
-    "stale": ("edits with old times, damaged books: the next build makes all of it anew", stale.tries),
+    "stale": (
+        "edits with old times, damaged books: the next build has the bytes of a book rendered from nothing",
+        stale.tries,
+    ),
     "runaway": ("notebooks without end: stopped, with one line; no source changed", runaway.tries),
     "kills": (
         "killed builds, and two at once: the next completes with the bytes of an undisturbed one, and no "
