@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from importlib import resources
 from pathlib import Path
 
 import nbformat
@@ -15,6 +13,7 @@ import pandas as pd
 import yaml
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
@@ -145,8 +144,11 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     With them the style sheet of MyST-NB, which comes with that package only after the first pages were
     written: a page's link to it names its checksum, so the first render would differ from the next.
     """
-    style = (resources.files("myst_nb") / "static" / "mystnb.css").read_bytes()
-    yield f"_static/mystnb.{hashlib.sha256(style).hexdigest()}.css", style
+    import mathjax
+    import myst_nb
+
+    style = Path(myst_nb.__file__).parent / "static" / "mystnb.css"
+    yield f"_static/mystnb.{checksums.of_file(style)}.css", style.read_bytes()
     for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
         if table := results.read(path).table:
@@ -154,8 +156,6 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
             yield f"_extra/results/{path.with_suffix('.csv').name}", text.encode()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
-    import mathjax
-
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
     for pattern in _MATHJAX:
         for path in sorted(folder.glob(pattern)):

@@ -116,6 +116,7 @@ def test_old_times_and_damaged_pages_are_noticed(tiny: TinyRepository) -> None:
     # Every kind of both is tried at night, by `make robustness`.
     assert tiny.radbook("build").returncode == 0
     assert stale.old_edit(tiny, "a title") == ""
+    assert stale.old_edit(tiny, "a notebook") == ""
     assert stale.damage(tiny, "a bit flipped", Random(0)) == ""
 
 
