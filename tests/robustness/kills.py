@@ -17,12 +17,12 @@ import psutil
 from tests.pipeline.conftest import TinyRepository, tiny_repository
 
 # What a process of a build is called by in its command line (of several that match, any), and how many
-# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives one,
+# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives about one,
 # a renderer two to three.
 VICTIMS = {
     "the command": (("radeval_lib.cli", "build"), 3.0),
     "the engine": (("snakemake",), 3.0),
-    "a kernel": (("ipykernel_launcher",), 0.7),
+    "a kernel": (("ipykernel_launcher",), 0.5),
     "the forks or their server": (("radeval_lib.pipeline.forkserver",), 3.0),
     "the renderer": (("jupyter_book",), 1.5),
 }
