@@ -17,7 +17,7 @@ import psutil
 from tests.pipeline.conftest import TinyRepository, tiny_repository
 
 # What a process of a build is called by in its command line (of several that match, any), and how many
-# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives about one,
+# seconds after the first of them began it is killed at the latest; a forked kernel of these pages lives one,
 # a renderer two to three.
 VICTIMS = {
     "the command": (("radeval_lib.cli", "build"), 3.0),
