@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,20 +24,20 @@ from radeval_lib.data import (
     radsprl,
     rate_eval,
     rate_ner,
-    reading,
+    raw_texts,
     rexval,
     rrs_lines,
 )
 from radeval_lib.data.construction import notes, procedure, rrs
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
-from radeval_lib.data.restricted import RestrictedText, Text
 from radeval_lib.paths import PAPERS
 
 Records = list[Any]
 Counts = dict[str, int]
 _SPLITS = ("train", "dev", "test")
 _SPLIT_FILES = tuple(f"{split}.json" for split in _SPLITS)
-_LONG_NUMBER = re.compile(r"\d{8,}")  # shorter ones may stand for anything
+# What authors of code wrote, without a word of a report.
+_WITHOUT_REPORTS = ("idx2label.json", "procedure_titles_mapped.csv", "rules.json")
 
 
 @dataclass(frozen=True)
@@ -252,60 +250,23 @@ def load(name: str, root: Path) -> Records:
     return READERS[name].load(root)
 
 
-def texts(record: Any) -> Iterator[RestrictedText]:
-    """The restricted texts of a record; a sequence of words is one text."""
-    if not is_dataclass(record):
-        return
-    for one in fields(record):
-        value = getattr(record, one.name)
-        if isinstance(value, RestrictedText):
-            yield value
-        elif isinstance(value, tuple) and value and all(isinstance(item, RestrictedText) for item in value):
-            yield RestrictedText(" ".join(item.reveal() for item in value), value[0].source)
-
-
-def identifiers(name: str, root: Path) -> Iterator[str]:
-    """What stands in the columns of a data set's tables that its manifest declares to hold identifiers."""
-    manifest = load_manifest(name)
-    for file in manifest.files if manifest.identifiers else ():
-        path = find(name, root, file.path)
-        if path is None:
-            continue
-        if path.suffix == ".json":
-            found = json.loads(reading.read_text(path))
-            rows: Iterable[Any] = (one for one in found if isinstance(one, dict))
-        else:
-            rows = reading.read_csv(path, ())
-        for row in rows:
-            yield from (f"id {row[key]}" for key in manifest.identifiers if row.get(key))
-
-
-def numbers(record: Any) -> Iterator[str]:
-    """The long numbers by which a record names its patient and study."""
-    for name in ("id", "patient", "study_id"):
-        yield from _LONG_NUMBER.findall(getattr(record, name, ""))
-
-
 @dataclass(frozen=True)
 class RestrictedTexts:
-    """The texts and long numbers of a restricted data set, streamed from its files each time that one goes
-    through them."""
+    """The texts and identifiers of a restricted data set, as its files have them, streamed each time that one
+    goes through them: a loader keeps less, such as only the reports that have both sections."""
 
     name: str
     root: Path
 
-    def __iter__(self) -> Iterator[Text]:
-        files = load_manifest(self.name).files
-        events = next((file.path for file in files if "NOTEEVENTS" in file.path), None)
-        path = find(self.name, self.root, events) if events else None
-        if path is not None:  # whole notes hold more than the sections that records keep
-            for note in notes.radiology_notes(path):
-                yield note.text
-                yield from numbers(note)
-        for record in READERS[self.name].load(self.root) if path is None else []:
-            yield from texts(record)
-            yield from numbers(record)
-        yield from identifiers(self.name, self.root)
+    def __iter__(self) -> Iterator[str]:
+        for file in load_manifest(self.name).files:
+            yield from self.of_file(file.path)
+
+    def of_file(self, file: str) -> Iterator[str]:
+        """Those of one file; nothing where it is not there."""
+        path = find(self.name, self.root, file)
+        if path is not None and path.name not in _WITHOUT_REPORTS:
+            yield from raw_texts.of_file(path, load_manifest(self.name).identifiers)
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:

@@ -59,22 +59,30 @@ FUNCTION_WORDS = frozenset(
         "[a-z]+", "a an and or no the with of is are was were there in to for at by on as be this that it"
     )
 )
-# Standing alone, but for letters before it (s50414267): no decimals, no part of a hash.
-_NUMBER = re.compile(r"[0-9]{8,14}(?![0-9a-z]|\.[0-9])")
-_BEFORE = re.compile(r"(?:^|[^0-9a-z.])[a-z]{0,3}$")
+# Standing alone, but for a word before it (s50414267) and .0 behind it: no decimals, no part of a hash.
+_NUMBER = re.compile(r"([0-9]{8,14})(?:\.0+)?(?![0-9a-z]|\.[0-9])")
+_BEFORE = re.compile(r"(?:^|[^0-9a-z.]|[a-z]\.)[a-z]{0,10}$")
+_GROUPED = re.compile(r"(?<![0-9.,])[0-9]{1,3}(?:,[0-9]{3}){2,4}(?:\.0+)?(?![0-9a-z]|[.,][0-9])")
+_POWERED = re.compile(r"(?<![0-9a-z.])[1-9]\.[0-9]{4,13}e\+?[01][0-9](?![0-9])")  # 1.0000032e+07
+_PATIENT_STUDY = re.compile(r"(?<![0-9a-z])p([0-9]{8})[-_]?s([0-9]{8})(?![0-9a-z])")
+_PICTURE = re.compile(r"(?<![0-9a-z])[0-9a-f]{8}(?:-[0-9a-f]{8}){4}(?![0-9a-z])")  # dicom_id of MIMIC-CXR
 # Days of the years to which de-identification moves them, in three orders: 2131-5-2, 5/2/2131, May 2, 2131.
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _YEAR, _MONTH = "(2[1-9][0-9]{2})(?![0-9])", f"({'|'.join(_MONTHS)})[a-z]*"
-_DAY = re.compile(rf"{_YEAR}[-/.]([0-9]{{1,2}})[-/.]([0-9]{{1,2}})(?![0-9])")
+_DAY = re.compile(rf"{_YEAR}[-/._]([0-9]{{1,2}})[-/._]([0-9]{{1,2}})(?![0-9])")
 _DAY_LAST = re.compile(rf"(?<![0-9])([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.]{_YEAR}")
-_MONTH_DAY = re.compile(rf"{_MONTH}[ .-]{{,2}}([0-9]{{1,2}})(?:st|nd|rd|th)?[ ,-]{{1,2}}{_YEAR}")
-_DAY_MONTH = re.compile(rf"(?<![0-9])([0-9]{{1,2}})(?:st|nd|rd|th)?[ .-]{{1,2}}{_MONTH}[ ,.-]{{1,2}}{_YEAR}")
+_MONTH_DAY = re.compile(
+    rf"{_MONTH}[ .-]{{,2}}([0-9]{{1,2}})(?:st|nd|rd|th)?[ ,-]{{1,2}}(?:[0-9:]{{5,8}} )?{_YEAR}"
+)
+_DAY_MONTH = re.compile(
+    rf"(?<![0-9])([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)?[ .-]{{1,2}}{_MONTH}[ ,.-]{{1,2}}{_YEAR}"
+)
 # An accession number, such as CR19-0045123 or A1234567.
 _CODE = re.compile(r"(?<![a-z0-9])[a-z]{1,4}[-_]?[0-9][0-9-]{3,14}[0-9](?![a-z0-9]|\.[0-9])")
 _NAMED = re.compile(
     r"(?<![a-z])(?:subject|patient|study|hadm|stay|row|accession|mrn|id)"
     r"[ _-]?(?:ids?|no|number)?[^a-z0-9]{1,4}"
-    r"((?:[0-9]{5,7}(?:[^a-z0-9.]+|\.?$))+)"
+    r"((?:[0-9]{5,7}(?:\.0+(?![0-9]))?(?:[^a-z0-9.]+|\.?$))+)"
 )
 _LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
 _NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
@@ -88,12 +96,15 @@ UNSEEN = (
     "text that is encrypted or in a code that it does not know, such as reversed, in base32, with digits for "
     "letters, or packed with zstd or Brotli",
     "paraphrases",
-    "phrases of three words; and longer ones, up to six words, of which a third text of the corpus, a public "
-    "text, a source of a page or a generated report holds each part of four, or whose parts of four end with "
-    "a word such as *the*, or have two words of one or two letters",
+    "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
+    "public text, a source of a page or a generated report holds each part of four, or whose parts of four end "
+    "with a word such as *the*, or have two words of one or two letters; numbers, single letters and these labels "
+    f"of annotations do not count as words: {', '.join(sorted(_LABELS))}",
     "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
-    "name of an identifier",
-    "days before the year 2100, which anyone may name",
+    "name of an identifier; longer ones with letters directly behind them or with spaces within",
+    "days before the year 2100, which anyone may name, and days with two digits for the year, with spaces "
+    "between three numbers, or without their day of the month",
+    "of the notes of MIMIC-III, those that are not of radiology: the study does not read them",
 )
 """What may get past the guard; the book and every release report tell it."""
 
@@ -109,6 +120,8 @@ class LeakError(DataError):
 
 def words(text: str) -> list[str]:
     """Words of two letters or more in lower case, without numbers and the labels of annotations."""
+    if _PICTURE.fullmatch(text):  # its letters are no words
+        return []
     return [word for word in _WORD.findall(_plain(text)) if word not in _LABELS]
 
 
@@ -139,18 +152,29 @@ def _numbers(plain: str) -> Hashes:
         days += [(year, first, second), (year, second, first)]
     days += [(year, _MONTHS.index(month) + 1, day) for month, day, year in _MONTH_DAY.findall(plain)]
     days += [(year, _MONTHS.index(month) + 1, day) for day, month, year in _DAY_MONTH.findall(plain)]
-    numbers = (
-        found.group()
+    numbers = [
+        found[1]
         for found in _NUMBER.finditer(plain)
-        if _BEFORE.search(plain[max(0, found.start() - 4) : found.start()])
-    )
+        if _BEFORE.search(plain[max(0, found.start() - 12) : found.start()])
+    ]
+    numbers += [number.split(".")[0].replace(",", "") for number in _GROUPED.findall(plain)]
+    numbers += [f"{float(number):.0f}" for number in _POWERED.findall(plain)]
+    numbers += [number for both in _PATIENT_STUDY.findall(plain) for number in both]
+    numbers = [number.lstrip("0") for number in numbers]
     codes = (re.sub("[-_]", "", code) for code in _CODE.findall(plain))
-    return _hashes([*numbers, *codes, *(f"{year}{int(month):02}{int(day):02}" for year, month, day in days)])
+    return _hashes(
+        [
+            *(number for number in numbers if len(number) > 7),  # fewer digits may stand for anything
+            *codes,
+            *_PICTURE.findall(plain),
+            *(f"{year}{int(month):02}{int(day):02}" for year, month, day in days),
+        ]
+    )
 
 
 def _named(plain: str) -> Hashes:
     """Numbers of five to seven digits behind the name of an identifier, with nothing but others between."""
-    return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]+", run)])
+    return _hashes([number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)])
 
 
 def _hashes(found: list[str]) -> Hashes:
@@ -338,9 +362,9 @@ def scan(
     Phrases of ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages,
     and reports that it generates.
     """
-    known = frozenset(word for texts in corpora.values() for text in texts for word in words(reveal(text)))
-    if not known:
+    if not corpora:
         return []
+    known = frozenset(word for name, texts in corpora.items() for word in _vocabulary(name, texts))
     index, refused = Index(), []
     ours = {checksums.of_file(path) for path in pictures if path.is_file()}
     every = [
@@ -374,6 +398,22 @@ def scan(
     for text in own:
         index.allow_short(text)
     return [*(leak for name, texts in corpora.items() for leak in index.leaks(name, texts)), *refused]
+
+
+def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
+    """The words of a corpus, which must hold something to search for."""
+    found: set[str] = set()
+    empty = True
+    for text in texts:
+        empty = False
+        found.update(words(reveal(text)))
+    if empty:
+        raise DataError(
+            "its files hold nothing, so that nothing can be searched for",
+            corpus,
+            "Fetch them again, or remove them from the data root.",
+        )
+    return found
 
 
 def _texts(content: bytes, unreadable: list[leak_decoders.Unreadable]) -> Iterator[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from radeval_lib import data
-from radeval_lib.data import catalog, manifests
-from radeval_lib.data.restricted import reveal
+from radeval_lib.data import catalog, guard, manifests
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.papers.data_counts import check_dataset
 from tests.data import samples
 from tests.data import test_mslr as mslr_samples
@@ -133,9 +136,16 @@ def test_procedures_are_built_from_notes_and_a_mapping(root: Path) -> None:
 def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
     for name in EXPECTED:
         manifest = data.load_manifest(name)
-        marked = [text for record in catalog.load(name, root) for text in catalog.texts(record)]
+        marked = [text for record in catalog.load(name, root) for text in _restricted(record)]
         assert bool(marked) is not manifest.redistributable, name
         assert {text.source for text in marked} <= {name}, name
+
+
+def _restricted(record: Any) -> Iterator[RestrictedText]:
+    for value in vars(record).values():
+        for one in value if isinstance(value, tuple) else (value,):
+            if isinstance(one, RestrictedText):
+                yield one
 
 
 def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
@@ -144,7 +154,41 @@ def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
     path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
     path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
     texts = [reveal(text) for text in catalog.restricted_texts(root)["mimic_cxr_rrs"]]
-    assert {text for text in texts if text.isdecimal()} == {"50414267", "10000032"}
+    assert {"50414267", "10000032", "id a-1", "id 10000032"} <= set(texts)
+
+
+def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
+    """Reports with one section or without a split, other columns, and the words of annotated files."""
+    root.joinpath("mimic_cxr/mimic-cxr-2.0.0-split.csv").unlink()
+    rows = [
+        *samples.SECTIONS,
+        ["s53", "", "", "A mass. Seen again at the left base.", "Seen again at the left base."],
+    ]
+    root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(samples.csv_bytes(rows))
+    corpora = catalog.restricted_texts(root)
+    assert catalog.load("mimic_cxr_rrs", root) == []
+    texts = list(corpora["mimic_cxr_rrs"])
+    assert {"Normal.", "The lungs are clear.\n The heart is normal.", "Seen again at the left base."} <= set(
+        texts
+    )
+    assert sum("Seen again" in text for text in texts) == 1, "a part that a row repeats is one text"
+    assert " ".join(samples.STANZA[0]["tokens"]) in corpora["stanza_radiology"]
+    assert not any("Slept" in text for text in corpora["mimic3_rrs"])
+    for name, file in (
+        ("radgraph", "radgraph/train.json"),
+        ("rate_ner", "rate_ner/MIMIC_IV/train_span.json"),
+    ):
+        found = {" ".join(text.split()) for text in corpora[name].of_file(f"{name}/{file}")}
+        for record in catalog.load(name, root)[:1]:
+            assert " ".join(reveal(token) for token in record.tokens) in found
+
+
+def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mimic_cxr/mimic_cxr_sectioned.csv"
+    path.parent.mkdir()
+    path.write_text("study,impression,findings\n")
+    with pytest.raises(DataError, match="nothing can be searched for"):
+        guard.scan(tmp_path, catalog.restricted_texts(tmp_path))
 
 
 def test_rexval_counts_name_pairs_and_raters() -> None:

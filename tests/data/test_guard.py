@@ -145,13 +145,17 @@ def test_own_text_allows_no_sentence(build: Path) -> None:
         ("accession CR19-0045123", True),
         ("CR190045123.json", True),
         ("#CR190045124", False),
+        ("subject_id: 10416.0", True),
+        ("dicom 02aa804e-bde0afdd-afc0b34e-7bc16942-84770384.jpg", True),
+        ("174413ec-4ec4c1f7-34ea26b7-c5f994f8-79ef1962", False),
     ],
 )
 def test_identifiers_of_few_signs(build: Path, text: str, leaks: bool) -> None:
     (build / "results.json").write_text(text)
-    corpus = {"x": ["id 10416", "id CR19-0045123", "a text of a few words more"]}
+    picture = "02aa804e-bde0afdd-afc0b34e-7bc16942-84770384"
+    corpus = {"x": ["id 10416", "id CR19-0045123", picture, "a text of a few words more"]}
     assert bool(scan(build, corpus)) is leaks
-    assert not scan(build, corpus, public=["id 10416, CR19-0045123"])
+    assert not scan(build, corpus, public=[f"id 10416, CR19-0045123, {picture}"])
 
 
 def test_phrases_of_public_text_are_no_leak(build: Path) -> None:
@@ -333,6 +337,18 @@ def test_names_are_read_and_not_told(build: Path, name: str) -> None:
         ("150414267", False),
         ("a50414267f", False),
         ("5041426", False),
+        ("study50414267", True),
+        ("study.50414267.txt", True),
+        ("p10000032s50414267.jpg", True),
+        ("50414267.0", True),
+        ("<td>50,414,267</td>", True),
+        ("5.0414267e+07", True),
+        ("0050414267", True),
+        ("150,414,267", False),
+        ("5.0414268e+07", False),
+        ("Wed May 02 10:00:00 2131", True),
+        ("2nd of May 2131", True),
+        ("2131_05_02", True),
         ("on 2131-05-02", True),
         ("on 2131/5/2", True),
         ("on 5/2/2131", True),

@@ -1,0 +1,74 @@
+"""Every text of a data file as it stands there, whatever a loader keeps of it: the guard searches for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+
+_REPEATED = 20  # letters; a shorter text that a longer one holds may be there by chance
+
+
+def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
+    """The cells of a table, the strings of JSON or JSON lines, or the lines of any other file.
+
+    What stands in a column or under a key of ``identifiers`` comes as ``id`` and its value too. Of the notes
+    of MIMIC-III only those of radiology come, which are all that the study reads.
+
+    Raises
+    ------
+    FormatError
+        Where the file cannot be read, so that nothing could be searched for.
+    """
+    if path.suffix in (".csv", ".tsv", ".gz"):
+        for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):
+            if row.get("CATEGORY", "Radiology") == "Radiology":
+                yield from _parts([str(cell) for cell in row.values()])
+                yield from (f"id {row[name]}" for name in identifiers if row.get(name))
+    elif path.suffix == ".json":
+        yield from _strings(_json(path), identifiers)
+    else:
+        yield from filter(None, reading.read_text(path).split("\n"))
+
+
+def _json(path: Path) -> object:
+    """The content of a JSON file, or a list of that of its lines."""
+    try:
+        return reading.decode_json(reading.read_text(path), object, path.name, line=0)
+    except FormatError:
+        return [dict(item) for item in reading.read_objects(path)]
+
+
+def _parts(cells: list[str]) -> Iterator[str]:
+    """The cells of a row; of one that holds another only the rest, because a text that a row repeats would
+    not seem rare."""
+    before: list[str] = []
+    for cell in sorted(filter(None, map(str.strip, cells)), key=len):
+        rest = cell
+        for part in before:
+            rest = rest.replace(part, " . ")
+        if len(cell) >= _REPEATED:
+            before.append(cell)
+        if rest.strip(" ."):
+            yield rest
+
+
+def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
+    """The strings and keys of a JSON value; a list of words is one text."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        if value and all(isinstance(one, str) and not one.strip().count(" ") for one in value):
+            yield " ".join(value)
+        else:
+            for one in value:
+                yield from _strings(one, identifiers)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield key
+            if key in identifiers and isinstance(one, str | int):
+                yield f"id {one}"
+            yield from _strings(one, identifiers)
