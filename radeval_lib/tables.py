@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from html import escape
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import pandas as pd
@@ -93,8 +93,11 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
-    count = text.isdecimal() and isinstance(value, Real) and not isinstance(value, bool) and not exact
-    return f"< {_hidden['below']}" if count and 0 < int(text) < _hidden["below"] else text
+    if exact or isinstance(value, bool) or not isinstance(value, Real):
+        return text
+    # A missing value makes the counts of a column floats, which `str` writes as 5.0.
+    count = isinstance(value, Integral) or text.isdecimal() or (write is str and float(value).is_integer())
+    return f"< {_hidden['below']}" if count and 0 < round(float(value)) < _hidden["below"] else text
 
 
 def folded(table: HTML) -> HTML:

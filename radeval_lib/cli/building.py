@@ -63,13 +63,13 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 @one_line_errors
 def release(profile: str, data_root: str, output: Path | None) -> None:
     """Search the rendered book for restricted text, and write a report to sign that repeats none."""
-    from radeval_lib import atomic, data
+    from radeval_lib import data
     from radeval_lib.pipeline import release as releasing
+    from radeval_lib.pipeline import rendered
     from radeval_lib.study import profiles
 
-    report = releasing.report(profiles.profile(profile), data.data_root(data_root or None))
-    target = output or BUILD / f"release-{profile}.md"
-    atomic.write_text(target, report)
+    target = output or rendered.release_report(BUILD / profile)
+    releasing.write(profiles.profile(profile), data.data_root(data_root or None), target)
     click.echo(f"Report: {display_path(target)}")
 
 

@@ -103,7 +103,8 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 @click.option("--dry-run", is_flag=True, help="List it and stop.")
 @one_line_errors
 def data_purge(dry_run: bool) -> None:
-    """Remove every build and run that had restricted data in reach; data files stay."""
+    """Remove every build and run below build/ that had restricted data in reach; data files stay, and so does
+    what papermill wrote elsewhere."""
     from radeval_lib.pipeline import purging
 
     found = purging.held()
@@ -112,7 +113,7 @@ def data_purge(dry_run: bool) -> None:
             f"{one.size / 1e6:9,.1f} MB  {display_path(one.path)}: {one.holds} ({', '.join(one.corpora)})"
         )
     if not found:
-        click.echo("No build or run had restricted data in reach.")
+        click.echo("Nothing below build/ says that it had restricted data in reach.")
     elif not dry_run:
         purging.purge()
-        click.echo("Removed.")
+        click.echo("Removed. Data files stay, and notebooks that papermill wrote elsewhere, and copies.")

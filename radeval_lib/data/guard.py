@@ -97,9 +97,9 @@ UNSEEN = (
     "letters, or packed with zstd or Brotli",
     "paraphrases",
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
-    "public text, a source of a page or a generated report holds each part of four, or whose parts of four end "
-    "with a word such as *the*, or have two words of one or two letters; numbers, single letters and these labels "
-    f"of annotations do not count as words: {', '.join(sorted(_LABELS))}",
+    "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
+    "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
+    f"these labels of annotations do not count as words: {', '.join(sorted(_LABELS))}",
     "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
     "name of an identifier; longer ones with letters directly behind them or with spaces within",
     "days before the year 2100, which anyone may name, and days with two digits for the year, with spaces "
@@ -354,7 +354,6 @@ def scan(
     corpora: Mapping[str, Iterable[Text]],
     public: Iterable[str] = (),
     pictures: Iterable[Path] = (),
-    spare: Path | None = None,
     own: Iterable[str] = (),
 ) -> list[Leak]:
     """Files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show one.
@@ -367,11 +366,7 @@ def scan(
     known = frozenset(word for name, texts in corpora.items() for word in _vocabulary(name, texts))
     index, refused = Index(), []
     ours = {checksums.of_file(path) for path in pictures if path.is_file()}
-    every = [
-        path.relative_to(folder)
-        for path in folder.rglob("*")
-        if spare is None or not path.is_relative_to(spare)
-    ]
+    every = [path.relative_to(folder) for path in folder.rglob("*")]
     every.sort(key=lambda path: _natural(path.as_posix()))
     unreadable: dict[str, list[leak_decoders.Unreadable]] = {}
     first: dict[str, int] = {}  # a build holds most pages several times
@@ -474,7 +469,6 @@ def scan_build(
     corpora: Mapping[str, Iterable[Text]],
     public: Iterable[str] = (),
     pictures: Iterable[Path] = (),
-    spare: Path | None = None,
     own: Iterable[str] = (),
 ) -> None:
     """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
@@ -482,7 +476,7 @@ def scan_build(
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     of a folder of results or of a cell, which are whole or nothing, neither.
     """
-    if leaks := scan(folder, corpora, public, pictures, spare, own):
+    if leaks := scan(folder, corpora, public, pictures, own):
         hidden = {leak.file for leak in leaks if leak.named}
         for leak in leaks:
             _remove(folder, Path(leak.file))

@@ -29,7 +29,7 @@ from pydantic.dataclasses import dataclass
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.errors import complaint, plain
-from radeval_lib.paths import DATA, DATASETS, display_path
+from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 UNVERIFIED = "recorded on first verified fetch"
@@ -166,6 +166,12 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
             f"data root {given!r} {kind}",
             origin,
             "Create it, give another one, or leave it out to run without it.",
+        )
+    if root.is_relative_to(BUILD):
+        raise DataRootError(
+            f"data root {given!r} lies in build/, which is searched for its texts and removed with them",
+            "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}",
+            "Move it elsewhere.",
         )
     return root
 

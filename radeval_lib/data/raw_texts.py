@@ -57,9 +57,10 @@ def _parts(cells: list[str]) -> Iterator[str]:
 
 
 def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
-    """The strings and keys of a JSON value; a list of words is one text."""
+    """The strings of a JSON value, and its keys but for plain names; a list of words is one text."""
     if isinstance(value, str):
-        yield value
+        if value:
+            yield value
     elif isinstance(value, list):
         if value and all(isinstance(one, str) and not one.strip().count(" ") for one in value):
             yield " ".join(value)
@@ -68,7 +69,8 @@ def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
                 yield from _strings(one, identifiers)
     elif isinstance(value, dict):
         for key, one in value.items():
-            yield key
+            if not key.replace("_", "").isalpha():
+                yield key
             if key in identifiers and isinstance(one, str | int):
                 yield f"id {one}"
             yield from _strings(one, identifiers)

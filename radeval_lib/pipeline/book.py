@@ -12,7 +12,7 @@ from radeval_lib import atomic
 from radeval_lib.data import catalog, guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import processes, rendered
+from radeval_lib.pipeline import processes, rendered, searched
 from radeval_lib.pipeline.execute import ANSI
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.study import cells
@@ -36,6 +36,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
         atomic.discard(made)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
+    rendered.discard_report(rendered.release_report(output_dir))
     if stage(output_dir / "executed", output_dir / "book"):
         atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
     log = output_dir / "book.log"
@@ -49,6 +50,7 @@ def render(output_dir: Path, data_root: Path | None = None) -> Path:
             "Mend the page that it names and run `radbook build` again.",
         )
     search(output_dir, data_root)
+    searched.note(output_dir, data_root)
     rendered.note(output_dir)
     unfinished.unlink()
     return rendered.index(output_dir)
@@ -62,7 +64,6 @@ def search(output_dir: Path, data_root: Path | None) -> None:
             catalog.restricted_texts(data_root),
             catalog.public_texts(data_root),
             pictures=BOOK.rglob("*"),
-            spare=data_root,
             own=own_texts(output_dir),
         )
 

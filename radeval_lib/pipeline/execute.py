@@ -161,9 +161,9 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     output_dir = BUILD / settings.name
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
-        if not output_dir.is_relative_to(BUILD):
+        if BUILD not in output_dir.parents:
             raise ParameterError(
-                f"output_dir {given!r} lies outside build/", notebook, "papermill itself writes anywhere."
+                f"output_dir {given!r} is no folder in build/", notebook, "papermill itself writes anywhere."
             )
     elif parameters["seed"] or (cell is not None and cell not in planned):
         chosen = {key: value for key, value in parameters.items() if key != "data_root"}

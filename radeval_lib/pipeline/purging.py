@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from radeval_lib.paths import BUILD, IN_REACH, ROOT, RUNS
+from radeval_lib.paths import BUILD, IN_REACH, ROOT
 from radeval_lib.pipeline import processes
 
 HOLDS = {
@@ -53,7 +53,9 @@ def purge() -> None:
 
 
 def _marked() -> list[Path]:
-    return [mark.parent for above in (BUILD, RUNS) for mark in sorted(above.glob(f"*/{IN_REACH}"))]
+    """Folders below ``build/`` that hold the mark, and are in no other that does."""
+    every = sorted(mark.parent for mark in BUILD.rglob(IN_REACH))
+    return [folder for folder in every if not set(folder.parents) & set(every)]
 
 
 def _size(path: Path) -> int:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import binomtest
 
-from radeval_lib import __version__, checksums
+from radeval_lib import __version__, atomic, checksums
 from radeval_lib.data import guard, statements
-from radeval_lib.data.manifests import load_manifest, restricted_in
+from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS, ROOT
-from radeval_lib.pipeline import book, rendered
+from radeval_lib.pipeline import book, rendered, searched
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
@@ -38,8 +38,19 @@ def recall() -> pd.DataFrame:
     return table
 
 
-def report(profile: Profile, data_root: Path | None) -> str:
-    """The report on ``build/<profile>`` in Markdown, after the guard has searched it once more."""
+def write(profile: Profile, data_root: Path | None, target: Path) -> None:
+    """Write the report on ``build/<profile>``, and beside it the checksums of the book's files in the form of
+    ``sha256sum``; where none can be made, neither stays of an earlier one."""
+    rendered.discard_report(target)
+    sums = rendered.sums_of(target)
+    told = report(profile, data_root, sums.name)
+    atomic.write_text(sums, _lines(rendered.folder(BUILD / profile.name)))
+    atomic.write_text(target, told)
+
+
+def report(profile: Profile, data_root: Path | None, sums: str) -> str:
+    """The report in Markdown, after the guard has searched the book once more; ``sums`` names the file with
+    its checksums."""
     output_dir = BUILD / profile.name
     if changed := rendered.changed(output_dir):
         raise ReleaseError(
@@ -53,18 +64,25 @@ def report(profile: Profile, data_root: Path | None) -> str:
             "--data-root",
             "Name the folder that holds it.",
         )
+    (smallest, before), now = searched.noted(output_dir), searched.files(data_root)
+    if other := sorted({one.file for one in set(before) ^ set(now)}):
+        raise ReleaseError(
+            f"not the files that were in reach of this build: {listed(other)}",
+            "--data-root",
+            "Name the folder that holds them, or run `radbook build` again.",
+        )
+    if smallest != profile.smallest_count:
+        raise ReleaseError(
+            f"smallest_count was {smallest} when the book was built, not {profile.smallest_count}",
+            profile.name,
+            "Run `radbook build` first.",
+        )
     book.search(output_dir, data_root)
     commit = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
     top = rendered.folder(output_dir)
-    sums = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
-    searched = [
-        (name, file.path, checksums.of_file(data_root / file.path))
-        for name in corpora
-        for file in load_manifest(name).files
-        if data_root and (data_root / file.path).is_file()
-    ]
+    files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     allowed = statements.statements(data_root) if data_root else []
     found = recall()
     return "\n".join(
@@ -72,22 +90,25 @@ def report(profile: Profile, data_root: Path | None) -> str:
             f"# Release report: the book of profile {profile.name}",
             "",
             f"Made on {datetime.now(UTC):%d %B %Y} by radeval-lib {__version__}, commit "
-            f"{commit or 'unknown'}, profile {profile.digest}. SHA-256 of the list of files below: "
-            f"{checksums.of_text(_lines(sums))}. This report repeats no text of any data set.",
+            f"{commit or 'unknown'}, profile {profile.digest}. This report repeats no text of any data set.",
             "",
             "## What was searched for",
             "",
-            f"Every text, identifier and day of {len(corpora)} restricted data sets, in every file that the "
-            "build left and in its name. Nothing was found."
+            f"The texts, identifiers and days of {len(corpora)} restricted data sets, from every column and "
+            "every line of the files below, in every file that the build left and in its name. Nothing was "
+            "found."
             if corpora
             else "No restricted data set was in reach of this build or under the data root.",
             "",
-            *_table(("data set", "file", "SHA-256"), searched),
+            *_table(
+                ("data set", "file", "texts and identifiers", "SHA-256"),
+                ((one.corpus, one.file, f"{one.texts:,}", one.sha256) for one in now),
+            ),
             "## How much of what is planted is found",
             "",
             f"Leaks planted in builds, the last time at commit {found['commit'].iloc[0]}. The share that is "
             f"found is at least what the last column says, at {CONFIDENCE:.0%} confidence for each row "
-            "(Clopper and Pearson, one-sided).",
+            "(Clopper and Pearson, one-sided). It says nothing of leaks of other kinds.",
             "",
             *_table(
                 ("kind", "planted", "found", "found at least"),
@@ -102,9 +123,10 @@ def report(profile: Profile, data_root: Path | None) -> str:
             "",
             "## Small counts and model servers",
             "",
-            f"Tables show no count of cases from 1 to {profile.smallest_count - 1}; sums may still tell one, "
-            "and so may figures, sentences and the files of results."
-            if profile.smallest_count > 1
+            f"Where a cell of a table holds a whole number and no more, no count from 1 to {smallest - 1} is "
+            "shown. Sums may still tell one, and so may names of rows, cells with words (as *3 of 40*), "
+            "figures, sentences and the files of results."
+            if smallest > 1
             else "The profile lets tables show counts of any size.",
             "",
             *_table(
@@ -114,7 +136,11 @@ def report(profile: Profile, data_root: Path | None) -> str:
             *([] if allowed else ["No statement allows text to be sent to a model server.", ""]),
             "## Files",
             "",
-            *_table(("SHA-256", "bytes", "file"), sums),
+            f"The book has {len(files):,} files. Their list, `{sums}` beside this report, has the SHA-256 "
+            f"{checksums.of_text(_lines(top))}. In the folder of the book, `sha256sum --check --quiet "
+            f"PATH/{sums}` says nothing if every file is as it was searched.",
+            "",
+            *_table(("SHA-256", "bytes", "file"), files),
             "## Signature",
             "",
             *_table(("name", "position", "date", "signature"), [("", "", "", "")]),
@@ -122,8 +148,8 @@ def report(profile: Profile, data_root: Path | None) -> str:
     )
 
 
-def _lines(rows: Iterable[tuple[object, ...]]) -> str:
-    return "".join("  ".join(map(str, row)) + "\n" for row in rows)
+def _lines(book_folder: Path) -> str:
+    return "".join(f"{digest}  {name}\n" for name, digest in checksums.of_folder(book_folder).items())
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str]:

@@ -20,6 +20,22 @@ def index(output_dir: Path) -> Path:
     return folder(output_dir) / "index.html"
 
 
+def release_report(output_dir: Path) -> Path:
+    """Where the report on the book of a profile's outputs is written unless another place is named."""
+    return output_dir.with_name(f"release-{output_dir.name}.md")
+
+
+def sums_of(report: Path) -> Path:
+    """The checksums of the book's files that stand beside a report on it."""
+    return report.with_suffix(".sha256")
+
+
+def discard_report(report: Path) -> None:
+    """Remove a report with its checksums: what it says does not hold of another book."""
+    for one in (report, sums_of(report)):
+        one.unlink(missing_ok=True)
+
+
 def note(output_dir: Path) -> None:
     """Remember the checksum of every file of the book that was just rendered."""
     sums = checksums.of_folder(folder(output_dir))

@@ -168,9 +168,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
     corpora = catalog.restricted_texts(root)
     assert catalog.load("mimic_cxr_rrs", root) == []
     texts = list(corpora["mimic_cxr_rrs"])
-    assert {"Normal.", "The lungs are clear.\n The heart is normal.", "Seen again at the left base."} <= set(
-        texts
-    )
+    assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
     assert sum("Seen again" in text for text in texts) == 1, "a part that a row repeats is one text"
     assert " ".join(samples.STANZA[0]["tokens"]) in corpora["stanza_radiology"]
     assert not any("Slept" in text for text in corpora["mimic3_rrs"])
@@ -178,7 +176,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
         ("radgraph", "radgraph/train.json"),
         ("rate_ner", "rate_ner/MIMIC_IV/train_span.json"),
     ):
-        found = {" ".join(text.split()) for text in corpora[name].of_file(f"{name}/{file}")}
+        found = {" ".join(text.split()) for text in corpora[name].of_file(file)}
         for record in catalog.load(name, root)[:1]:
             assert " ".join(reveal(token) for token in record.tokens) in found
 

@@ -386,10 +386,3 @@ def test_nothing_that_holds_the_text_stays(build: Path) -> None:
     assert all((build / name).exists() for name in kept)
     assert not any((build / name).exists() for name in [*gone, *whole])
     scan_build(build, CORPORA)
-
-
-def test_the_data_themselves_are_spared(build: Path) -> None:
-    (build / "data").mkdir()
-    (build / "data" / "reports.txt").write_text(SECRET)
-    scan_build(build, CORPORA, spare=build / "data")
-    assert scan(build, CORPORA)

@@ -167,6 +167,10 @@ def test_data_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(DataRootError, match="is not a folder"):
         data.data_root(tmp_path / "file")
+    monkeypatch.setattr(manifests, "BUILD", tmp_path / "build")
+    (tmp_path / "build" / "data").mkdir(parents=True)
+    with pytest.raises(DataRootError, match=r"lies in build/.*Move it elsewhere"):
+        data.data_root(tmp_path / "build" / "data")
 
 
 def _manifest(monkeypatch: pytest.MonkeyPatch, *files: DataFile) -> Manifest:

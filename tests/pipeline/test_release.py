@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from radeval_lib import checksums
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.pipeline import release
 from tests.pipeline.conftest import TinyRepository
@@ -25,7 +27,7 @@ def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> N
     root = restricted_data(tiny)
     (corpus,) = restricted_in(root)
     nothing = tiny.radbook("data", "purge")
-    assert "No build or run had restricted data in reach." in nothing.stdout
+    assert "Nothing below build/ says that it had restricted data in reach." in nothing.stdout
     early = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
     assert early.returncode == 2
     assert "not as it was rendered" in early.stderr
@@ -33,8 +35,15 @@ def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> N
     assert tiny.radbook("build", "--data-root", str(root)).returncode == 0
     made = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
     assert made.returncode == 0, made.stderr
-    told = (tiny.path / "build" / "release-embedded.md").read_text(encoding="utf-8")
-    assert f"| {corpus} | mediqa2021/train.json |" in told
+    report = tiny.path / "build" / "release-embedded.md"
+    told = report.read_text(encoding="utf-8")
+    # Four strings, and two of them as identifiers.
+    assert f"| {corpus} | mediqa2021/train.json | 6 |" in told
+    subprocess.run(
+        ["sha256sum", "--check", "--quiet", str(report.with_suffix(".sha256"))],
+        cwd=tiny.build / "_build" / "html", check=True,
+    )  # fmt: skip
+    assert checksums.of_file(report.with_suffix(".sha256")) in told
     assert "| index.html |" in told
     assert "No statement allows text to be sent" in told
     assert not any(words in told for words in _phrases(SECRET))
@@ -43,18 +52,28 @@ def test_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> N
     without = tiny.radbook("release", "--profile", "embedded", "--data-root", str(tiny.path / "empty"))
     assert without.returncode == 2
     assert f"{corpus} was in reach of this build" in without.stderr
+    assert not report.exists()
+    train = root / "mediqa2021" / "train.json"
+    whole = train.read_bytes()
+    train.write_bytes(whole.replace(b"Effusion.", b""))
+    other = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
+    assert "not the files that were in reach of this build: mediqa2021/train.json" in other.stderr
+    train.write_bytes(whole)
     (tiny.build / "_build" / "html" / "index.html").write_text(f"<p>{SECRET}</p>", encoding="utf-8")
     changed = tiny.radbook("release", "--profile", "embedded", "--data-root", str(root))
     assert "not as it was rendered" in changed.stderr
 
     shutil.copytree(tiny.build, tiny.path / "build" / "open")
     (tiny.path / "build" / "open" / "restricted.txt").unlink()
+    deep = tiny.path / "build" / "trial" / "deep"
+    shutil.copytree(tiny.build, deep)
     listed = tiny.radbook("data", "purge", "--dry-run")
     assert "build/embedded/executed: executed notebooks" in listed.stdout
     assert f"({corpus})" in listed.stdout
     assert tiny.build.exists()
     tiny.radbook("data", "purge")
     assert not tiny.build.exists()
+    assert not deep.exists()
     assert (tiny.path / "build" / "open").exists()
     assert (root / "mediqa2021" / "train.json").exists()
 
@@ -69,13 +88,23 @@ def test_small_counts_are_hidden_where_restricted_data_are_in_reach(tmp_path: Pa
 
     from radeval_lib import tables
 
-    frame = pd.DataFrame({"cases": [0, 10, 11], "rank": [1, 2, 3], "share": [0.1, 0.2, 0.3]})
+    frame = pd.DataFrame(
+        {
+            "cases": [0, 10, 11],
+            "rank": [1, 2, 3],
+            "share": [0.1, 0.2, 3.0],
+            "rest": [12, None, 5],
+            "words": ["a", "b", "c"],
+        }
+    )
     tables.hide_counts_below(11)
     try:
-        shown = tables.show(frame, "c", index=False, exact=("rank",)).data
+        formats = {"cases": "{:d} cases", "share": "{:.1f}"}
+        shown = tables.show(frame, "c", index=False, exact=("rank",), formats=formats).data
     finally:
         tables.hide_counts_below(0)
     assert "&lt; 11" in shown
-    assert shown.count("&lt; 11") == 1
-    assert ">2<" in shown
+    assert shown.count("&lt; 11") == 2
+    assert not any(part in shown for part in (">5.0<", "10 cases"))
+    assert all(part in shown for part in (">2<", "11 cases", ">3.0<", ">12.0<"))
     assert "&lt; 11" not in tables.show(frame, "c", index=False).data

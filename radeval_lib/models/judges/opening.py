@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from radeval_lib.data import statements
+from radeval_lib.data.manifests import data_root, restricted_in
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.judges.base import Judge, Keep, Pair, handed
 from radeval_lib.models.judges.rules import RulesJudge
@@ -41,13 +43,21 @@ class CachedJudge:
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
-    """The judge of that name."""
+    """The judge of that name.
+
+    Raises
+    ------
+    StatementError
+        Where it is a server, and no statement lets it get what the data root of the environment holds.
+    """
     if name == RULES:
         return RulesJudge()
     judge: Judge
     if name.startswith(ADDRESSES):
         from radeval_lib.models.judges.endpoint import EndpointJudge
 
+        root = data_root()
+        statements.require(restricted_in(root), name, root)
         address, _, there = name.partition("#")
         judge = EndpointJudge(address, model or there)
     else:

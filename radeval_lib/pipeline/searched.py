@@ -1,0 +1,50 @@
+"""What a book was searched for when it was rendered: the restricted files and how much they hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from radeval_lib import atomic, checksums
+from radeval_lib.data import catalog
+from radeval_lib.data.manifests import find, load_manifest
+from radeval_lib.study.profiles import profile
+
+_NOTE = "searched.json"
+
+
+class Searched(NamedTuple):
+    """A file of a restricted data set: its checksum, and how many texts and identifiers it gives."""
+
+    corpus: str
+    file: str
+    sha256: str
+    texts: int
+
+
+def files(data_root: Path | None) -> list[Searched]:
+    """Every file of a restricted data set under a data root."""
+    found = []
+    for name, texts in catalog.restricted_texts(data_root).items() if data_root else ():
+        for file in load_manifest(name).files:
+            path = find(name, data_root, file.path)
+            if path is not None:
+                number = sum(1 for _ in texts.of_file(file.path))
+                found.append(Searched(name, file.path, checksums.of_file(path), number))
+    return found
+
+
+def note(output_dir: Path, data_root: Path | None) -> None:
+    """Remember what the book of a profile was searched for, and how small a count its tables show."""
+    told = {"smallest_count": profile(output_dir.name).smallest_count, "files": files(data_root)}
+    atomic.write_text(output_dir / _NOTE, json.dumps(told, indent=0) + "\n")
+
+
+def noted(output_dir: Path) -> tuple[int, list[Searched]]:
+    """The smallest count and the files of :func:`note`; of a book without a note none."""
+    try:
+        told = json.loads((output_dir / _NOTE).read_text(encoding="utf-8"))
+        return told["smallest_count"], [Searched(*one) for one in told["files"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, []
