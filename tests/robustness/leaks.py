@@ -514,6 +514,15 @@ def study_number(text: AnnotatedText) -> Files:
     return {name: ways[name].encode()}
 
 
+def study_number_in_another_form(text: AnnotatedText) -> Files:
+    number = _number(text)
+    ways = (
+        f"{number:,}", f"{number}.0", f"{number / 1e7}e+07", f"{number:010}", f"study{number}",
+        f"study.{number}", f"p{number - 40_000_000}s{number}.jpg",
+    )  # fmt: skip
+    return {"cells/a/t.csv": f'study,score\n"{_one_of(text, *ways)}",0.5\n'.encode()}
+
+
 def number_in_a_name(text: AnnotatedText) -> Files:
     return {f"cells/a/p10/s{_number(text)}.json": b"{}"}
 
@@ -549,7 +558,10 @@ def accession_number(text: AnnotatedText) -> Files:
 def day_in_words_or_figures(text: AnnotatedText) -> Files:
     year, month, day = map(int, _day(text).split("-"))
     name = date(2000, month, 1).strftime(_one_of(text, "%B", "%b"))
-    ways = (f"{name} {day}, {year}", f"{day} {name} {year}", f"{month}/{day}/{year}", f"{day}.{month}.{year}")
+    ways = (
+        f"{name} {day}, {year}", f"{day} {name} {year}", f"{month}/{day}/{year}", f"{day}.{month}.{year}",
+        f"{name} {day:02} 10:00:00 {year}", f"the {day}th of {name} {year}", f"{year}_{month:02}_{day:02}",
+    )  # fmt: skip
     return {"_build/html/page.html": _page(f"<p>Seen on {_one_of(text, *ways)} and later</p>")}
 
 
@@ -623,9 +635,10 @@ KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     compressed_within_a_file, compressed_and_damaged, packed_three_times, member_of_an_archive, picture,
     picture_of_another_name, picture_in_an_output, picture_in_a_style_sheet, picture_in_markdown,
     picture_in_a_drawing, picture_behind_a_sign, picture_under_another_kind, picture_packed,
-    letters_that_look_alike, letters_apart_or_joined, colours_of_a_terminal, study_number, number_in_a_name,
-    day_of_a_study, day_in_words_or_figures, patient_number, accession_number, phrase_of_four_words,
-    phrase_of_five_words, phrase_of_six_words, phrase_of_seven_words,
+    letters_that_look_alike, letters_apart_or_joined, colours_of_a_terminal, study_number,
+    study_number_in_another_form, number_in_a_name, day_of_a_study, day_in_words_or_figures,
+    patient_number, accession_number, phrase_of_four_words, phrase_of_five_words, phrase_of_six_words,
+    phrase_of_seven_words,
 )  # fmt: skip
 
 
