@@ -8,16 +8,22 @@ settings behind it changed, whatever their times, and forgets the outputs of a s
 import sys
 from pathlib import Path
 
-from radeval_lib import atomic
+from radeval_lib import atomic, data
+from radeval_lib.errors import RadevalError
 from radeval_lib.pipeline import dependencies, forkserver, steps
 
-ROOT_OF_DATA = config.get("data_root") or ""
-GRAPH = steps.graph(
-    config.get("profile", "embedded"),
-    config.get("only") or [],
-    Path(ROOT_OF_DATA) if ROOT_OF_DATA else None,
-    config.get("at_once", False),
-)
+try:
+    GRAPH = steps.graph(
+        config.get("profile", "embedded"),
+        config.get("only") or [],
+        data.data_root(config.get("data_root") or None),
+        config.get("at_once", False),
+    )
+    if not config.get("checked", False):  # by `radbook build`, whose dry run tells what is missing
+        GRAPH.require_data_root()
+except RadevalError as error:
+    sys.exit(f"snakemake: {error}")
+ROOT_OF_DATA = str(GRAPH.data_root or "")
 OUT = f"build/{GRAPH.settings.name}"
 RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"], models=False)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from radeval_lib.cli.common import data_root_option, one_line_errors, profile_option
-from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD, display_path
 
 
@@ -35,15 +34,11 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     from radeval_lib.pipeline import engine, steps
     from radeval_lib.study import results, scorecards, verdicts
 
-    root = data.data_root(data_root or None)
-    graph = steps.graph(profile, only, root)
+    graph = steps.graph(profile, only, data.data_root(data_root or None))
     if dry_run:
         engine.dry_run(graph, cores or engine.default_cores(), click.echo)
         return
-    if graph.settings.needs_data_root and root is None:
-        raise ParameterError(
-            f"profile {profile!r} needs data files", "--data-root", "Name their folder in RADEVAL_DATA_ROOT."
-        )
+    graph.require_data_root()
     started, cores = time.monotonic(), cores or engine.default_cores()
     engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))

@@ -82,7 +82,7 @@ def _no_plan(lines: Sequence[str]) -> RadevalError:
 def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
     settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
-    atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once}) + "\n")
+    atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
     return [
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",

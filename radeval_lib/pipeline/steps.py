@@ -44,6 +44,15 @@ class Graph:
     def output_dir(self) -> Path:
         return BUILD / self.settings.name
 
+    def require_data_root(self) -> None:
+        """Refuse to run without data files where the profile needs them."""
+        if self.settings.needs_data_root and self.data_root is None:
+            raise ParameterError(
+                f"profile {self.settings.name!r} needs data files",
+                "data root",
+                "Name their folder in RADEVAL_DATA_ROOT.",
+            )
+
     @cached_property
     def cells(self) -> dict[str, Cell]:
         """Every planned cell by its name, ``<notebook>/<slug>``."""

@@ -346,6 +346,35 @@ def test_bad_input_gets_one_clear_line(tiny: TinyRepository, arguments: list[str
     assert told.stderr.count("\n") == 1
 
 
+def _planned(tiny: TinyRepository, *config: str, root: str = "") -> subprocess.CompletedProcess[str]:
+    """What Snakemake says by itself, asked for its plan; ``root``: the environment's data root."""
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--config", *config],
+        cwd=tiny.path,
+        env=tiny.environment({"RADEVAL_DATA_ROOT": root} if root else {}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_snakemake_by_itself_refuses_what_a_build_refuses(tiny: TinyRepository) -> None:
+    profile = tiny.path / "data_manifests" / "profiles" / "public.yml"
+    profile.write_text("extends: embedded\nneeds_data_root: true\n", encoding="utf-8")
+    for config, says in [
+        (["profile=public"], "profile 'public' needs data files"),
+        (["profile=public", "data_root=/no/such/folder"], "data root '/no/such/folder' does not exist"),
+        (["profile=nope"], "unknown profile 'nope'"),
+    ]:
+        told = _planned(tiny, *config)
+        assert told.returncode == 1
+        assert says in told.stderr
+        assert told.stderr.count("\n") == 1
+    # A dry run of a build tells what is missing instead.
+    assert "running facts/one" in _planned(tiny, "profile=public", root=str(tiny.path)).stdout
+    assert "facts/one" in tiny.radbook("build", "--profile", "public", "--dry-run").stdout
+
+
 def test_papermill_from_another_folder_gives_the_remedy() -> None:
     with pytest.raises(click.ClickException, match="repository's root, or `radbook run a/b`"):
         papermill_io.get_handler("notebooks/a/b.md").read("notebooks/a/b.md")
