@@ -87,7 +87,7 @@ rule page:
         executed=OUT + "/executed/{page}.ipynb",
         results=directory(OUT + "/results/{page}"),
     wildcard_constraints:
-        page=one_of(GRAPH.pages),
+        page=one_of(page for page in GRAPH.pages if page not in GRAPH.model_pages),
     threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.page),
@@ -96,6 +96,13 @@ rule page:
         "running {wildcards.page}"
     shell:
         "{params.command:q}"
+
+
+use rule page as model_page with:
+    wildcard_constraints:
+        page=one_of(GRAPH.model_pages),
+    resources:
+        gpu=1,
 
 
 rule cell:

@@ -72,6 +72,11 @@ class Graph:
         ]
 
     @cached_property
+    def model_pages(self) -> list[str]:
+        """Pages that run models, and so take what a cell takes of a cluster."""
+        return [name for name in self.pages if declared(name).models or declared(name).trains]
+
+    @cached_property
     def readers(self) -> list[str]:
         """Pages that read what every other page recorded."""
         return [name for name in self.pages if ALL in declared(name).results]

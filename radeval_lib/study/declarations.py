@@ -7,6 +7,7 @@
       models: [ner_model, encoder]      # roles of models, used directly or through a metric
       metrics: [ratescore, rouge_l]     # metrics by name
       results: [rales/nlu_scores]       # what other notebooks recorded; `all` for every page's
+      trains: true                      # it trains a model of its own, though it is a page
 
 The workflow waits for what is declared, and a run refuses to read anything else.
 """
@@ -28,7 +29,7 @@ ALL = "all"
 
 
 class Declared(BaseModel):
-    """What one notebook reads; every list may be empty."""
+    """What one notebook reads, and whether it trains; every list may be empty."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -36,11 +37,15 @@ class Declared(BaseModel):
     models: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
+    trains: bool = False
 
     @property
     def uses_models(self) -> bool:
         """Whether it has to do with models: its own, those of cells, or those of metrics."""
-        return bool(self.cells or self.models or self.metrics)
+        return bool(self.cells or self.models or self.metrics or self.trains)
+
+
+_LISTS = [name for name in Declared.model_fields if name != "trains"]
 
 
 def front_matter(text: str) -> dict[str, object]:
@@ -64,7 +69,7 @@ def _read(path: Path, text: str) -> Declared:
         return Declared.model_validate(matter.get("study") or {})
     except (ValidationError, yaml.YAMLError, AttributeError) as error:
         lines = str(error).splitlines()
-        listed = f"Under `study:` there can be {', '.join(Declared.model_fields)}, each a list of names."
+        listed = f"Under `study:` there can be lists of names ({', '.join(_LISTS)}) and `trains: true`."
         raise NotebookError(
             f"the front matter is wrong: {' '.join(lines[1:3]) or lines[0]}", display_path(path), listed
         ) from None

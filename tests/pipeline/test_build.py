@@ -375,6 +375,14 @@ def test_snakemake_by_itself_refuses_what_a_build_refuses(tiny: TinyRepository) 
     assert "facts/one" in tiny.radbook("build", "--profile", "public", "--dry-run").stdout
 
 
+def test_a_page_that_trains_has_a_rule_of_its_own(tiny: TinyRepository) -> None:
+    tiny.write("facts/one", RECORDS.format(exhibit="facts.table1"), declares="trains: true")
+    planned = _planned(tiny, "profile=embedded")
+    assert planned.returncode == 0, planned.stderr
+    assert [planned.stdout.count(f"\n{rule}  ") for rule in ("model_page", "page", "book")] == [2, 2, 2]
+    assert planned.stdout.count("running facts/") == 2
+
+
 def test_papermill_from_another_folder_gives_the_remedy() -> None:
     with pytest.raises(click.ClickException, match="repository's root, or `radbook run a/b`"):
         papermill_io.get_handler("notebooks/a/b.md").read("notebooks/a/b.md")

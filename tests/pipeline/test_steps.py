@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import yaml
 
+from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import steps
 
 
@@ -37,3 +39,15 @@ def test_the_first_pages_are_those_that_wait_for_no_cell() -> None:
     assert not any(whole.cells_before(page) for page in first.pages)
     assert first.names == first.pages
     assert "across/at_a_glance" in first.pages
+
+
+def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
+    graph = steps.graph("full")
+    # One trains a judge, one asks a judge, one scores with a metric's models.
+    assert {"green/language_judge", "green/preferences", "ratescore/rated_pairs"} <= set(graph.model_pages)
+    # These read tables of cells, compute with rules, and do arithmetic.
+    assert not {"rales/benchmark", "green/rules_judge", "green/method"} & set(graph.model_pages)
+    profile = yaml.safe_load((ROOT / "workflow" / "profiles" / "slurm" / "config.yaml").read_text())
+    asked = profile["set-resources"]
+    assert asked["model_page"] == asked["cell"]
+    assert asked["cell"]["mem_mb"] >= 64000

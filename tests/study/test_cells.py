@@ -94,6 +94,7 @@ def test_front_matter_is_read_and_unknown_keys_are_told() -> None:
     assert front_matter("no head") == {}
     head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
     assert Declared.model_validate(head["study"]).cells == ("a/b",)
+    assert Declared.model_validate({"trains": True}).uses_models
     with pytest.raises(ValueError, match="cell"):
         Declared.model_validate({"cell": ["a/b"]})
 
