@@ -38,5 +38,5 @@ def models_status(model: str) -> None:
         here = "here" if catalog.in_hub_cache(card.hub, card.pinned) else "not fetched"
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
-            f"{_SAFETENSORS[card.safetensors]:30} {here:12} {card.hub}"
+            f"{_SAFETENSORS[card.safetensors]:30} {here:12} {card.hub} {card.revision}"
         )

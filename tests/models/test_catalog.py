@@ -100,6 +100,7 @@ def test_status_lists_every_model() -> None:
     result = CliRunner().invoke(main, ["models", "status"])
     assert result.exit_code == 0
     assert len(result.output.splitlines()) == len(catalog.names())
+    assert "StanfordAIMI/RadBERT refs/pr/2\n" in result.output  # what `hf download` is to be given
     one = CliRunner().invoke(main, ["models", "status", "radbert_1"])
     assert "refs/pr/2" in one.output
     assert "tokenizer notes" in one.output

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
-from radeval_lib.paths import PROFILES
+from radeval_lib.paths import PROFILES, ROOT
 from radeval_lib.roles import RoleError
 from radeval_lib.study import begin, cells
 from radeval_lib.study.cells import Cell
@@ -121,6 +122,21 @@ def test_a_profile_with_a_mistake_is_told(text: str, told: str, monkeypatch, tmp
     monkeypatch.setattr(profiles, "PROFILES", tmp_path)
     with pytest.raises(ProfileError, match=told):
         profiles.profile.__wrapped__("mine")
+
+
+def test_roles_of_full_can_be_filled_otherwise_in_a_profile_of_ones_own(monkeypatch, tmp_path: Path) -> None:
+    from radeval_lib.study import profiles
+
+    for path in PROFILES.glob("*.yml"):
+        (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    told = (ROOT / "book" / "reproduce.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```yaml\n(extends: full\n.*?)```", told, re.DOTALL)
+    (tmp_path / "mine.yml").write_text(example, encoding="utf-8")
+    monkeypatch.setattr(profiles, "PROFILES", tmp_path)
+    full, mine = (profiles.profile.__wrapped__(name) for name in ("full", "mine"))
+    changed = {"stanza_corpus": "synthetic", "procedures": "synthetic"}
+    assert mine.roles == full.roles | changed
+    assert cells.planned(mine) == cells.planned(full)
 
 
 def test_profiles_that_extend_each_other_are_told(monkeypatch, tmp_path: Path) -> None:
