@@ -6,19 +6,22 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.models.pretrained import RADGRAPH
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
 from radeval_lib.study.profiles import command
-from radeval_lib.wording import in_words
+from radeval_lib.wording import in_words, joined
 
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:
-    """One line each on data, models and cells, and one on the time of each notebook of cells."""
-    return [_data(graph), _models(hub_models(graph)), _cells(graph), *_times(graph)]
+    """One line each on data, models and cells, one on a package that is missing, and one on the time of each
+    notebook of cells."""
+    return [_data(graph), _models(hub_models(graph)), *_packages(graph), _cells(graph), *_times(graph)]
 
 
 def data_sets(graph: Graph) -> dict[str, bool]:
@@ -59,6 +62,13 @@ def _models(found: dict[str, bool]) -> str:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in found.items() if not here]
     return f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}."
+
+
+def _packages(graph: Graph) -> Iterator[str]:
+    """What must be installed beside the locked packages, and is not."""
+    roles = [role for role, filler in graph.settings.models.items() if filler.startswith(RADGRAPH)]
+    if roles and find_spec("radgraph") is None:
+        yield f"Packages: radgraph is not installed, which fills {joined(roles)}. Run: pip install radgraph"
 
 
 def _counted(count: int, noun: str, where: str, missing: list[str]) -> str:

@@ -47,8 +47,20 @@ def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
     assert "google-t5/t5-small" in outlook.outlook(full)[1]
 
 
+def test_a_package_that_the_profile_needs_is_named_until_it_is_there(
+    full: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[str] = []
+    monkeypatch.setattr(outlook, "find_spec", lambda name: name if name in there else None)
+    told = "Packages: radgraph is not installed, which fills graph_model. Run: pip install radgraph"
+    assert told in outlook.outlook(full)
+    assert not any(line.startswith("Packages") for line in outlook.outlook(Graph(profile("embedded"))))
+    there.append("radgraph")
+    assert not any(line.startswith("Packages") for line in outlook.outlook(full))
+
+
 def test_without_a_measured_cell_the_command_that_measures_one_is_told(full: Graph) -> None:
-    _, _, counted, timed = outlook.outlook(full)
+    *_, counted, timed = outlook.outlook(full)
     assert counted == "Cells: 3 planned (ratescore/ner_training 3), of which none are done."
     assert timed.endswith("radbook run ratescore/ner_training -p sentences 1 -p profile full")
     assert steps.expected_seconds(full, next(iter(full.cells))) is None
@@ -58,7 +70,7 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
     first = next(iter(full.cells))
     steps.note_seconds(full.output_dir, first, 1800)
     cells.folder(full.output_dir, full.cells[first]).mkdir(parents=True)
-    _, _, counted, timed = outlook.outlook(full)
+    *_, counted, timed = outlook.outlook(full)
     assert counted.endswith("of which one is done.")
     assert "2 cells to run, about 1.0 hours one after another, as one measured here took 1,800 s" in timed
     assert steps.expected_seconds(full, first) == 1800
