@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
@@ -38,12 +39,10 @@ def data_sets(graph: Graph) -> dict[str, bool]:
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
-    """The models of a hub that a profile names, with whether their settings are in the hub's cache here."""
-    from huggingface_hub import try_to_load_from_cache
-
+    """The models of a hub that a profile names, with whether the weights that would be loaded are here."""
     named = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
     found = sorted(set(_HUB.findall(named)))
-    return {name: isinstance(try_to_load_from_cache(name, "config.json"), str) for name in found}
+    return {name: catalog.in_hub_cache(name, catalog.revision_of(name)) for name in found}
 
 
 def _data(graph: Graph) -> str:

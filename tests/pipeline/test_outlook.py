@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+import huggingface_hub
 import pytest
 
+from radeval_lib.models import catalog
 from radeval_lib.pipeline import outlook, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells
@@ -45,6 +48,27 @@ def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
     assert {"google-t5/t5-small", "microsoft/deberta-v3-base", "FremyCompany/BioLORD-2023-C"} <= set(found)
     assert not any(name.startswith("cell:") for name in found)
     assert "google-t5/t5-small" in outlook.outlook(full)[1]
+
+
+def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
+    full: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cached(hub: str, revision: str) -> None:
+        folder = tmp_path / f"models--{hub.replace('/', '--')}" / "snapshots" / revision
+        folder.mkdir(parents=True)
+        for name in ("config.json", "model.safetensors"):
+            (folder / name).touch()
+
+    lookup = partial(huggingface_hub.try_to_load_from_cache, cache_dir=tmp_path)
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lookup)
+    cached("google-bert/bert-base-uncased", catalog.load("bert_base").revision)
+    cached("google-bert/bert-large-uncased", "0" * 40)
+    other = tmp_path / "models--google-bert--bert-large-uncased" / "refs" / "main"
+    other.parent.mkdir()
+    other.write_text("0" * 40, encoding="utf-8")
+    found = outlook.hub_models(full)
+    assert found["google-bert/bert-base-uncased"]
+    assert not found["google-bert/bert-large-uncased"]
 
 
 def test_a_package_that_the_profile_needs_is_named_until_it_is_there(
