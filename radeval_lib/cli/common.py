@@ -57,7 +57,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             if (error.name or "").partition(".")[0] == "radeval_lib":
                 raise
             what = f"the package {error.name} is not installed, which this command needs"
-            remedy = "Run: pip install 'radeval-lib[models,book]'; to build the book takes the repository."
+            remedy = "Run in a clone of the repository: pip install '.[models,book]'"
             refusal = RadevalError(what, remedy=remedy)
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise

@@ -121,8 +121,8 @@ def _parquet() -> Any:
     try:
         import pyarrow.parquet as parquet
     except ModuleNotFoundError:
-        remedy = "Run: pip install 'radeval-lib[parquet]'"
-        raise MetricError("the package pyarrow is not installed", "Parquet", remedy) from None
+        what = "the package pyarrow is not installed"
+        raise MetricError(what, "Parquet", "Run: pip install pyarrow") from None
     return parquet
 
 

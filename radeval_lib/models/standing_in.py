@@ -24,7 +24,7 @@ def check_installed(name: str) -> None:
     wanted = ("torch", "transformers") if needs_torch(name) else ("tenacity",) if name != RULES else ()
     if missing := [package for package in wanted if find_spec(package) is None]:
         what = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
-        raise ModelError(what, remedy="Run: pip install 'radeval-lib[models]'")
+        raise ModelError(what, remedy="Run in a clone of the repository: pip install '.[models]'")
 
 
 def at_hand(name: str) -> bool:

@@ -88,7 +88,7 @@ def test_it_scores_and_explains_as_the_repository_does(installed, tmp_path) -> N
         assert part in page
     about = json.loads((tmp_path / "a.csv.about.json").read_text())
     assert list(about["metrics"]) == names
-    assert all("radeval-lib[models]" in why for why in about["left out"].values())
+    assert all("'.[models]'" in why for why in about["left out"].values())
 
 
 def test_commands_of_the_book_say_what_they_need(installed, tmp_path) -> None:
@@ -100,7 +100,7 @@ def test_commands_of_the_book_say_what_they_need(installed, tmp_path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "pip install 'radeval-lib[models,book]'" in done.stderr
+    assert "pip install '.[models,book]'" in done.stderr
     assert done.stderr.count("\n") == 1
 
 
