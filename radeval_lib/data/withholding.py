@@ -16,12 +16,16 @@ from radeval_lib.data import errors as data_errors
 WITHHELD = "Withheld: restricted data were within reach of this run."
 
 
+def is_ours(name: str) -> bool:
+    """Whether ``name`` is a class of `errors` or `data.errors`."""
+    kinds = [getattr(module, name, None) for module in (errors, data_errors)]
+    return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
+
+
 def message(name: str, message: str) -> str:
     """The message of an exception of class ``name`` where restricted data were in reach, or that it is
     withheld."""
-    kinds = [getattr(module, name, None) for module in (errors, data_errors)]
-    ours = any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
-    return message if ours else WITHHELD
+    return message if is_ours(name) else WITHHELD
 
 
 def without_outputs(notebook: nbformat.NotebookNode) -> None:

@@ -110,11 +110,14 @@ def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: 
     number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
     message = ANSI.sub("", error.evalue).strip().splitlines() or ["no message"]
     what = withholding.message(error.ename, message[0]) if secret else message[0]
+    # An error of ours has its remedy behind what is wrong, as a sentence of its own.
+    says_what_to_do = withholding.is_ours(error.ename) and ". " in what
+    mend = "" if says_what_to_do else "; mend the cell and run `radbook build` again"
     first = (error.source.strip().splitlines() or [""])[0]
     return NotebookError(
         f"code cell {number} ({first!r}) raised {error.ename}: {what}",
         f"notebooks/{notebook}.md",
-        f"The run up to there is kept in {display_path(kept)}; mend the cell and run `radbook build` again.",
+        f"The run up to there is kept in {display_path(kept)}{mend}.",
     )
 
 
