@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from radeval_lib.cli import main
-from radeval_lib.data import names
+from radeval_lib.data import load_manifest, names
 from radeval_lib.study import ledger
 
 
@@ -87,6 +87,18 @@ def test_data_status_lists_every_data_set(tmp_path: Path) -> None:
     assert without.exit_code == 0
     assert "RADEVAL_DATA_ROOT" in without.stdout
     assert [row.split()[0] for row in without.stdout.splitlines()[2:]] == names()
+
+
+def test_data_status_tells_the_steps_to_what_is_missing(tmp_path: Path) -> None:
+    told = _run("data", "status", "stanza_radiology", "--data-root", str(tmp_path))
+    assert told.exit_code == 0
+    assert "(1) Follow the RaLEs repository" in told.stdout
+    for file in load_manifest("stanza_radiology").files:
+        path = tmp_path / file.path
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("{}")
+    there = _run("data", "status", "stanza_radiology", "--data-root", str(tmp_path))
+    assert "(1)" not in there.stdout
 
 
 def test_data_verify_fails_where_there_is_nothing_to_check(tmp_path: Path) -> None:

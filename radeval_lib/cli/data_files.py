@@ -21,7 +21,7 @@ def data_group() -> None:
 @data_root_option
 @one_line_errors
 def data_status(dataset: str, data_root: str) -> None:
-    """Say which files of DATASET are there, or how many of each data set."""
+    """Say which files of DATASET are there, and how to get what is missing, or how many of each data set."""
     from radeval_lib import data
     from radeval_lib.data import fetch
 
@@ -30,6 +30,9 @@ def data_status(dataset: str, data_root: str) -> None:
     if dataset:
         for one in found:
             click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
+        if any(one.state == "missing" for one in found):
+            for number, step in enumerate(data.load_manifest(dataset).steps, start=1):
+                click.echo(f"({number}) {step}")
         return
     if root is None:
         click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")
