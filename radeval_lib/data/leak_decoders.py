@@ -24,6 +24,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from radeval_lib.data import leak_tensors
 from radeval_lib.data.leak_streams import DEEPEST, Budget, TooMuchError, is_picture, unpacked
 
 _BLOCK = 64  # bytes of a binary file that are text or not
@@ -117,6 +118,9 @@ def _of_stream(content: bytes, budget: Budget, depth: int) -> Iterator[str | Unr
     if is_picture(content):
         yield Unreadable.PICTURE
         return
+    header, _ = leak_tensors.layout(content)
+    if header:
+        yield from of_text(header, budget, depth)
     for text in texts_of(content):
         yield from of_text(text, budget, depth)
     if depth < DEEPEST:

@@ -14,15 +14,21 @@ import re
 import struct
 import zipfile
 import zlib
+from bisect import bisect
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from radeval_lib.data import leak_tensors
+
 MOST = 1 << 28  # bytes that are unpacked of one file
 DEEPEST = 3  # packings within packings
 _STEP = 64  # packed bytes at once: what a damaged stream gave before its fault is kept
 _SHORT = 64  # bytes of a pickled value that may be a word
+# Bytes that are read of a pickle among weights, where the mark of one stands by chance every 16 KiB and may
+# seem to hold all that follows.
+_AMONG_WEIGHTS = 1 << 12
 _DAMAGED = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError, NotImplementedError,
             LookupError, struct.error, zipfile.BadZipFile)  # fmt: skip
 _PACKED = re.compile(  # by its first byte, which is many times faster to search for than by alternatives
@@ -76,6 +82,7 @@ def unpacked(content: bytes, budget: Budget) -> Iterator[bytes]:
     That is compressed streams, members of zip archives with their names, and the texts and bytes of pickles.
     """
     place, zipped = 0, False
+    _, weights = leak_tensors.layout(content)
     while found := _PACKED.search(content, place):
         place, kind = found.end(), found.group()[:1]
         if kind == b"P":
@@ -83,7 +90,12 @@ def unpacked(content: bytes, budget: Budget) -> Iterator[bytes]:
                 yield from _members(content, budget)
             zipped = True
         elif kind == b"\x80":
-            yield from map(budget.spend, _pickled(content, found.start()))
+            start = found.start()
+            if bisect(weights, start) % 2:
+                pickled = _pickled(content[start : start + _AMONG_WEIGHTS], 0)
+            else:
+                pickled = _pickled(content, start)
+            yield from map(budget.spend, pickled)
         else:
             engine = _ENGINES[kind]()
             inner, end = _decompressed(engine, content, found.start(), budget)
