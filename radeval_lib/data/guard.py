@@ -94,7 +94,8 @@ _SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is what unpacks to over 256 MiB",
     "text that is encrypted or in a code that it does not know, such as reversed, in base32, with digits for "
-    "letters, or packed with zstd or Brotli",
+    "letters, or packed with zstd or Brotli; text that a model holds as the values of its numbers, and of a "
+    "pickle among its weights what comes after 4 KiB and is not plain or compressed",
     "paraphrases",
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
@@ -483,8 +484,9 @@ def scan_build(
         for rendered in folder.rglob("_build"):
             shutil.rmtree(rendered, ignore_errors=True)
         messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
+        what = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
         raise LeakError(
-            f"restricted text in {listed(messages, 900, 150)}",
+            f"{what} {listed(messages, 900, 150)}",
             remedy="These files and the rendered book are removed. Show numbers computed from the text, draw "
             "figures as SVG, and build again.",
         )

@@ -271,6 +271,8 @@ def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch:
     assert not scan(build, CORPORA)
     (build / "b.gz").write_bytes(gzip.compress(bytes(2000) + SECRET.encode()))
     assert [str(leak) for leak in scan(build, CORPORA)] == ["b.gz (too much is packed in it to be read)"]
+    with pytest.raises(LeakError, match=r"^what cannot be searched: b\.gz"):
+        scan_build(build, CORPORA)
 
 
 @pytest.mark.parametrize("kind", ["<U60", ">U60", "S99", "O"])
