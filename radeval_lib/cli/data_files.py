@@ -65,7 +65,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
         raise data.FetchError(
             f"{len(failed)} data sets are not in place: {', '.join(failed)}",
             display_path(root),
-            "Run it again; what is in place stays.",
+            "Take by hand those that say so, and run it again for the others; what is in place stays.",
         )
 
 
