@@ -161,7 +161,7 @@ def _numbers(plain: str) -> Hashes:
     numbers += [number.split(".")[0].replace(",", "") for number in _GROUPED.findall(plain)]
     numbers += [f"{float(number):.0f}" for number in _POWERED.findall(plain)]
     numbers += [number for both in _PATIENT_STUDY.findall(plain) for number in both]
-    numbers = [number.lstrip("0") for number in numbers]
+    numbers += [number.lstrip("0") for number in numbers]
     codes = (re.sub("[-_]", "", code) for code in _CODE.findall(plain))
     return _hashes(
         [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
     if path.suffix in (".csv", ".tsv", ".gz"):
         for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):
             if row.get("CATEGORY", "Radiology") == "Radiology":
-                yield from _parts([str(cell) for cell in row.values()])
+                yield from _parts(row.values())
                 yield from (f"id {row[name]}" for name in identifiers if row.get(name))
     elif path.suffix == ".json":
         yield from _strings(_json(path), identifiers)
@@ -42,7 +42,7 @@ def _json(path: Path) -> object:
         return [dict(item) for item in reading.read_objects(path)]
 
 
-def _parts(cells: list[str]) -> Iterator[str]:
+def _parts(cells: Iterable[str]) -> Iterator[str]:
     """The cells of a row; of one that holds another only the rest, because a text that a row repeats would
     not seem rare."""
     before: list[str] = []

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums
-from radeval_lib.data import guard, statements
+from radeval_lib.data import catalog, guard, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS, ROOT
@@ -43,14 +43,14 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
     ``sha256sum``; where none can be made, neither stays of an earlier one."""
     rendered.discard_report(target)
     sums = rendered.sums_of(target)
-    told = report(profile, data_root, sums.name)
-    atomic.write_text(sums, _lines(rendered.folder(BUILD / profile.name)))
+    told, lines = report(profile, data_root, sums.name)
+    atomic.write_text(sums, lines)
     atomic.write_text(target, told)
 
 
-def report(profile: Profile, data_root: Path | None, sums: str) -> str:
-    """The report in Markdown, after the guard has searched the book once more; ``sums`` names the file with
-    its checksums."""
+def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
+    """The report in Markdown, after the guard has searched the book once more, and the list of checksums that
+    it calls ``sums``."""
     output_dir = BUILD / profile.name
     if changed := rendered.changed(output_dir):
         raise ReleaseError(
@@ -83,9 +83,11 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> str:
     ).stdout.strip()
     top = rendered.folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
+    lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
+    texts = catalog.restricted_texts(data_root) if data_root else {}
     allowed = statements.statements(data_root) if data_root else []
     found = recall()
-    return "\n".join(
+    told = "\n".join(
         [
             f"# Release report: the book of profile {profile.name}",
             "",
@@ -102,7 +104,10 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> str:
             "",
             *_table(
                 ("data set", "file", "texts and identifiers", "SHA-256"),
-                ((one.corpus, one.file, f"{one.texts:,}", one.sha256) for one in now),
+                (
+                    (name, file, f"{sum(1 for _ in texts[name].of_file(file)):,}", digest)
+                    for name, file, digest in now
+                ),
             ),
             "## How much of what is planted is found",
             "",
@@ -137,7 +142,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> str:
             "## Files",
             "",
             f"The book has {len(files):,} files. Their list, `{sums}` beside this report, has the SHA-256 "
-            f"{checksums.of_text(_lines(top))}. In the folder of the book, `sha256sum --check --quiet "
+            f"{checksums.of_text(lines)}. In the folder of the book, `sha256sum --check --quiet "
             f"PATH/{sums}` says nothing if every file is as it was searched.",
             "",
             *_table(("SHA-256", "bytes", "file"), files),
@@ -146,10 +151,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> str:
             *_table(("name", "position", "date", "signature"), [("", "", "", "")]),
         ]
     )
-
-
-def _lines(book_folder: Path) -> str:
-    return "".join(f"{digest}  {name}\n" for name, digest in checksums.of_folder(book_folder).items())
+    return told, lines
 
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a book was searched for when it was rendered: the restricted files and how much they hold."""
+"""What a book was searched for when it was rendered: the restricted files that were in reach."""
 
 from __future__ import annotations
 
@@ -7,32 +7,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data import catalog
-from radeval_lib.data.manifests import find, load_manifest
+from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.study.profiles import profile
 
 _NOTE = "searched.json"
 
 
 class Searched(NamedTuple):
-    """A file of a restricted data set: its checksum, and how many texts and identifiers it gives."""
+    """A file of a restricted data set with its checksum."""
 
     corpus: str
     file: str
     sha256: str
-    texts: int
 
 
 def files(data_root: Path | None) -> list[Searched]:
     """Every file of a restricted data set under a data root."""
-    found = []
-    for name, texts in catalog.restricted_texts(data_root).items() if data_root else ():
-        for file in load_manifest(name).files:
-            path = find(name, data_root, file.path)
-            if path is not None:
-                number = sum(1 for _ in texts.of_file(file.path))
-                found.append(Searched(name, file.path, checksums.of_file(path), number))
-    return found
+    return [
+        Searched(name, file.path, checksums.of_file(path))
+        for name in restricted_in(data_root)
+        for file in load_manifest(name).files
+        if (path := find(name, data_root, file.path)) is not None
+    ]
 
 
 def note(output_dir: Path, data_root: Path | None) -> None:

@@ -346,6 +346,8 @@ def test_names_are_read_and_not_told(build: Path, name: str) -> None:
         ("<td>50,414,267</td>", True),
         ("5.0414267e+07", True),
         ("0050414267", True),
+        ("00041204", True),
+        ("41204", False),
         ("150,414,267", False),
         ("5.0414268e+07", False),
         ("Wed May 02 10:00:00 2131", True),
@@ -363,10 +365,10 @@ def test_names_are_read_and_not_told(build: Path, name: str) -> None:
     ],
 )
 def test_numbers_and_days_that_the_corpus_names(build: Path, text: str, leaks: bool) -> None:
-    corpus = {"x": ["50414267", "5041426", "Seen on [**2131-5-2**], not on 2019-05-02.", "1204"]}
+    corpus = {"x": ["50414267", "5041426", "00041204", "Seen on [**2131-5-2**], not on 2019-05-02.", "1204"]}
     (build / "index.html").write_text(f"{text} 1204")
     assert bool(scan(build, corpus)) is leaks
-    assert not scan(build, corpus, public=["50414267 2131-05-02"])
+    assert not scan(build, corpus, public=["50414267 2131-05-02 00041204"])
 
 
 @pytest.mark.parametrize(
