@@ -31,8 +31,7 @@ def data_status(dataset: str, data_root: str) -> None:
         for one in found:
             click.echo(f"{one.state:10} {one.path}{': ' + one.detail if one.detail else ''}")
         if any(one.state == "missing" for one in found):
-            for number, step in enumerate(data.load_manifest(dataset).steps, start=1):
-                click.echo(f"({number}) {step}")
+            click.echo("\n".join(data.load_manifest(dataset).numbered_steps))
         return
     if root is None:
         click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")

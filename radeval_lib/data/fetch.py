@@ -151,7 +151,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
             say(f"fetching {entry.path} from the hub, {manifest.hub} at {manifest.revision[:7]}")
             _fetch_hub(manifest, entry, folder)
     elif missing := [entry.path for entry in wanted if not entry.url]:
-        steps = " ".join(f"({number}) {step}" for number, step in enumerate(manifest.steps, start=1))
+        steps = " ".join(manifest.numbered_steps)
         raise FetchError(f"{missing[0]} is not for download", dataset, f"To get it: {steps}")
     else:
         for entry in wanted:

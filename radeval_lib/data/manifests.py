@@ -101,6 +101,11 @@ class Manifest:
     hub: str = ""
     revision: str = ""
 
+    @property
+    def numbered_steps(self) -> list[str]:
+        """The steps to get the data set, each with its number."""
+        return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
+
     def file(self, path: str = "") -> DataFile:
         """The file of that path, or of that name alone; the first file where ``path`` is empty."""
         for entry in self.files:
