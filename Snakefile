@@ -1,8 +1,9 @@
 """The study as a graph: run every cell and page, then render the book.
 
-`radbook build` calls it; `snakemake --config profile=embedded` does the same. What a step depends on is said by
-`radeval_lib/pipeline/steps.py`. Snakemake redoes a step when what it reads is newer, or a digest of the source, code and
-settings behind it changed, whatever their times, and forgets the outputs of a step that was killed.
+`radbook build` calls it; `snakemake --config profile=embedded --rerun-triggers params input code` does the same. What a
+step depends on is said by `radeval_lib/pipeline/steps.py`. Snakemake redoes a step when a digest of what is behind it
+changed or a step that it reads was redone, whatever the times of files, and forgets the outputs of a step that was
+killed.
 """
 
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import atomic, data
 from radeval_lib.errors import RadevalError
-from radeval_lib.pipeline import dependencies, forkserver, steps
+from radeval_lib.pipeline import book_sources, forkserver, steps
 
 try:
     GRAPH = steps.graph(
@@ -25,7 +26,13 @@ except RadevalError as error:
     sys.exit(f"snakemake: {error}")
 ROOT_OF_DATA = str(GRAPH.data_root or "")
 OUT = f"build/{GRAPH.settings.name}"
+# Commands stand here and not among the params of a rule, which decide what is redone: a project that was moved has
+# other paths and the same results.
 RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"], models=False)
+GIVEN = ["-p", "profile", GRAPH.settings.name] + (["-p", "data_root", ROOT_OF_DATA] if ROOT_OF_DATA else [])
+RENDER = [*RADBOOK, "render", "--profile", GRAPH.settings.name] + (
+    ["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []
+)
 
 
 def one_of(names):
@@ -42,13 +49,9 @@ def before(notebook):
     ]
 
 
-def command(notebook, **parameters):
-    """What runs a notebook, as a list; the engine quotes it."""
-    given = {"profile": GRAPH.settings.name, **parameters}
-    if ROOT_OF_DATA:
-        given["data_root"] = ROOT_OF_DATA
-    options = [text for name, value in given.items() for text in ("-p", name, str(value))]
-    return [*RADBOOK, "run", notebook, "--quiet", *options]
+def own(cell):
+    """The parameters of a cell, as options of the command that runs it."""
+    return [text for name, value in GRAPH.cells[cell].items for text in ("-p", name, str(value))]
 
 
 onstart:
@@ -69,14 +72,11 @@ rule book:
         OUT + "/_build/html/index.html",
     params:
         renderer=steps.renderer_digest(),
-        prose=dependencies.prose_digest(),
-        # A function, since the engine reads braces in a plain text as wildcards.
-        command=lambda wildcards: [*RADBOOK, "render", "--profile", GRAPH.settings.name]
-        + (["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []),
+        prose=book_sources.prose_digest(),
     message:
         "rendering the book"
     shell:
-        "{params.command:q}"
+        "{RENDER:q}"
 
 
 rule page:
@@ -91,11 +91,10 @@ rule page:
     threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.page),
-        command=lambda wildcards: command(wildcards.page),
     message:
         "running {wildcards.page}"
     shell:
-        "{params.command:q}"
+        "{RADBOOK:q} run {wildcards.page:q} --quiet {GIVEN:q}"
 
 
 use rule page as model_page with:
@@ -116,14 +115,13 @@ rule cell:
         cell=one_of(GRAPH.cells),
     threads: GRAPH.settings.threads
     params:
-        depends=lambda wildcards: GRAPH.cache_key(GRAPH.cells[wildcards.cell].notebook),
-        command=lambda wildcards: command(
-            GRAPH.cells[wildcards.cell].notebook, **GRAPH.cells[wildcards.cell].parameters
-        ),
+        depends=lambda wildcards: GRAPH.cache_key(wildcards.cell),
+        notebook=lambda wildcards: GRAPH.cells[wildcards.cell].notebook,
+        own=lambda wildcards: own(wildcards.cell),
     priority: 10
     resources:
         gpu=1,
     message:
         "running {wildcards.cell}"
     shell:
-        "{params.command:q}"
+        "{RADBOOK:q} run {params.notebook:q} --quiet {GIVEN:q} {params.own:q}"

@@ -8,44 +8,79 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import checksums
+from radeval_lib.errors import NotebookError
 from radeval_lib.paths import MODELS, display_path
 
-# Packages whose version can change a number. All are told of every run: which of them are loaded at a moment
+# Packages whose version can change a number. Every run reports all: which of them are loaded at a moment
 # depends on what a run found done already, and on whether its process was forked from another.
 _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
-
-_used: dict[str, str] = {}
-_models: dict[str, str] = {}
-
-
-def note_use(path: Path, name: str | None = None) -> None:
-    """Remember that this run read ``path``, which results call ``name`` (default: its path here)."""
-    _used[name or display_path(path)] = checksums.of_file(path)
+RELEASED = "released"
+"""The source of what papers' released code prints; what a paper prints has the source ``papers/<paper>``."""
 
 
-def note_model(role: str, name: str, digest: str) -> None:
-    """Remember which model filled a role; ``digest`` is the SHA-256 of its files."""
-    _models[role] = f"{name}, sha256 {digest}"
+@dataclass
+class Reading:
+    """What one run has read: files by source (a role, a data set, ``cells/<notebook>``, ``papers/<paper>`` or
+    :data:`RELEASED`), and models by role; ``papers`` are those that it may read, None: any."""
+
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    papers: frozenset[str] | None = None
+
+    def note_file(self, source: str, path: Path, name: str = "") -> None:
+        """Record that ``path`` was read; results call it ``name`` (default: its place in the repository)."""
+        self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
+
+    def note_model(self, role: str, name: str, digest: str) -> None:
+        """Record which model filled a role; ``digest`` is the SHA-256 of its files."""
+        self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
+
+    def data(self, sources: Iterable[str] | None = None) -> dict[str, str]:
+        """SHA-256 by name of every file read from these sources; default: from all."""
+        chosen = self.files if sources is None else set(sources) & self.files.keys()
+        return dict(sorted(item for source in chosen for item in self.files[source].items()))
+
+    def used_models(self, roles: Iterable[str] | None = None) -> dict[str, dict[str, str]]:
+        """Name and SHA-256 of the models in these roles; default: of all that were used."""
+        chosen = self.models if roles is None else set(roles) & self.models.keys()
+        return {role: self.models[role] for role in sorted(chosen)}
 
 
-def used_models() -> dict[str, str]:
-    """Name and SHA-256 of every model used so far, by role."""
-    return dict(sorted(_models.items()))
+_current = Reading()
 
 
-def used_data() -> dict[str, str]:
-    """SHA-256 of every data file read so far, by name."""
-    return dict(sorted(_used.items()))
+def begin(reading: Reading) -> None:
+    """Have what papers print be recorded in this run's reading from now on."""
+    global _current
+    _current = reading
+
+
+def note_printed(paper: str, path: Path) -> None:
+    """Record in the current run that a file of what a paper prints, or of what was released, was read."""
+    permit_paper(paper)
+    _current.note_file(RELEASED if paper == RELEASED else f"papers/{paper}", path)
+
+
+def permit_paper(paper: str) -> None:
+    """Refuse a paper (or :data:`RELEASED`) that the notebook of the current run does not declare."""
+    if _current.papers is not None and paper not in _current.papers:
+        raise NotebookError(
+            f"{paper!r} is not among the papers that it declares",
+            "the notebook",
+            "Add it to `papers` under `study` in its front matter.",
+        )
 
 
 @cache
@@ -70,9 +105,10 @@ def own_files() -> str:
     return checksums.of_text("\n".join(f"{path.name} {checksums.of_file(path)}" for path in files))
 
 
-def device() -> str:
-    """The device that models run on: the first CUDA device if torch is loaded and has one, else the CPU."""
-    if "torch" in sys.modules:
+def device(setting: str = "auto") -> str:
+    """The device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the name of the
+    first CUDA device where one is used, else ``cpu``."""
+    if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
         if torch.cuda.is_available():
             return str(torch.cuda.get_device_name(0))

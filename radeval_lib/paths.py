@@ -24,6 +24,9 @@ IN_REACH = "restricted.txt"
 DEFAULT_PROFILE = "embedded"
 """Name of the file among :data:`PROFILES` that commands and notebooks take where no other is named."""
 
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+"""Environment variables that limit the threads of numerical libraries, if set before these are loaded."""
+
 STAGE = "RADEVAL_STAGE"
 """Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
 

@@ -12,16 +12,9 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.small_counts import smallest_shown
+
 Formatter = str | Callable[[Any], str]
-_hidden: dict[str, int] = {"below": 0}
-
-
-def hide_counts_below(smallest: int) -> None:
-    """From now on :func:`show` writes counts from 1 to ``smallest - 1`` as ``< smallest``; 0: it writes all.
-
-    For runs in reach of restricted data, where a count of a few tells of these few.
-    """
-    _hidden["below"] = smallest
 
 
 def table_html(
@@ -66,7 +59,7 @@ def show(
 ) -> HTML:
     """Display a table in the book's style.
 
-    Whole numbers count as counts of cases, see :func:`hide_counts_below`, save in the columns ``exact``.
+    Whole numbers outside of the columns ``exact`` count as counts of cases: :mod:`radeval_lib.small_counts`.
 
     Parameters
     ----------
@@ -97,7 +90,7 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
         return text
     # A missing value makes the counts of a column floats, which `str` writes as 5.0.
     count = isinstance(value, Integral) or text.isdecimal() or (write is str and float(value).is_integer())
-    return f"< {_hidden['below']}" if count and 0 < round(float(value)) < _hidden["below"] else text
+    return f"< {smallest_shown()}" if count and 0 < round(float(value)) < smallest_shown() else text
 
 
 def folded(table: HTML) -> HTML:

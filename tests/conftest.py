@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib import origin
+from radeval_lib.origin import Reading
 from radeval_lib.paths import ROOT
 
 # Beside a checkout there may be a folder `shared` with both.
@@ -41,6 +43,13 @@ def data_root() -> Path:
 def paper_texts() -> Path:
     """Folder of the papers as extracted text."""
     return _folder("RADEVAL_PAPER_TEXTS", "papers")
+
+
+@pytest.fixture(autouse=True)
+def no_run() -> Iterator[None]:
+    """What one test's run may read does not bind the next test."""
+    yield
+    origin.begin(Reading())
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import mark
 
@@ -27,3 +28,6 @@ def _pair(item: reading.Entry, stem: str) -> Iterator[JudgedPair]:
         raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", item.where)
     prompt, analysis = (mark(turn.take("value", str), "green_training", True) for turn in turns)
     yield JudgedPair(str(item.get("id", f"{stem}-{item.at}")), prompt, analysis)
+
+
+READER = Reader(each(load, "train.json"), lambda records: {"pairs": len(records)})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import SPLIT_FILES, Reader, by_split, each
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark
 
@@ -59,3 +60,6 @@ def _sentence(item: reading.Entry, stem: str) -> Iterator[AnnotatedSentence]:
         tokens=tuple(mark(token, "stanza_radiology", True) for token in tokens),
         entities=decode(tags),
     )
+
+
+READER = Reader(each(load, *SPLIT_FILES), by_split)

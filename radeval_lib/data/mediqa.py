@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
+from radeval_lib.data.readers import SPLIT_FILES, Reader, each
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -28,3 +29,11 @@ def _pair(item: reading.Entry, group: str, restricted: bool) -> Iterator[ReportP
     )
     name, patient = item.take("study_id", str), item.take("subject_id", str)
     yield ReportPair(name, findings, impression, background, patient, group)
+
+
+# The paper prints only the sum with MIMIC-CXR's half.
+READER = Reader(each(load, "indiana_dev.json"))
+MIMIC_CXR_READER = Reader(
+    each(partial(load, group="MIMIC-CXR", restricted=True), *SPLIT_FILES[:2]),
+    lambda records: {"train": sum(record.split == "train" for record in records)},
+)

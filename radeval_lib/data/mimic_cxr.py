@@ -7,6 +7,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -54,3 +55,11 @@ def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list
         for one in reports
         if len(one.findings) and len(one.impression) and one.id in splits
     ]
+
+
+def _read(find: Find) -> list[ReportPair]:
+    sections, splits = find("mimic_cxr_sectioned.csv"), find("mimic-cxr-2.0.0-split.csv")
+    return pairs(load_sections(sections), load_splits(splits)) if sections and splits else []
+
+
+READER = Reader(_read, lambda records: {"reports": len(records)})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import RatedPair
 
 RATERS = ("A1", "A2")
@@ -83,3 +84,12 @@ def load_preferences(path: Path) -> list[Preference]:
             texts, systems = (row["target"], row["A"], row["B"]), (row["sys_a"], row["sys_b"])
             found.append(Preference(row["review_id"], *texts, systems, path.stem, choice))
     return found
+
+
+def _read(find: Find) -> Records:
+    """Ratings by facet, then preferences."""
+    rated = each(load_ratings, *(f"{rater}.tsv" for rater in RATERS))(find)
+    return rated + each(load_preferences, *(f"{judge}.tsv" for judge in JUDGES))(find)
+
+
+READER = Reader(_read)

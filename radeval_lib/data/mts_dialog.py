@@ -10,6 +10,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import FactRating
 
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
@@ -63,3 +64,11 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
             )
         )
     return found
+
+
+def _read(find: Find) -> list[FactRating]:
+    scores, summaries = find(SCORES), find(SUMMARIES)
+    return load(scores, summaries) if scores and summaries else []
+
+
+READER = Reader(_read)

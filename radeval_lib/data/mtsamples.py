@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from radeval_lib.data import reading
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document
 
 COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "keywords")
@@ -82,3 +83,14 @@ def counts(documents: list[Document]) -> dict[str, int]:
         "development": development,
         "test": test,
     }
+
+
+def _read(find: Find) -> list[Document]:
+    """The whole collection, or else the part of it that is present."""
+    if whole := find("mtsamples.csv"):
+        return load(whole)
+    part = find("mtsamples_part.csv")
+    return load(part, partial=True) if part else []
+
+
+READER = Reader(_read, counts)

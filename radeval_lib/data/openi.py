@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from radeval_lib.data import reading
+from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import Report, ReportPair
 
 COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
@@ -34,3 +35,9 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
         for report in reports
         if len(report.findings) and len(report.impression)
     ]
+
+
+READER = Reader(
+    each(load, "indiana_reports.csv"),
+    lambda records: {"pairs with findings and impression": len(pairs(records))},
+)

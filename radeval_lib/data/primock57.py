@@ -11,6 +11,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import NoteError, NoteJudgement
 
 COLUMNS = (
@@ -69,3 +70,6 @@ def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
                 "Each begins with ! (critical) or - (not critical).",
             )
     return tuple(NoteError(text, critical) for critical, text in found)
+
+
+READER = Reader(each(load, "results.csv"))

@@ -8,6 +8,7 @@ from typing import Any
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import SPLIT_FILES, Counts, Reader, Records, by_split, each
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.restricted import mark
 
@@ -119,3 +120,11 @@ def _graph(
                 raise FormatError("a relation to a missing entity", where)
             relations.append(Relation(head, index[tail], kind))
     return tuple(entities), tuple(relations)
+
+
+def _counts(records: Records) -> Counts:
+    reports = {record.id.partition("/labeler_")[0]: record for record in records}
+    return {**by_split(reports.values()), "reports": len(reports)}
+
+
+READER = Reader(each(load, *SPLIT_FILES), _counts)

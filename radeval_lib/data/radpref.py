@@ -9,6 +9,7 @@ from typing import Literal
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import RatedPair
 
 CANDIDATES = ("C1", "C2")
@@ -158,3 +159,17 @@ def _on_scale(rating: RadPrefRating, case: Case, scale: str) -> float:
         return float(errors)
     possible = len(case.reference_findings) + len(case.candidate_findings[rating.candidate])
     return min(1.0, errors / possible) if possible else float(errors > 0)
+
+
+def _read(find: Find) -> list[RatedPair]:
+    """The rated pairs on every scale."""
+    if (path := find("preference_data.json")) is None:
+        return []
+    users = (find(f"user_{number}.json") for number in (1, 2, 3))
+    cases = load_cases(path)
+    ratings = [rating for user in users if user for rating in load_ratings(user)]
+    scales: tuple[Scale, ...] = ("grade", "errors", "error_share")
+    return [pair for scale in scales for pair in rated_pairs(cases, ratings, scale)]
+
+
+READER = Reader(_read)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 
 ROLES = ("Trajector", "Landmark", "Diagnosis", "Hedge")
@@ -86,3 +87,6 @@ def _entity(element: ElementTree.Element, label: str, where: str) -> Entity:
     if not spans:
         raise FormatError(f"{element.tag} has no tokens", where)
     return Entity(min(spans)[0], max(end for _, end in spans), label)
+
+
+READER = Reader(each(load, "Rad-SpRL.xml"), lambda records: {"reports": len(records)})

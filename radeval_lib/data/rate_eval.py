@@ -6,10 +6,14 @@ error that lists what was found.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from radeval_lib.data import reading
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Counts, Find, Reader, Records, each
 from radeval_lib.data.records import RatedPair, Triad
 from radeval_lib.data.restricted import mark
 
@@ -39,3 +43,28 @@ def load_triads(path: Path) -> list[Triad]:
 
 def _triad(item: reading.Entry) -> Iterator[Triad]:
     yield Triad(str(item.at), *(mark(item.take(column, str), NAME, True) for column in TRIAD_COLUMNS))
+
+
+# Scale of the records and name in Table 3 of each task's folder.
+_TASKS = {
+    "Task1_sentence_rate": ("sentence", "sentence level"),
+    "Task2_paragraph_rate": ("paragraph", "paragraph level"),
+}
+
+
+def _pairs_of_file(path: Path) -> Records:
+    split, task = path.stem.removeprefix("rate_"), path.parent.name
+    return [replace(one, group=task, split=split, scale=_TASKS[task][0]) for one in load_pairs(path)]
+
+
+def _read(find: Find) -> Records:
+    tables = [file.path for file in load_manifest(NAME).files if file.path.endswith(".csv")]
+    return each(_pairs_of_file, *tables)(find) + each(load_triads, "triads.json")(find)
+
+
+def _counts(records: Records) -> Counts:
+    rest = ("", "simulated reports")
+    return Counter(_TASKS.get(getattr(record, "group", ""), rest)[1] for record in records)
+
+
+READER = Reader(_read, _counts)

@@ -14,6 +14,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import SPLITS, Find, Reader, Records, each
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark, reveal
 
@@ -76,3 +77,15 @@ def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
             words = " ".join(reveal(token) for token in sentence.tokens[entity.start : entity.end])
             distinct[f"{name}, distinct"].add(words)
     return dict(result) | {name: len(words) for name, words in distinct.items()}
+
+
+def _read(find: Find) -> Records:
+    """Span files, which need no list of labels; the IOB files hold the same sentences."""
+    records: Records = []
+    for folder, group in SOURCES.items():
+        spans = [f"rate_ner/{folder}/{split}_span.json" for split in SPLITS]
+        records += each(partial(load_span, group=group), *spans)(find)
+    return records
+
+
+READER = Reader(_read, counts)

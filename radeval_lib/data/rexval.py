@@ -14,6 +14,8 @@ import pandas as pd
 from radeval_lib.data import reading
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
 
@@ -132,3 +134,21 @@ def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> l
         for one in reports
         for rater, total in sorted(totals.get((one.study, one.origin), {}).items())
     ]
+
+
+def _read(find: Find) -> Records:
+    """Candidates, counts, and where both are present the pairs with each rater's errors."""
+    first, second = (find(file.path) for file in load_manifest(NAME).files)
+    reports = load_reports(first) if first else []
+    counts = load_counts(second) if second else []
+    return [*reports, *counts, *rated_pairs(reports, counts)]
+
+
+READER = Reader(_read, lambda records: {"pairs": sum(isinstance(record, Candidate) for record in records)})
+COUNTS_READER = Reader(
+    each(load, ""),
+    lambda records: {
+        "pairs": len({(record.study, record.origin) for record in records}),
+        "raters": len({record.rater for record in records}),
+    },
+)

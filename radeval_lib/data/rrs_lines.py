@@ -7,6 +7,8 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -46,3 +48,17 @@ def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
         for name in (f"{group}, {pair.split}", f"{group}, total"):
             result[name] = result.get(name, 0) + 1
     return result
+
+
+def _read(find: Find) -> list[ReportPair]:
+    records: list[ReportPair] = []
+    files = [path for file in load_manifest(NAME).files if (path := find(file.path)) is not None]
+    for path in files:
+        impressions = path.with_name(path.name.replace(".findings.", ".impression."))
+        if impressions != path and impressions in files:
+            split = path.name.split(".")[0].replace("validate", "dev")
+            records += load(path, impressions, group=path.parent.name, split=split)
+    return records
+
+
+READER = Reader(_read, counts)

@@ -10,8 +10,8 @@ itself; what else its class annotates are its settings, as of a dataclass::
         stem: bool = True
         ...
 
-Modules of this package must be cheap to import (no torch, no transformers at the top), because looking a
-metric up by name imports all of them.
+Modules of this package must be cheap to import (no torch, no transformers at the top), because listing the
+metrics imports all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -32,6 +31,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.metrics.reasons import Reason, moved
+from radeval_lib.registry import METRICS
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
@@ -205,24 +205,19 @@ def register(metric: type[M]) -> type[M]:
     return metric
 
 
-def _import_all() -> None:
-    package = import_module("radeval_lib.metrics")
-    for module in iter_modules(package.__path__):
-        import_module(f"radeval_lib.metrics.{module.name}")
-
-
 def names() -> list[str]:
     """Every metric there is."""
-    _import_all()
+    for home in dict.fromkeys(METRICS.values()):
+        import_module(home)
     return sorted(_REGISTRY)
 
 
 def get(name: str) -> type[Metric]:
     """The metric class of that name; an error names those that there are."""
+    if name in METRICS:
+        import_module(METRICS[name])
     if name not in _REGISTRY:
-        _import_all()
-    if name not in _REGISTRY:
-        close = difflib.get_close_matches(name.lower(), _REGISTRY, n=1)
+        close = difflib.get_close_matches(name.lower(), names(), n=1)
         meant = f"Did you mean {close[0]!r}? " if close else ""
         raise MetricError(
             f"unknown metric {name!r}", remedy=f"{meant}Metrics: {', '.join(sorted(_REGISTRY))}."

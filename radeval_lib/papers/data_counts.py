@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from radeval_lib.data.catalog import READERS, load
 from radeval_lib.data.errors import ManifestError
 from radeval_lib.data.manifests import Manifest, load_manifest
+from radeval_lib.data.readers import load, reader
 from radeval_lib.papers.printed_numbers import printed, quoted
 
 
@@ -79,4 +79,4 @@ def check_dataset(name: str, root: Path) -> list[CountCheck]:
         return []
     present = [file for file in manifest.files if (root / file.path).is_file()]
     whole = not all(file.partial for file in present)
-    return check_counts(manifest, READERS[name].count(records) if whole else {})
+    return check_counts(manifest, reader(name).count(records) if whole else {})

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from radeval_lib import own_yaml
+from radeval_lib import origin, own_yaml
 from radeval_lib.errors import PrintedError
-from radeval_lib.origin import note_use
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import MANIFESTS, PAPERS, display_path
 
@@ -75,9 +74,14 @@ def parse(text: str) -> Printed:
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
 
 
-@cache
 def paper(key: str) -> dict[str, Any]:
     """The description of a paper's printed numbers (``paper.yml``): tables, prose and known discrepancies."""
+    origin.permit_paper(key)
+    return _described(key)
+
+
+@cache
+def _described(key: str) -> dict[str, Any]:
     path = PAPERS / key / "paper.yml"
     if not path.is_file():
         known = sorted(folder.name for folder in PAPERS.iterdir() if (folder / "paper.yml").is_file())
@@ -112,7 +116,7 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         legible is printed) and ``half_width`` (float64, half a unit of the last printed digit; 0 for counts).
     """
     path = table_path(exhibit_id)
-    note_use(path)
+    origin.note_printed(exhibit_id.partition(".")[0], path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if frame.columns[-1] != "printed":
         raise PrintedError("the last column must be 'printed'", display_path(path))
@@ -177,7 +181,7 @@ def wide(
 
 def _prose(exhibit_id: str) -> list[dict[str, Any]]:
     key = exhibit(exhibit_id).paper
-    note_use(PAPERS / key / "paper.yml")
+    origin.note_printed(key, PAPERS / key / "paper.yml")
     quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
     if not quotes:
         raise PrintedError(f"nothing is quoted for {exhibit_id!r}", display_path(PAPERS / key / "paper.yml"))
@@ -221,7 +225,7 @@ def texts(name: str) -> pd.DataFrame:
         remedy = f"Texts: {', '.join(known) or 'none'}."
         raise PrintedError(f"no text {name!r}", display_path(PAPERS / key / "paper.yml"), remedy)
     path = PAPERS / key / str(known[name]["file"])
-    note_use(path)
+    origin.note_printed(key, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame.columns) != list(known[name]["columns"]):
         raise PrintedError(
@@ -244,5 +248,5 @@ def released(name: str) -> pd.DataFrame:
     if not path.is_file():
         known = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
         raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {known}.")
-    note_use(path)
+    origin.note_printed(origin.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")

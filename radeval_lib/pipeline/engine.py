@@ -86,6 +86,7 @@ def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
     return [
         sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory", str(ROOT),
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
+        "--rerun-triggers", "params", "input", "code",
         "--configfile", str(settings),
         *(["--forcerun", *(str(graph.output(name).relative_to(ROOT)) for name in again)] if again else []),
     ]  # fmt: skip

@@ -185,6 +185,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
     kept = place.executed.with_suffix(".failed.ipynb")
     kept.unlink(missing_ok=True)
     started = time.monotonic()
+    inputs = steps.graph(str(parameters["profile"])).inputs(place.name)
     # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
     # folder is the system's, because the length of a socket's path is limited.
     with (
@@ -234,15 +235,21 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                 raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
             nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
             if not place.is_cell:
-                steps.write_record(stage, _lasting(parameters), executed)
+                steps.write_record(stage, _deciding(parameters), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
+    steps.note_inputs(place.output_dir, place.name, inputs)
     steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters that decide what a run gives."""
     return {key: value for key, value in parameters.items() if key != "output_dir"}
+
+
+def _deciding(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for the record of a run, which no path of this machine enters: its key names the data."""
+    return {**_lasting(parameters), "data_root": bool(parameters["data_root"])}
 
 
 def _differing(parameters: Mapping[str, Any], place: RunFolders) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from radeval_lib.paths import NOTEBOOKS, ROOT
-from radeval_lib.pipeline.imports import code_cells
+from radeval_lib.study.imports import code_cells
 
 _PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from radeval_lib import atomic, checksums
 
 _SUMS = "rendered.json"
+_RENDERED = "rendered_from.json"
 
 
 def folder(output_dir: Path) -> Path:
@@ -38,8 +39,23 @@ def discard_report(report: Path) -> None:
 
 def note(output_dir: Path) -> None:
     """Remember the checksum of every file of the book that was just rendered."""
-    sums = checksums.of_folder(folder(output_dir))
-    atomic.write_text(output_dir / _SUMS, json.dumps(sums, indent=0, sort_keys=True) + "\n")
+    for name, sums in ((_SUMS, checksums.of_folder(folder(output_dir))), (_RENDERED, _executed(output_dir))):
+        atomic.write_text(output_dir / name, json.dumps(sums, indent=0, sort_keys=True) + "\n")
+
+
+def _executed(output_dir: Path) -> dict[str, str]:
+    """SHA-256 of every executed notebook, but for those that failed."""
+    executed = checksums.of_folder(output_dir / "executed")
+    return {name: sha256 for name, sha256 in executed.items() if not name.endswith(".failed.ipynb")}
+
+
+def is_behind(output_dir: Path) -> bool:
+    """Whether executed notebooks are not those from which the book was rendered."""
+    try:
+        noted = json.loads((output_dir / _RENDERED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return True
+    return bool(noted != _executed(output_dir))
 
 
 def changed(output_dir: Path, *, but_index: bool = False) -> list[str]:

@@ -15,11 +15,11 @@ from typing import Any
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import BUILD, ROOT, notebooks
-from radeval_lib.pipeline import dependencies, rendered
-from radeval_lib.study import cells
-from radeval_lib.study.cells import CELL_MODEL, Cell
+from radeval_lib.pipeline import data_sums, rendered
+from radeval_lib.study import cells, dependencies
+from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import ALL, declared
-from radeval_lib.study.profiles import Profile, profile
+from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
 
 BOOK = "the book"
 """The step that renders."""
@@ -108,18 +108,31 @@ class Graph:
                 raise NotebookError(f"it reads the results of {missing!r}, which is no page", notebook)
         return [name for name in wanted if name in self.pages]
 
-    def cache_key(self, notebook: str) -> list[str]:
-        """What a step is redone for, beside what it reads: digests of its source, code and settings."""
-        return [
-            dependencies.code_digest(notebook),
-            dependencies.manifests_digest(page=notebook in self.pages),
-            self.settings.digest,
-            dependencies.data_digest(self.data_root),
-        ]
+    def cache_key(self, name: str) -> dict[str, str]:
+        """What a step is redone for, beside the cells and pages that it reads: digests of its source, of the
+        code that it can reach, and of the manifests, settings and data that it declares. No time, no path of
+        this machine and no comment is among them."""
+        cell = self.cells.get(name)
+        notebook, page = (cell.notebook if cell else name), cell is None
+        wanted = cells.reads(cell, self.settings) if cell else declared(name)
+        modules = dependencies.modules_of(notebook, self.settings, wanted)
+        sets = dependencies.data_sets_read(wanted, self.settings)
+        return {
+            "source": dependencies.source_digest(notebook, page=page),
+            "code": dependencies.modules_digest(modules),
+            "manifests": dependencies.manifests_digest(notebook, self.settings, wanted, page=page),
+            "settings": self.settings.narrowed(wanted, cell=not page).digest,
+            "papers' settings": dependencies.papers_settings_digest(wanted) if page else "",
+            "data": data_sums.digest(sets, self.data_root),
+        }
+
+    def keys(self) -> dict[str, dict[str, str]]:
+        """The key of every step of this build, rendering apart."""
+        return {name: self.cache_key(name) for name in self.names}
 
     def page_parameters(self) -> dict[str, Any]:
-        """What a build passes to every notebook."""
-        return {"profile": self.settings.name, "seed": 0, "data_root": str(self.data_root or "")}
+        """What decides the results of every notebook of a build."""
+        return {"profile": self.settings.name, "seed": 0, "data_root": self.data_root is not None}
 
     def results(self, page: str) -> Path:
         return self.output_dir / "results" / page
@@ -159,8 +172,30 @@ class Graph:
         done.
         """
         is_sound = {True: self._cell_is_sound, False: self._page_is_sound}
-        stale = [name for name in self.names if not is_sound[name in self.cells](name)]
-        return stale + ([BOOK] if rendered.changed(self.output_dir) else [])
+        stale = [
+            name
+            for name in self.names
+            if not (is_sound[name in self.cells](name) and self._inputs_are_noted(name))
+        ]
+        is_old = rendered.changed(self.output_dir) or rendered.is_behind(self.output_dir)
+        return stale + ([BOOK] if is_old else [])
+
+    def inputs(self, name: str) -> dict[str, str]:
+        """SHA-256 of the record of every cell and page that a step reads; empty for one that is not there."""
+        notebook = self.cells[name].notebook if name in self.cells else name
+        if notebook not in notebooks():
+            return {}
+        before = {one: self.output_dir / "cells" / one / cells.FACTS for one in self.cells_before(notebook)}
+        before |= {one: self.results(one) / RECORD for one in self.pages_before(notebook)}
+        return {one: checksums.of_file(path) if path.is_file() else "" for one, path in before.items()}
+
+    def _inputs_are_noted(self, name: str) -> bool:
+        """Whether the step read the cells and pages that are there now."""
+        try:
+            noted = json.loads(_inputs_file(self.output_dir, name).read_text(encoding="utf-8"))
+            return all(noted.get(one) == sha256 for one, sha256 in self.inputs(name).items())
+        except (OSError, ValueError, AttributeError):
+            return False
 
     def _page_is_sound(self, page: str) -> bool:
         folder = self.results(page)
@@ -222,6 +257,15 @@ def waiting(line: str) -> list[str] | None:
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 
+def _inputs_file(output_dir: Path, name: str) -> Path:
+    return output_dir / "inputs" / f"{name}.json"
+
+
+def note_inputs(output_dir: Path, name: str, inputs: Mapping[str, str]) -> None:
+    """Remember what a step read: :meth:`Graph.inputs` when it began."""
+    atomic.write_text(_inputs_file(output_dir, name), json.dumps(inputs, indent=1, sort_keys=True) + "\n")
+
+
 def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
     """Remember how long a step took."""
     atomic.write_text(output_dir / "seconds" / f"{name}.txt", f"{seconds:.1f}\n")
@@ -249,5 +293,4 @@ def _listed_seconds() -> dict[str, float]:
 
 def renderer_digest() -> str:
     """Names the code that turns executed notebooks into the book."""
-    modules = dependencies.closure(["radeval_lib.pipeline.book"])
-    return dependencies.digest(dependencies.files_of(modules))
+    return dependencies.modules_digest(dependencies.closure(["radeval_lib.pipeline.book"]))

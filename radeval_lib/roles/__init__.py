@@ -1,5 +1,10 @@
 """Roles: what a notebook needs, filled by a data set or by the generator, as the profile says."""
 
-from radeval_lib.roles.filling import ROLES, SYNTHETIC, Role, RoleError, dataset_of, evidence, load
+from radeval_lib.lazy import names_of
 
-__all__ = ["ROLES", "SYNTHETIC", "Role", "RoleError", "dataset_of", "evidence", "load"]
+_HOMES = {
+    "radeval_lib.data.errors": "RoleError",
+    "radeval_lib.registry": "ROLES SYNTHETIC dataset_of",
+    "radeval_lib.roles.filling": "evidence load",
+}
+__getattr__ = names_of(__name__, _HOMES)

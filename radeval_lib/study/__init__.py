@@ -11,6 +11,7 @@ _HOMES = {
     " texts wide",
     "radeval_lib.papers.rounding": "f1 rounding_range",
     "radeval_lib.stats.estimates": "Estimate",
+    "radeval_lib.study.beginning": "begin_cell",
     "radeval_lib.study.checks": "Check above check_bounds check_groups check_setting check_statement"
     " check_value",
     "radeval_lib.study.display": "only_with_data provenance quote said show_checks",
@@ -20,7 +21,7 @@ _HOMES = {
     "radeval_lib.study.pages": "audit_table findings findings_table index_table tiles",
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",
-    "radeval_lib.study.runs": "Run begin_cell",
+    "radeval_lib.study.runs": "Run",
     "radeval_lib.study.scorecards": "audit scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",

@@ -1,8 +1,8 @@
 """Cells: notebooks with parameters that fan out, what a profile plans of them, and what each one leaves.
 
 A cell trains, searches or judges. It leaves tables, facts and perhaps a model in a folder of its own,
-``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans are found by name:
-modules of ``radeval_lib/pages`` whose name ends in ``plan``, with ``cells(profile) -> list[Cell]``.
+``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans, ``cells(profile) ->
+list[Cell]``, are found by name: :data:`radeval_lib.registry.PLANS`.
 """
 
 from __future__ import annotations
@@ -10,41 +10,42 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
 import pandas as pd
 
-from radeval_lib import checksums, origin
+from radeval_lib import checksums, registry
 from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import display_path
+from radeval_lib.study.declarations import Declared, declared
 from radeval_lib.study.profiles import Profile, command
 
 Value = str | int | float | bool
 FACTS = "cell.json"
 UNFINISHED = "unfinished"
 """Beside ``cells``: what runs that were killed need to go on."""
-CELL_MODEL = "cell:"
-"""Before a notebook's name, in a profile's ``models``: the model that the first planned cell of it keeps."""
-_PAGES = "radeval_lib.pages"
 _LONGEST = 80  # characters of a slug, without its digest
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One notebook with one set of parameters."""
+    """One notebook with one set of parameters; ``data`` are the roles of data that it reads, where these are
+    not all that its notebook declares."""
 
     notebook: str
     items: tuple[tuple[str, Value], ...]
+    data: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, notebook: str, **parameters: Value) -> Cell:
         """A cell from its parameters by name."""
         return cls(notebook, tuple(parameters.items()))
+
+    def reading(self, data: tuple[str, ...]) -> Cell:
+        """This cell, reading these roles of data alone; empty: all that its notebook declares."""
+        return replace(self, data=data)
 
     @property
     def parameters(self) -> dict[str, Value]:
@@ -71,29 +72,35 @@ class CellOutput:
     model: Path | None
 
 
-@cache
-def plans() -> dict[str, Callable[[Profile], list[Cell]]]:
-    """Every plan of cells, by the name of its module."""
-    package = import_module(_PAGES)
-    found = (module.name for module in walk_packages(package.__path__, f"{_PAGES}."))
-    return {name: import_module(name).cells for name in sorted(found) if name.endswith("plan")}
-
-
 def planned(profile: Profile) -> list[Cell]:
     """Every cell that a profile asks for, in the order of the plans."""
-    cells = [cell for plan in plans().values() for cell in plan(profile)]
+    plans = dict.fromkeys(registry.PLANS.values())
+    return _told_apart([cell for plan in plans for cell in registry.find(plan)(profile)])
+
+
+def planned_of(profile: Profile, notebook: str) -> list[Cell]:
+    """The cells of one notebook."""
+    plan = registry.PLANS.get(notebook)
+    cells = [cell for cell in registry.find(plan)(profile) if cell.notebook == notebook] if plan else []
+    if not cells:
+        raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
+    return _told_apart(cells)
+
+
+def _told_apart(cells: list[Cell]) -> list[Cell]:
     places = [(cell.notebook, cell.slug) for cell in cells]
     if doubled := sorted({place for place in places if places.count(place) > 1}):
         raise ParameterError(f"two cells are called {doubled[0][1]!r}", doubled[0][0], "Tell them apart.")
     return cells
 
 
-def planned_of(profile: Profile, notebook: str) -> list[Cell]:
-    """The cells of one notebook."""
-    cells = [cell for cell in planned(profile) if cell.notebook == notebook]
-    if not cells:
-        raise ParameterError(f"profile {profile.name!r} plans no cell of {notebook!r}", notebook)
-    return cells
+def reads(cell: Cell, profile: Profile) -> Declared:
+    """What a cell may read: what its notebook declares, and of data what its plan gives it alone."""
+    wanted = declared(cell.notebook)
+    if not cell.items or cell.notebook not in registry.PLANS:
+        return wanted
+    own = next((one.data for one in planned_of(profile, cell.notebook) if one == cell), ())
+    return wanted.model_copy(update={"data": own}) if own else wanted
 
 
 def folder(output_dir: Path, cell: Cell) -> Path:
@@ -139,7 +146,6 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     facts = check(where, cell, profile)
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
-    origin.note_use(where / FACTS, f"cells/{cell.notebook}/{cell.slug}/{FACTS}")
     return CellOutput(cell, tables, facts, where, model if model.is_dir() else None)
 
 

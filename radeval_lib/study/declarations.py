@@ -3,6 +3,9 @@
 ::
 
     study:
+      data: [rated_pairs, openi]        # roles of data, and data sets whose files it reads itself
+      settings: [ratescore]             # sections under `experiments` of a profile
+      papers: [rales, released]         # printed numbers beyond its own exhibits' papers; `all`: every paper
       cells: [ratescore/ner_training]   # all cells of that notebook
       models: [ner_model, encoder]      # roles of models, used directly or through a metric
       metrics: [ratescore, rouge_l]     # metrics by name
@@ -25,7 +28,8 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.paths import NOTEBOOKS, display_path
 
 ALL = "all"
-"""Under ``results``: what every page recorded that does not itself read them all."""
+"""Under ``results``: what every page recorded that does not itself read them all; under ``papers``: every
+paper."""
 
 
 class Declared(BaseModel):
@@ -33,6 +37,9 @@ class Declared(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    data: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    papers: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()

@@ -56,6 +56,8 @@ def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
     if result.kind == verdicts.EXPERIMENT:
         return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
+    if result.outcome == verdicts.EDITED:
+        return "No verdict: the cells that ran are not those of the notebook's source."
     total = len(result.checks)
     counts = Counter(counted_outcomes(result.checks, result.causes))
     fails = _counted(total, counts[verdicts.FAILS], "fails", "fail")
@@ -214,10 +216,11 @@ def provenance(run: Run) -> HTML:
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
         "seed": str(run.seed),
-        "device": origin.device(),
+        "device": origin.device(run.whole_profile.device),
     }
-    rows |= origin.used_data()
-    rows |= {f"model: {role}": escape(model) for role, model in origin.used_models().items()}
+    rows |= run.reading.data()
+    for role, model in run.reading.used_models().items():
+        rows[f"model: {role}"] = escape(f"{model['name']}, sha256 {model['sha256']}")
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
     return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')

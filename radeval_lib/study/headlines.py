@@ -57,7 +57,7 @@ def hand_over(
         entry.text.format(**texts)
     except KeyError as error:
         raise ResultError(f"headline {headline!r} asks for {error}", _FILE.name) from None
-    content = {"evidence": evidence, "holds": holds, "texts": dict(texts)}
+    content = {"evidence": evidence, "holds": holds, "texts": dict(texts), "provenance": run.provenance()}
     _write(run, f"headline_{headline}", content)
 
 

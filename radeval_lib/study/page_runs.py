@@ -1,23 +1,23 @@
 """Runs of pages: what a run can do, and exhibits as objects that take checks.
 
-Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
+Cells, which show nothing, begin at :func:`radeval_lib.study.beginning.begin_cell` and depend on none of this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pandas as pd
 from IPython.display import HTML, display
 
+from radeval_lib import plots
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import checks, headlines, results, runs, superiority, verdicts
+from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import exhibit_html
 from radeval_lib.study.results import Result
@@ -28,7 +28,13 @@ class PageRun(runs.Run):
 
     @contextmanager
     def exhibit(
-        self, exhibit_id: str, evidence: str, stand_in: str = "", *, remaining: str | None = None
+        self,
+        exhibit_id: str,
+        evidence: str,
+        stand_in: str = "",
+        roles: Sequence[str] | None = None,
+        *,
+        remaining: str | None = None,
     ) -> Iterator[OpenExhibit]:
         """An exhibit of this page, for a ``with`` block that makes its checks.
 
@@ -41,7 +47,9 @@ class PageRun(runs.Run):
         evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`. On
             ``synthetic`` the block is an experiment of our own: checks are made, for errors show there too,
             but neither shown nor recorded.
-        stand_in : what stands in for the paper's own data or models; both as :meth:`Run.basis` has them.
+        stand_in : what stands in for the paper's own data or models.
+        roles : of data and models that it rests on; default: all that the page has read. All three as
+            :meth:`Run.basis` has them.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
 
@@ -65,6 +73,7 @@ class PageRun(runs.Run):
             checks=rebuilt.checks if judged else (),
             remaining=left,
             stand_in=stand_in,
+            roles=roles,
             table=rebuilt.rebuilt,
         )
         display(HTML(exhibit_html(rebuilt.result)))
@@ -124,5 +133,8 @@ class OpenExhibit:
         self.rebuilt = rebuilt
 
 
-begin = partial(runs.begin_cell, kind=PageRun)
-"""Start the run of a page: :func:`radeval_lib.study.runs.begin_cell`, of a run that rebuilds exhibits."""
+def begin(notebook: str, **parameters: Any) -> PageRun:
+    """Start the run of a page, which rebuilds exhibits, in the book's style of figures:
+    :func:`radeval_lib.study.beginning.begin_cell`."""
+    plots.use_style()
+    return beginning.begin_cell(notebook, kind=PageRun, **parameters)

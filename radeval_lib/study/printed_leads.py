@@ -72,6 +72,6 @@ def lead_of_shares(first: int, second: int, n: int) -> Lead:
     """The lead of one number of right cases over another on the same ``n`` cases, by McNemar's test."""
     smallest, largest = mcnemar_range(first, second, n)
     sign = (first > second) - (first < second) if largest < LEVEL else 0
-    if smallest == largest:
+    if math.isclose(smallest, largest):
         return Lead(sign, f"p = {largest:.2g} however the right cases overlap")
     return Lead(sign, f"p from {smallest:.2g} to {largest:.2g} by how the right cases overlap")

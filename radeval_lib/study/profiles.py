@@ -16,10 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError, complaint
 from radeval_lib.paths import DEFAULT_PROFILE, PROFILES, display_path
-from radeval_lib.roles import ROLES
+from radeval_lib.registry import ROLES
+from radeval_lib.study.declarations import Declared
 
 Size = Annotated[int, Field(strict=True, ge=0)]
 Section = TypeVar("Section", bound=BaseModel)
+CELL_MODEL = "cell:"
+"""Before a notebook's name under ``models``: the model that the first planned cell of it keeps."""
 
 
 class Limits(BaseModel):
@@ -55,13 +58,26 @@ class Profile(BaseModel):
         """The settings of one system, checked against what it knows."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
-            return kind.model_validate(self.experiments.get(system, {}))
+            return kind.model_validate(self.experiments[system])
+        except KeyError:
+            remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
+            raise ProfileError(f"no section {system!r}", where, remedy) from None
         except ValidationError as error:
             raise ProfileError(complaint(error), where, f"Keys: {', '.join(kind.model_fields)}.") from None
 
+    def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
+        """The settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
+        declared = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
+        declared["experiments"] = wanted.settings
+        own = {
+            part: {key: value for key, value in getattr(self, part).items() if key in keys}
+            for part, keys in declared.items()
+        }
+        return self.model_copy(update={**own, **({"resamples": 0, "smallest_count": 0} if cell else {})})
+
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that it settles, whichever files that came from."""
+        """SHA-256 of every setting that decides a result, whichever files it came from."""
         return checksums.of_text(self.model_dump_json(exclude={"description", "limits"}))
 
 

@@ -11,11 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from radeval_lib import atomic, checksums, origin
+from radeval_lib import atomic, checksums
 from radeval_lib.errors import ResultError
+from radeval_lib.origin import RELEASED
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
-from radeval_lib.paths import NOTEBOOKS, PROFILES, display_path
+from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.declarations import ALL
@@ -23,7 +24,7 @@ from radeval_lib.study.runs import Run
 
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
-_FORMAT = 3
+_FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ def judge(
     remaining: str = "",
     stand_in: str = "",
     causes: Mapping[str, tuple[str, str]] | None = None,
+    as_source: bool = True,
 ) -> str:
     """The verdict that checks earn on what they rest on (CONTRIBUTING.md, The words).
 
@@ -82,6 +84,8 @@ def judge(
         raise ResultError(
             f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
         )
+    if not as_source:  # whatever its cells checked, it is not what the source checks
+        return verdicts.EDITED
     found = verdicts.outcome(counted_outcomes(checks, causes or {}), remaining)
     return verdicts.verdict(evidence, stand_in, found)
 
@@ -125,38 +129,55 @@ def record(
     checks: Sequence[Check],
     remaining: str = "",
     stand_in: str = "",
+    roles: Sequence[str] | None = None,
     table: pd.DataFrame | None = None,
 ) -> Result:
-    """Judge an exhibit and write the result with its provenance, whole or not at all."""
+    """Judge an exhibit and write the result with its provenance, whole or not at all.
+
+    Parameters
+    ----------
+    roles : of data and models that it rests on; default: all that the run has read.
+    """
     check_owner(run, exhibit_id)
-    source = NOTEBOOKS / f"{run.notebook}.md"
+    provenance = run.provenance(*_read_for(run, exhibit_id, evidence, roles))
     causes = causes_of(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
-        verdict=judge(evidence, checks, remaining=remaining, stand_in=stand_in, causes=causes),
+        verdict=judge(
+            evidence,
+            checks,
+            remaining=remaining,
+            stand_in=stand_in,
+            causes=causes,
+            as_source=provenance["notebook"]["as_source"] is not False,
+        ),
         checks=tuple(checks),
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
         causes=causes,
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
-        provenance={
-            "notebook": {display_path(source): checksums.of_file(source)},
-            "profile": {
-                display_path(PROFILES / f"{run.profile.name}.yml"): checksums.of_file(
-                    PROFILES / f"{run.profile.name}.yml"
-                )
-            },
-            "seed": run.seed,
-            "data": origin.used_data(),
-            "models": origin.used_models(),
-            "device": origin.device(),
-            **origin.environment(),
-        },
+        provenance=provenance,
     )
     _write(run.results_dir / f"{exhibit_id}.{evidence}.json", result)
     return result
+
+
+def _read_for(
+    run: Run, exhibit_id: str, evidence: str, roles: Sequence[str] | None
+) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """The sources of data and the roles of models that an exhibit rests on: what is computed on printed or
+    released numbers reads no data and no model, whatever its page has read."""
+    own = (f"papers/{exhibit_id.partition('.')[0]}",)
+    if evidence == "print":
+        return own, ()
+    if evidence == "released":
+        return (*own, RELEASED), ()
+    if roles is None:
+        return None, None
+    made = tuple(source for source in run.reading.files if source.startswith("cells/"))
+    return (*own, RELEASED, *roles, *made), None
 
 
 def _digest(content: dict[str, Any]) -> str:

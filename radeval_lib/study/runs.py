@@ -1,4 +1,8 @@
-"""Runs: one execution of one notebook, what it asks for by role, and what it keeps."""
+"""Runs: one execution of one notebook, what it asks for by role, what it read, and what it keeps.
+
+A run imports neither data, nor metrics, nor models: what a notebook declares is found by name
+(:mod:`radeval_lib.registry`), so that a notebook depends on what it declares alone.
+"""
 
 from __future__ import annotations
 
@@ -6,83 +10,68 @@ import hashlib
 import os
 import re
 import shutil
-import sys
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
-from radeval_lib import atomic, data, metrics, origin, roles
-from radeval_lib.data import statements
-from radeval_lib.data.manifests import load_manifest, names, restricted_in
-from radeval_lib.errors import NotebookError, ParameterError
-from radeval_lib.metrics.choosing import fitting
-from radeval_lib.models import naming
-from radeval_lib.models.derived import untrained
-from radeval_lib.models.packaged import is_packaged
-from radeval_lib.models.pretrained import checksum
-from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, display_path
-from radeval_lib.study import cells, profiles, write_guard
-from radeval_lib.study.cells import CELL_MODEL, Cell, CellOutput
-from radeval_lib.study.declarations import Declared, declared
-from radeval_lib.study.profiles import Profile
+from radeval_lib import atomic, origin, registry
+from radeval_lib.errors import NotebookError, ProfileError
+from radeval_lib.origin import Reading
+from radeval_lib.paths import BUILD, PROFILES, STAGE, display_path
+from radeval_lib.study import cells, code
+from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study.declarations import Declared
+from radeval_lib.study.profiles import CELL_MODEL, Profile
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
 
-# How a sentence names a role.
-_NOUNS = {
-    "ner_model": "recogniser",
-    "ner_corpus": "annotated sentences",
-    "summaries": "reports",
-    "anatomy_summaries": "reports of the twelve pairs",
-}
 
+class Basis(NamedTuple):
+    """What an exhibit rests on: a level of evidence, what stands in for the paper's data and models, and the
+    roles that it reads."""
 
-def _data_title(filler: str) -> str:
-    """The names of data sets as their manifests have them; empty where a filler is no data set."""
-    if filler == roles.SYNTHETIC:
-        return "the generator"
-    parts = [roles.dataset_of(part) for part in filler.split("+")]
-    known = [load_manifest(name).title.partition(":")[0] for name in parts if name in names()]
-    return " and ".join(dict.fromkeys(known))
+    evidence: str
+    stand_in: str
+    roles: tuple[str, ...]
 
-
-def _title(filler: str) -> str:
-    """The name of what fills a role: a data set, or a model."""
-    return _data_title(filler) or naming.title(filler)
-
-
-def _stood_in(role: str, filler: str) -> str:
-    noun = _NOUNS.get(role, role.replace("_", " "))
-    if filler.startswith(CELL_MODEL):
-        return f"{noun} trained in this build"
-    title = _data_title(filler)
-    words = f"{noun} from {title}" if title else f"{noun} {naming.title(filler)}"
-    # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
-    return f"{words} with mean pooling" if role == "encoder" and is_packaged(filler) else words
+    def with_own(self, *used: str) -> Basis:
+        """That of an experiment of our own, which also uses what ``used`` describes."""
+        return Basis("synthetic", "; ".join(filter(None, (self.stand_in, *used))), self.roles)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of one notebook."""
+    """One run of one notebook.
+
+    Attributes
+    ----------
+    profile : the settings that the notebook declares; ``whole_profile`` has those of its cells' plans too.
+    reading : the files and models that it has read so far.
+    """
 
     notebook: str
-    profile: Profile
+    whole_profile: Profile
     seed: int
     output_dir: Path
     data_root: Path | None
     parameters: tuple[tuple[str, cells.Value], ...] = field(default=())
+    reading: Reading = field(default_factory=Reading, compare=False)
 
-    @property
+    @cached_property
     def declared(self) -> Declared:
-        """What the notebook may read."""
-        return declared(self.notebook)
+        """What the notebook may read; of a cell, the roles of data that its plan gives it."""
+        return cells.reads(Cell(self.notebook, self.parameters), self.whole_profile)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The settings that the notebook declares."""
+        return self.whole_profile.narrowed(self.declared, cell=self.notebook in registry.PLANS)
 
     def rng(self, stream: str = "") -> np.random.Generator:
         """A generator that depends on the seed and ``stream`` alone, not on what was drawn before."""
@@ -90,30 +79,36 @@ class Run:
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """A verified file of a data set under the data root, noted as used; None where it is not there."""
-        path = data.find(dataset, self.data_root, file)
-        if path is not None and self.data_root is not None:
-            origin.note_use(path, path.relative_to(self.data_root).as_posix())
+        """A verified file of a data set under the data root, recorded as read; None where it is absent."""
+        self.require_declared("data", dataset)
+        path: Path | None = registry.find("radeval_lib.data.manifests:find")(dataset, self.data_root, file)
+        if path is not None:
+            self._note(dataset)(path)
         return path
 
     def load(self, role: str) -> list[Any]:
-        """The records that fill a role in this run's profile.
+        """The records that fill a role in this run's profile; the files that they come from are recorded.
 
         Raises
         ------
+        NotebookError
+            Where the notebook does not declare the role.
         RoleError
-            Where the profile fills no such role, or what fills it is not there.
+            Where the profile fills no such role, or its filler is absent.
         """
-        return roles.load(
+        filler = self.filler("data", role)
+        found: list[Any] = self._filling("data").load(
             role,
-            self._filler(role),
-            size=self.profile.sizes.get(role, 0),
+            filler,
+            size=self.whole_profile.sizes.get(role, 0),
             seed=self.seed,
             root=self.data_root,
+            note=self._note(role),
         )
+        return found
 
     def model(self, role: str) -> str:
-        """Name or folder of the model that fills a role in this run's profile, noted as used.
+        """Name or folder of the model that fills a role in this run's profile, recorded as used.
 
         Raises
         ------
@@ -122,23 +117,26 @@ class Run:
         RoleError
             Where the profile fills no such role.
         ResultError, ModelError
-            Where the cell that makes it has not run yet, or the model is not there.
+            Where the cell that makes it has not run yet, or the model is absent.
         StatementError
             Where it is a server, and no statement allows to send it what the data root holds.
         """
-        where = name = self._filler(role, "model role")
-        self.require_declared("models", role)
-        statements.require(restricted_in(self.data_root), name, self.data_root)
+        name = self.filler("models", role)
+        filling = self._filling("models")
+        filling.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
-            cell = cells.planned_of(self.profile, name.removeprefix(CELL_MODEL))[0]
-            kept = self._kept(cell).model
-            if kept is None:
-                raise NotebookError(f"its cell {cell.slug} kept no model", cell.notebook)
-            where = str(kept)
-        elif name.startswith(naming.UNTRAINED):
-            where = untrained(name, self.output_dir / "models", self.seed)
-        origin.note_model(role, name, checksum(where))
-        return where
+            where = self._cell_model(name.removeprefix(CELL_MODEL))
+        else:
+            where = filling.ready(name, self.output_dir / "models", self.seed)
+        self.reading.note_model(role, name, filling.digest(where))
+        return str(where)
+
+    def _cell_model(self, notebook: str) -> str:
+        cell = cells.planned_of(self.whole_profile, notebook)[0]
+        kept = self._kept(cell).model
+        if kept is None:
+            raise NotebookError(f"its cell {cell.slug} kept no model", cell.notebook)
+        return str(kept)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """A metric over the models of this run's profile.
@@ -154,13 +152,10 @@ class Run:
             Where the notebook does not declare the metric, or a role that it needs.
         """
         self.require_declared("metrics", name)
-        kind = metrics.get(name)
-        filled: dict[str, Any] = {role: self.model(role) for role in kind.needs if role not in settings}
-        if "device" in metrics.settings_of(name):
-            filled["device"] = self.profile.device
         for asked in settings.values():
-            statements.require(restricted_in(self.data_root), str(asked), self.data_root)
-        return metrics.create(name, **{**filled, **fitting(name, filled), **settings})
+            registry.find("radeval_lib.models.filling:permit")(str(asked), self.data_root)
+        made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
+        return made
 
     def all_metrics(self) -> dict[str, Metric]:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
@@ -178,7 +173,7 @@ class Run:
             Where one was not made yet or is damaged.
         """
         self.require_declared("cells", notebook)
-        return [self._kept(cell) for cell in cells.planned_of(self.profile, notebook)]
+        return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
 
     def save(
         self,
@@ -195,15 +190,7 @@ class Run:
         model : saves a model into the folder that it is given.
         """
         cell = Cell(self.notebook, self.parameters)
-        content = {
-            **(facts or {}),
-            "data": origin.used_data(),
-            "models": origin.used_models(),
-            "profile": {"name": self.profile.name, "sha256": self.profile.digest},
-            "seed": self.seed,
-            "device": origin.device(),
-            **origin.environment(),
-        }
+        content = {**(facts or {}), **self.provenance()}
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
             cells.write(Path(stage), cell, tables, content, model)
             return
@@ -211,26 +198,51 @@ class Run:
             cells.write(new, cell, tables, content, model)
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
-    def unfinished(self, *names: str | int) -> Path:
-        """Where a piece of work of this run keeps how far it is: it outlives a kill, and is removed when the
-        run has ended.
+    def provenance(
+        self, sources: tuple[str, ...] | None = None, models: tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
+        """Where what this run finds out comes from, as results and cells record it.
 
         Parameters
         ----------
-        names : tell the piece from the others of this run.
+        sources, models : the sources of data and roles of models of which it names what was read; default:
+            all that the run has read.
+        """
+        return {
+            "notebook": code.notebook(self.notebook),
+            "code": code.identity(self.notebook, self.whole_profile),
+            "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
+            "seed": self.seed,
+            "threads": self.whole_profile.threads,
+            "device": origin.device(self.whole_profile.device),
+            "data": self.reading.data(sources),
+            "models": self.reading.used_models(models),
+            **origin.environment(),
+        }
+
+    def unfinished(self, *names: str | int) -> Path:
+        """Where a piece of work of this run keeps its checkpoints, which outlive a kill and are removed when
+        the run has ended.
+
+        Parameters
+        ----------
+        names : distinguish the piece from the others of this run.
         """
         folder = cells.unfinished(self.output_dir, Cell(self.notebook, self.parameters))
         return folder / "-".join(re.sub(r"[^\w.-]", "_", str(name)) for name in names)
 
     def is_first_cell(self) -> bool:
         """Whether this is the first planned cell of its notebook, whose model a profile may name."""
-        return Cell(self.notebook, self.parameters) == cells.planned_of(self.profile, self.notebook)[0]
+        return Cell(self.notebook, self.parameters) == cells.planned_of(self.whole_profile, self.notebook)[0]
 
     def _kept(self, cell: Cell) -> CellOutput:
         """A cell of this run's own outputs, or else of the profile's build."""
-        places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.profile.name)]
+        places = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
         found = next((place for place in places if place.is_dir()), places[0])
-        return cells.read(found, cell, self.profile.name)
+        output = cells.read(found, cell, self.whole_profile.name)
+        name = f"cells/{cell.notebook}/{cell.slug}/{cells.FACTS}"
+        self.reading.note_file(f"cells/{cell.notebook}", found / cells.FACTS, name)
+        return output
 
     def require_declared(self, kind: str, name: str) -> None:
         """Refuse what the notebook does not declare."""
@@ -243,139 +255,64 @@ class Run:
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
-        return roles.evidence(self._filler(role))
+        found: str = self._filling("data").evidence(self.filler("data", role))
+        return found
 
     def source(self, role: str) -> str:
         """What fills a role of data, as a page names it: ``the generator``, or a data set's title."""
-        return _title(self._filler(role))
+        found: str = self._filling("stand_ins").title(self.filler("data", role))
+        return found
 
-    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> tuple[str, str]:
-        """What an exhibit rests on that is rebuilt from data, perhaps with models.
+    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
+        """What an exhibit rests on that is rebuilt from data, perhaps with models:
+        :func:`radeval_lib.study.stand_ins.basis`.
 
         Parameters
         ----------
-        data : what the paper used, by role of data.
-        models : likewise, by role of model.
-
-        Returns
-        -------
-        evidence : the weakest of the data; ``synthetic`` where a model is another than the paper's, because
-            the result then tells of that model.
-        stand_in : :meth:`stand_in` of both.
+        data, models : what the paper used, by role.
         """
-        models = models or {}
-        levels = [self.evidence(role) for role in data]
-        if any(self.profile.models[role] != paper for role, paper in models.items()):
-            levels.append(roles.SYNTHETIC)
-        evidence = min(levels, key=("synthetic", "open", "credentialed").index)
-        return evidence, self.stand_in({**data, **models})
+        filled = {role: self.filler("data", role) for role in data}
+        filled |= {role: self.filler("models", role) for role in models or {}}
+        found: Basis = self._filling("stand_ins").basis(filled, data, models or {})
+        return found
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
-        """What stands in for the paper's own data and models in this run; empty where nothing does.
+        """What stands in for the paper's own data and models (``wanted``, by role) in this run; empty where
+        nothing does."""
+        filled = {
+            role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
+        }
+        found: str = self._filling("stand_ins").stand_in(filled, wanted)
+        return found
 
-        Parameters
-        ----------
-        wanted : what the paper used, by role of data or model.
-        """
-        filled = {**self.profile.roles, **self.profile.models}
-        return "; ".join(
-            f"{_stood_in(role, filled[role])}, not {_title(paper)}"
-            for role, paper in wanted.items()
-            if filled[role] != paper
-        )
-
-    def _filler(self, role: str, what: str = "role") -> str:
-        filled = self.profile.roles if what == "role" else self.profile.models
+    def filler(self, kind: str, role: str) -> str:
+        """What fills a role of ``data`` or ``models`` that the notebook declares."""
+        self.require_declared(kind, role)
+        filled = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in filled:
-            wrong = f"profile {self.profile.name!r} fills no {what} {role!r}"
-            raise roles.RoleError(wrong, "", f"{what.capitalize()}s: {', '.join(filled)}.")
+            what = "role" if kind == "data" else "model role"
+            raise ProfileError(
+                f"profile {self.whole_profile.name!r} fills no {what} {role!r}",
+                display_path(PROFILES / f"{self.whole_profile.name}.yml"),
+                f"It fills: {', '.join(filled)}.",
+            )
         return filled[role]
+
+    def _filling(self, kind: str) -> Any:
+        return registry.module(registry.FILLING[kind])
+
+    def _note(self, source: str) -> Callable[[Path], None]:
+        """Records a file of the data root as read from a source."""
+        root = self.data_root
+        assert root is not None or source in self.whole_profile.roles
+
+        def note(path: Path) -> None:
+            self.reading.note_file(source, path, path.relative_to(root).as_posix() if root else "")
+
+        return note
 
     @property
     def results_dir(self) -> Path:
         """Where this run's results go: into place when it has ended, if `radbook` runs it."""
         stage = os.environ.get(STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
-
-
-R = TypeVar("R", bound=Run)
-
-
-def begin_cell(
-    notebook: str,
-    *,
-    profile: str,
-    seed: int,
-    output_dir: str = "",
-    data_root: str = "",
-    kind: type[R] = Run,  # type: ignore[assignment]
-    **parameters: cells.Value,
-) -> R:
-    """Start a run: check the parameters that papermill passed, and set the book's plotting style.
-
-    Parameters
-    ----------
-    notebook : the notebook's own path below ``notebooks/`` without the ending.
-    profile : name of a profile.
-    seed : non-negative; 0 takes the profile's seed.
-    output_dir : where results go; empty: ``build/<profile>``.
-    data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
-    kind : the class of the run.
-    parameters : those of a cell.
-
-    Raises
-    ------
-    NotebookError, ProfileError, ParameterError, DataRootError
-        Where a parameter is unknown, of the wrong type, or names what does not exist.
-    """
-    from radeval_lib import plots, tables
-
-    if not (NOTEBOOKS / f"{notebook}.md").is_file():
-        raise NotebookError(
-            f"unknown notebook {notebook!r}",
-            display_path(NOTEBOOKS),
-            "Give its path, such as rales/datasets.",
-        )
-    settings = profiles.profile(profile)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
-    plots.use_style()
-    _limit_threads(settings.threads)
-    # Model libraries ask for a progress bar of widgets, which no page could show.
-    warnings.filterwarnings("ignore", message="IProgress not found")
-    root = data.data_root(data_root or None)
-    if settings.needs_data_root and root is None:
-        raise ParameterError(
-            f"profile {profile!r} needs data files", notebook, "Name their folder in RADEVAL_DATA_ROOT."
-        )
-    in_reach = restricted_in(root)
-    tables.hide_counts_below(settings.smallest_count if in_reach else 0)
-    run = kind(
-        notebook=notebook,
-        profile=settings,
-        seed=seed or settings.seed,
-        output_dir=Path(output_dir) if output_dir else BUILD / settings.name,
-        data_root=root,
-        parameters=tuple(parameters.items()),
-    )
-    if in_reach:
-        mark = run.output_dir / IN_REACH
-        before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-        atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
-    if stage := os.environ.get(STAGE):
-        # What outlives a run, below its outputs.
-        own = ("annotation_task", "cache", "models", cells.UNFINISHED)
-        write_guard.refuse_writes_outside(
-            notebook, [Path(stage), BUILD / "models", *(run.output_dir / name for name in own)]
-        )
-    for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
-        path.unlink()
-    return run
-
-
-def _limit_threads(number: int) -> None:
-    """Compute on so many threads, here and in libraries that are loaded later."""
-    os.environ["OMP_NUM_THREADS"] = str(number)
-    threadpool_limits(number)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(number)

@@ -15,7 +15,7 @@ from radeval_lib.study.results import Result
 def _rank(result: Result) -> tuple[int, int, bool, int]:
     """What a reader should look at first: what tells something; data before numbers before other data; and of
     printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
-    silent = {verdicts.CANNOT_TELL: 1, verdicts.EXPERIMENT: 2}.get(result.outcome, 0)
+    silent = {verdicts.CANNOT_TELL: 1, verdicts.EXPERIMENT: 2, verdicts.EDITED: 3}.get(result.outcome, 0)
     settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
     return silent, verdicts.KINDS.index(result.kind), settled, verdicts.STRENGTH.index(result.evidence)
 

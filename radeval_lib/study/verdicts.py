@@ -28,8 +28,10 @@ STRENGTH = ("credentialed", "open", "released", "print", "synthetic")
 HOLDS, FAILS, CANNOT_TELL = "holds", "fails", "cannot tell"
 CHECK_OUTCOMES = (HOLDS, FAILS, CANNOT_TELL)
 IN_PART, EXPERIMENT, NOT_ATTEMPTED = "holds in part", "own experiment", "not attempted"
-OUTCOMES = (HOLDS, IN_PART, FAILS, CANNOT_TELL, EXPERIMENT, NOT_ATTEMPTED)
-MARKS = {HOLDS: "✓", IN_PART: "◐", FAILS: "✗", CANNOT_TELL: "?", EXPERIMENT: "◇", NOT_ATTEMPTED: "○"}
+EDITED = "from an edited notebook"
+"""What was recorded by cells that are not those of the notebook's source."""
+OUTCOMES = (HOLDS, IN_PART, FAILS, CANNOT_TELL, EXPERIMENT, EDITED, NOT_ATTEMPTED)
+MARKS = dict(zip(OUTCOMES, "✓◐✗?◇✎○", strict=True))
 
 # What rests on numbers, on the paper's data, or on other data of the same kind.
 _WORDS = {
@@ -45,6 +47,7 @@ VERDICTS = (
     *(word for words in _WORDS.values() for word in words.values()),
     CANNOT_TELL,
     EXPERIMENT,
+    EDITED,
     NOT_ATTEMPTED,
 )
 KINDS = ("data", "numbers", "other data", EXPERIMENT)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from radeval_lib import data
-from radeval_lib.data import catalog, guard, manifests
+from radeval_lib import data, registry
+from radeval_lib.data import catalog, guard, manifests, readers
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.restricted import RestrictedText, reveal
 from radeval_lib.papers.data_counts import check_dataset
@@ -104,39 +104,39 @@ def test_every_sample_is_a_file_of_its_manifest() -> None:
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_load_and_check(name: str, root: Path) -> None:
     records, expected = EXPECTED[name]
-    assert len(catalog.load(name, root)) == records
+    assert len(readers.load(name, root)) == records
     checks = {check.name: check for check in check_dataset(name, root)}
     assert {key: checks[key].loaded for key in expected} == expected
     assert all(check.agrees in (None, False) for check in checks.values()), "no sample is a whole data set"
 
 
-@pytest.mark.parametrize("name", sorted(catalog.READERS))
+@pytest.mark.parametrize("name", sorted(registry.READERS))
 def test_empty_data_root(name: str, tmp_path: Path) -> None:
-    assert catalog.load(name, tmp_path) == []
+    assert readers.load(name, tmp_path) == []
     assert check_dataset(name, tmp_path) == []
 
 
 def test_a_part_of_a_set_is_loaded_but_not_compared(root: Path) -> None:
     (root / "mtsamples/mtsamples.csv").rename(root / "mtsamples/mtsamples_part.csv")
-    assert len(catalog.load("mtsamples", root)) == 3
+    assert len(readers.load("mtsamples", root)) == 3
     assert {check.agrees for check in check_dataset("mtsamples", root)} == {None}
 
 
 def test_procedures_are_built_from_notes_and_a_mapping(root: Path) -> None:
     (root / "mimic3_procedure/annotated_dataset.csv").unlink()
-    assert catalog.load("mimic3_procedure", root) == []  # the mapping is missing
+    assert readers.load("mimic3_procedure", root) == []  # the mapping is missing
     notes = [samples.NOTES[0], *([str(row), *_HEAD_NOTE[1:]] for row in range(1, 11))]
     (root / "mimic3/NOTEEVENTS.csv.gz").write_bytes(gzip.compress(samples.csv_bytes(notes)))
     mapping = [["procedure_titles", "LOINC_NUM"], ["['CT HEAD W/O CONTRAST']", "24725-4"]]
     (root / "mimic3_procedure/procedure_titles_mapped.csv").write_bytes(samples.csv_bytes(mapping))
-    splits = Counter(document.split for document in catalog.load("mimic3_procedure", root))
+    splits = Counter(document.split for document in readers.load("mimic3_procedure", root))
     assert splits == {"train": 6, "dev": 2, "test": 2}
 
 
 def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
     for name in EXPECTED:
         manifest = data.load_manifest(name)
-        marked = [text for record in catalog.load(name, root) for text in _restricted(record)]
+        marked = [text for record in readers.load(name, root) for text in _restricted(record)]
         assert bool(marked) is not manifest.redistributable, name
         assert {text.source for text in marked} <= {name}, name
 
@@ -166,7 +166,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
     ]
     root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(samples.csv_bytes(rows))
     corpora = catalog.restricted_texts(root)
-    assert catalog.load("mimic_cxr_rrs", root) == []
+    assert readers.load("mimic_cxr_rrs", root) == []
     texts = list(corpora["mimic_cxr_rrs"])
     assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
     assert sum("Seen again" in text for text in texts) == 1, "a part that a row repeats is one text"
@@ -177,7 +177,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
         ("rate_ner", "rate_ner/MIMIC_IV/train_span.json"),
     ):
         found = {" ".join(text.split()) for text in corpora[name].of_file(file)}
-        for record in catalog.load(name, root)[:1]:
+        for record in readers.load(name, root)[:1]:
             assert " ".join(reveal(token) for token in record.tokens) in found
 
 
@@ -193,12 +193,12 @@ def test_rexval_counts_name_pairs_and_raters() -> None:
     from radeval_lib.data.records import ErrorCount
 
     counts = [ErrorCount(0, origin, 1, rater, True, 1) for origin in ("bleu", "s_emb") for rater in "ab"]
-    assert catalog.READERS["rexval_counts"].count(counts) == {"pairs": 2, "raters": 2}
+    assert readers.reader("rexval_counts").count(counts) == {"pairs": 2, "raters": 2}
 
 
 def test_public_data_root(data_root: Path) -> None:
     """Open-i as redistributed has other counts than the paper prints; the check says so."""
     (check,) = check_dataset("openi", data_root)
     assert (check.printed, check.loaded, check.agrees) == ("3,268", 3331, False)
-    scales = [record.scale for record in catalog.load("radpref", data_root)]
+    scales = [record.scale for record in readers.load("radpref", data_root)]
     assert Counter(scales) == {"grade": 600, "errors": 600, "error_share": 600}

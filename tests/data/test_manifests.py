@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from radeval_lib import data
-from radeval_lib.data import catalog, manifests
+from radeval_lib import data, registry
+from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.data.manifests import (
     UNVERIFIED,
@@ -51,7 +51,7 @@ DATA_SETS = {
 
 def test_every_data_set_has_a_manifest_and_a_reader() -> None:
     assert set(data.names()) == DATA_SETS
-    assert set(catalog.READERS) == DATA_SETS
+    assert set(registry.READERS) == DATA_SETS
 
 
 @pytest.mark.parametrize("name", sorted(DATA_SETS))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline.imports import code_of, imports_of
+from radeval_lib.study.imports import code_of, imports_of
 
 PRINT = """
 import json

@@ -48,8 +48,8 @@ def test_a_book_besiderestricted_data_builds(tiny: TinyRepository) -> None:
 
 def test_what_a_failing_cell_says_ofrestricted_data_is_withheld(tiny: TinyRepository) -> None:
     root = restricted_data(tiny)
-    reading = "from radeval_lib.data import catalog\n\n"
-    reading += "pair = catalog.load('mediqa2021_mimic_cxr', run.data_root)[0]"
+    reading = "from radeval_lib.data import readers\n\n"
+    reading += "pair = readers.load('mediqa2021_mimic_cxr', run.data_root)[0]"
     tiny.write("facts/one", f"{reading}\nprint(pair.findings.reveal())\nfloat(pair.findings.reveal())")
     failed = tiny.radbook("run", "facts/one", "--data-root", str(root))
     told = failed.stdout + failed.stderr

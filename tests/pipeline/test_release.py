@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib import checksums
+from radeval_lib import checksums, small_counts
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.pipeline import release
 from tests.pipeline.conftest import TinyRepository
@@ -97,12 +97,12 @@ def test_small_counts_are_hidden_where_restricted_data_are_in_reach(tmp_path: Pa
             "words": ["a", "b", "c"],
         }
     )
-    tables.hide_counts_below(11)
+    small_counts.hide_below(11)
     try:
         formats = {"cases": "{:d} cases", "share": "{:.1f}"}
         shown = tables.show(frame, "c", index=False, exact=("rank",), formats=formats).data
     finally:
-        tables.hide_counts_below(0)
+        small_counts.hide_below(0)
     assert "&lt; 11" in shown
     assert shown.count("&lt; 11") == 2
     assert not any(part in shown for part in (">5.0<", "10 cases"))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from radeval_lib import registry
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import parse
@@ -18,7 +19,7 @@ from radeval_lib.synthetic import green_pairs, tokenize
 def test_the_generator_fills_the_role_reproducibly(role: str) -> None:
     records = load(role, "synthetic", size=12, seed=3, root=None)
     assert records
-    assert all(isinstance(record, ROLES[role].record) for record in records)
+    assert all(isinstance(record, registry.find(ROLES[role].record)) for record in records)
     assert records == load(role, "synthetic", size=12, seed=3, root=None)
     assert records != load(role, "synthetic", size=12, seed=4, root=None)
 
@@ -45,7 +46,7 @@ def test_public_files_fill_their_roles(role: str, filler: str, data_root: Path) 
         records = load(role, filler, size=0, seed=0, root=data_root)
     except RoleError:
         pytest.skip(f"the data root does not hold {filler}")
-    assert all(isinstance(record, ROLES[role].record) for record in records)
+    assert all(isinstance(record, registry.find(ROLES[role].record)) for record in records)
 
 
 def test_what_cannot_fill_a_role_is_told(tmp_path: Path) -> None:

@@ -10,11 +10,10 @@ import pytest
 
 from radeval_lib.errors import NotebookError, ParameterError, ResultError
 from radeval_lib.paths import PROFILES, ROOT
-from radeval_lib.roles import RoleError
 from radeval_lib.study import begin, cells
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import Declared, front_matter
-from radeval_lib.study.profiles import names, profile
+from radeval_lib.study.profiles import CELL_MODEL, names, profile
 
 ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
 COUNTS = pd.DataFrame({"case": ["007", "NA", ""], "right": [1, 0, 2], "share": [0.1, float("nan"), 1 / 3]})
@@ -69,8 +68,8 @@ def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
     planned = cells.planned(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for filler in profile(name).models.values():
-        if filler.startswith(cells.CELL_MODEL):
-            assert cells.planned_of(profile(name), filler.removeprefix(cells.CELL_MODEL))
+        if filler.startswith(CELL_MODEL):
+            assert cells.planned_of(profile(name), filler.removeprefix(CELL_MODEL))
 
 
 def test_a_notebook_without_cells_is_told() -> None:
@@ -81,7 +80,7 @@ def test_a_notebook_without_cells_is_told() -> None:
 def test_a_model_role_needs_its_cell_first(tmp_path: Path) -> None:
     run = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
     assert run.model("encoder") == "packaged-minilm-2"
-    with pytest.raises(RoleError, match=r"fills no model role 'oracle'.*ner_model"):
+    with pytest.raises(NotebookError, match=r"'oracle' is not among the models"):
         run.model("oracle")
 
 

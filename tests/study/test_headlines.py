@@ -27,6 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         output_dir=tmp_path,
         results_dir=tmp_path / "results" / "a" / "page",
         require_declared=lambda *_: None,
+        provenance=dict,
     )
 
 

@@ -27,14 +27,14 @@ TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "ti
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     whole = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
-    sizes = {**whole.profile.sizes, "rated_pairs": 30}
+    sizes = {**whole.whole_profile.sizes, "rated_pairs": 30}
     return _with(
         whole, sizes=sizes, models={"ner_model": TINY, "encoder": TINY, "graph_model": "radgraph:radgraph"}
     )
 
 
 def _with(run: Run, **changes: object) -> Run:
-    return replace(run, profile=run.profile.model_copy(update=changes))
+    return replace(run, whole_profile=run.whole_profile.model_copy(update=changes))
 
 
 def test_the_packaged_encoder_is_pooled_as_it_was_trained(run: Run) -> None:

@@ -81,12 +81,18 @@ def test_each_word_states_one_outcome() -> None:
     assert verdicts.outcome_of("cannot tell") == verdicts.CANNOT_TELL
 
 
-def test_what_stands_in_reproduces_nothing(run: Run) -> None:
-    words = run.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
+@pytest.fixture
+def rated(tmp_path: Path) -> Run:
+    """A run of a page that declares rated pairs and models."""
+    return begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
+
+
+def test_what_stands_in_reproduces_nothing(rated: Run, run: Run) -> None:
+    words = rated.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
     assert words == "rated pairs from the generator, not RaTE-Eval"
-    assert run.stand_in({"rated_pairs": "synthetic"}) == ""
-    assert run.source("rated_pairs") == "the generator"
-    public = replace(run, profile=profile("open"))
+    assert rated.stand_in({"rated_pairs": "synthetic"}) == ""
+    assert rated.source("rated_pairs") == "the generator"
+    public = replace(rated, whole_profile=profile("open"))
     assert public.source("rated_pairs") == "RadPref"
     assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
@@ -97,15 +103,16 @@ def test_what_stands_in_reproduces_nothing(run: Run) -> None:
     assert (card["verdict"], card["evidence"]) == ("consistent", "print")
 
 
-def test_a_model_of_ours_makes_an_experiment_of_real_data(run: Run) -> None:
-    public = replace(run, profile=profile("open"))
+def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
+    public = replace(rated, whole_profile=profile("open"))
     data, models = {"rated_pairs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
     assert public.basis(data)[0] == "open"
-    assert public.basis({"rated_pairs": "rexval/errors"}) == ("open", "rated pairs from RadPref, not ReXVal")
-    evidence, stand_in = public.basis(data, models)
+    stands_in = public.basis({"rated_pairs": "rexval/errors"})
+    assert stands_in == ("open", "rated pairs from RadPref, not ReXVal", ("rated_pairs",))
+    evidence, stand_in, _ = public.basis(data, models)
     assert evidence == "synthetic"
     assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
-    assert run.basis(data)[0] == "synthetic"
+    assert rated.basis(data)[0] == "synthetic"
 
 
 def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from operator import itemgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note
+from radeval_lib.data.construction.notes import Note, radiology_notes
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
 
@@ -138,3 +140,19 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
     train, dev = train_test_split(rest, test_size=0.25, random_state=SEED, stratify=labels)
     parts = {"train": train, "dev": dev, "test": test}
     return [replace(document, split=name) for name, part in parts.items() for document in part]
+
+
+def _read(find: Find) -> list[Document]:
+    """The documents as somebody built them, else built from the notes, with the paper's split."""
+    events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
+    if built:
+        return report_split(load(built))
+    if not (events and mapping):
+        return []
+    return report_split(build(radiology_notes(events), load_mapping(mapping)))
+
+
+READER = Reader(
+    _read,
+    lambda records: {"documents": len(records), "classes": len({record.label for record in records})},
+)

@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.construction.notes import Note, is_like, mask_deidentified, split
+from radeval_lib.data.construction.notes import Note, is_like, mask_deidentified, radiology_notes, split
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -164,3 +166,20 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
         splits = ["train"] * train + ["dev"] * tenth + ["test"] * (len(members) - train - tenth)
         result += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
     return result + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
+
+
+def _read(find: Find) -> list[ReportPair]:
+    path, listed = (find(file.path) for file in load_manifest(NAME).files)
+    if path is None:
+        return []
+    rules = load_rules(listed) if listed else PatternRules()
+    return report_split(build(radiology_notes(path), rules))
+
+
+READER = Reader(
+    _read,
+    lambda records: {
+        "reports": len(records),
+        "pairs of modality and anatomy": len({record.group for record in records}),
+    },
+)

@@ -23,10 +23,13 @@ from radeval_lib.data.records import ErrorCount, FactRating, Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import which_judge
+from radeval_lib.roles import generated, generated_facts, generated_ratings
 from radeval_lib.stats.resampling import ends, holm
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import with_interval
 
+# `simulated` finds them by name; named here, so that the page is redone when they change.
+_GENERATORS = (generated, generated_facts, generated_ratings)
 PAIRS = 600
 """Generated pairs: three times RadPref's, so that the simulation's own noise is the smaller one."""
 LETTERS = "abcdef"

@@ -10,16 +10,18 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cache, partial
+from dataclasses import dataclass, field, fields
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib import origin
 from radeval_lib.models.derived import frozen, trimmed
+from radeval_lib.models.pretrained import checksum
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.pages.rales.benchmark_encoders import IN_DOMAIN, resolve
 from radeval_lib.pages.rales.search import Tables, Trial, best, search
@@ -147,44 +149,67 @@ def search_on(
 
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
     """Fit an encoder to tasks in regimes (see :func:`radeval_lib.pages.rales.plan.work`): the tables of
-    :func:`fit_regime`. Searches and trainings that were killed go on where they stopped."""
-
-    @cache
-    def records(name: str) -> tuple[BenchmarkTask, Parts]:
-        task = task_of(name, settings.rare_class)
-        return task, task.parts(run.load(task.role))
-
+    :func:`fit_regime`. Interrupted searches and trainings resume from their checkpoints."""
+    found: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
-
-        @cache
-        def start(name: str, draw: int) -> str:
-            return ready_encoder(run, settings, encoder, records(name)[1], run.seed + draw, Path(folder))
-
-        found: dict[str, list[pd.DataFrame]] = {}
-        for name, regime in work:
-            task, parts = records(name)
-            where = run.unfinished(name, regime)
-            begin, device = partial(start, name), run.profile.device
-            plan = Plan(task, parts, settings, regime, run.seed, device, run.rng, begin, where)
-            begin(0)  # so that the models it reads are known
-            for kind, table in fit_regime(plan, what_of(run, encoder)).items():
-                found.setdefault(kind, []).append(table)
+        for name, regimes in groupby(work, key=itemgetter(0)):
+            task = task_of(name, settings.rare_class)
+            parts = task.parts(run.load(task.role))
+            encoders = EncoderFactory(run, settings, encoder, parts, Path(folder))
+            what = fingerprint(run, task, encoder, encoders(0))
+            for _, regime in regimes:
+                plan = Plan(
+                    task=task,
+                    parts=parts,
+                    settings=settings,
+                    regime=regime,
+                    seed=run.seed,
+                    device=run.profile.device,
+                    rng=run.rng,
+                    start=encoders,
+                    folder=run.unfinished(name, regime),
+                )
+                for kind, table in fit_regime(plan, what).items():
+                    found.setdefault(kind, []).append(table)
     return {kind: pd.concat(frames, ignore_index=True) for kind, frames in found.items()}
 
 
-def what_of(run: Run, encoder: str) -> dict[str, Any]:
-    """Names what a search depends on, once its records are loaded and its encoder is made."""
-    read = {"data": origin.used_data(), "models": origin.used_models()}
-    return {"encoder": encoder, "profile": run.profile.digest, "seed": run.seed, **read}
+@dataclass
+class EncoderFactory:
+    """Makes the encoder that each draw starts from, once per draw: resolved by name, and trimmed to the texts
+    of the task where the profile says so."""
+
+    run: Run
+    settings: RalesSettings
+    encoder: str
+    parts: Parts
+    folder: Path
+    made: dict[int, str] = field(default_factory=dict)
+
+    def __call__(self, draw: int) -> str:
+        """Folder or hub name of the encoder of a draw."""
+        if draw not in self.made:
+            self.made[draw] = self._make(self.run.seed + draw)
+        return self.made[draw]
+
+    def _make(self, seed: int) -> str:
+        if self.encoder == IN_DOMAIN:
+            where = self.run.model("in_domain_encoder")
+        else:
+            where = resolve(self.encoder, layers=self.settings.shallow_layers, seed=seed, folder=self.folder)
+        return trimmed(where, texts_of(self.parts), self.folder) if self.settings.trim else where
 
 
-def ready_encoder(
-    run: Run, settings: RalesSettings, encoder: str, parts: Parts, seed: int, folder: Path
-) -> str:
-    """Folder or hub name of an encoder as it is fitted to a task: made where it has to be, and trimmed to the
-    texts of the task where the profile says so."""
-    if encoder == IN_DOMAIN:
-        where = run.model("in_domain_encoder")
-    else:
-        where = resolve(encoder, layers=settings.shallow_layers, seed=seed, folder=folder)
-    return trimmed(where, texts_of(parts), folder) if settings.trim else where
+def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
+    """What a search depends on beside its space: records, encoder and settings.
+
+    Parameters
+    ----------
+    start : folder or hub name of the encoder of the first draw.
+    """
+    return {
+        "records": {"role": task.role, "files": run.reading.data((task.role,))},
+        "encoder": {"name": encoder, "sha256": checksum(start)},
+        "settings": run.profile.digest,
+        "seed": run.seed,
+    }

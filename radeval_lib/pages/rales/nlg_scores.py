@@ -13,27 +13,27 @@ from radeval_lib.pages.summarization import plan
 from radeval_lib.pages.summarization.systems import told
 from radeval_lib.papers.printed_numbers import Printed, by_name
 from radeval_lib.stats import tokens
-from radeval_lib.study.runs import Run
+from radeval_lib.study.runs import Basis, Run
 
 SYSTEMS = frozenset({"ELECTRA_base", "BioLinkBERT_base", "GatorTron", "RadBERT_2"})
 """What the paper fine-tunes, as the profile ``full`` has it."""
 
 
-def basis_of(run: Run, only: str = "") -> tuple[str, str]:
+def basis_of(run: Run, only: str = "") -> Basis:
     """What the page's comparison rests on: an experiment of our own unless the paper's systems are in it.
 
     ``only`` names the one system of a comparison in ROUGE alone that is trained; without it all systems and
     all metrics enter.
     """
-    evidence, stand_in = run.basis({"summaries": "mediqa2021_mimic_cxr"})
+    found = run.basis({"summaries": "mediqa2021_mimic_cxr"})
     systems = plan.settings(run.profile).rales_systems
     if set(systems) >= SYSTEMS:
-        return evidence, stand_in
+        return found
     own = told({only: systems[only]} if only else systems, run.profile.models["encoder"])
-    used = [stand_in, f"{own}, of this build"]
+    used = [f"{own}, of this build"]
     if not only:
         used.append("observations by rules, not by CheXbert; graphs by this build's model, not RadGraph's")
-    return "synthetic", "; ".join(filter(None, used))
+    return found.with_own(*used)
 
 
 def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, Printed]:

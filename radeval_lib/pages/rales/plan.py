@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from radeval_lib.pages.rales.settings import RalesSettings
-from radeval_lib.pages.rales.tasks import tasks
+from radeval_lib.pages.rales.tasks import task_of, tasks
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
 
@@ -22,12 +22,19 @@ def cells(profile: Profile) -> list[Cell]:
     """One cell makes the in-domain encoder, one searches on the test set, and each encoder is fitted to every
     task in every regime: in one cell on a laptop, where a kernel's start counts, or in one each."""
     chosen = settings(profile)
-    found = [Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)]
+    pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
+    found = [pretraining.reading((chosen.pretraining.role,))]
     for encoder in chosen.encoders:
         each = work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]
-        found += [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
+        fitted = [Cell.of(FITTING, encoder=encoder, task=task, regime=regime) for task, regime in each]
+        found += [cell.reading(_role(str(cell.parameters["task"]))) for cell in fitted]
     one = chosen.selection
-    return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task)]
+    return [*found, Cell.of(SELECTION, encoder=one.encoder, task=one.task).reading(_role(one.task))]
+
+
+def _role(task: str) -> tuple[str, ...]:
+    """The role of data of a task; empty for every task."""
+    return () if task == EVERY else (task_of(task).role,)
 
 
 def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from radeval_lib.pages.rales.fitting import Plan, ready_encoder, search_on, what_of
+from radeval_lib.pages.rales.fitting import EncoderFactory, Plan, fingerprint, search_on
 from radeval_lib.pages.rales.settings import RalesSettings
 from radeval_lib.pages.rales.tasks import BenchmarkTask
 from radeval_lib.study.runs import Run
@@ -20,11 +20,21 @@ def repeated_search(run: Run, settings: RalesSettings, encoder: str, task: Bench
     small = settings.model_copy(update={"documents": {task.name: chosen.documents}})
     parts, rows = task.parts(run.load(task.role)), []
     with tempfile.TemporaryDirectory() as folder:
-        start = ready_encoder(run, settings, encoder, parts, run.seed, Path(folder))
-        device, where = run.profile.device, run.unfinished("searches")
-        plan = Plan(task, parts, small, "all", run.seed, device, run.rng, lambda draw: start, where)
+        start = EncoderFactory(run, settings, encoder, parts, Path(folder))(0)
+        what, where = fingerprint(run, task, encoder, start), run.unfinished("searches")
+        plan = Plan(
+            task=task,
+            parts=parts,
+            settings=small,
+            regime="all",
+            seed=run.seed,
+            device=run.profile.device,
+            rng=run.rng,
+            start=lambda draw: start,
+            folder=where,
+        )
         for number in range(chosen.searches):
-            own, what = where / f"search {number}", what_of(run, encoder)
+            own = where / f"search {number}"
             rows += [
                 trial.tables["counts"].assign(search=number, trial=trial.number, value=trial.value)
                 for trial in search_on(plan, number, chosen.trials, own, what, run.seed + number)

@@ -20,7 +20,7 @@ from radeval_lib.study import profiles
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
-from radeval_lib.study.runs import Run
+from radeval_lib.study.runs import Basis, Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined, with_interval
 
@@ -67,15 +67,14 @@ def undescribed(models: Iterable[str]) -> list[str]:
     return [name for name in models if name.lower() not in known]
 
 
-def basis(run: Run) -> tuple[str, str]:
+def basis(run: Run) -> Basis:
     """What a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
-    evidence, used = run.basis({"ner_corpus": "rate_ner"})
+    found = run.basis({"ner_corpus": "rate_ner"})
     paper, own = (plan.settings(one).initial_models for one in (profiles.profile("full"), run.profile))
     if own == paper:
-        return evidence, used
+        return found
     names = dict.fromkeys(title(name) for models in own.values() for name in models)
-    tried = f"{joined(list(names))}, which the paper does not try"
-    return "synthetic", "; ".join(filter(None, (used, tried)))
+    return found.with_own(f"{joined(list(names))}, which the paper does not try")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
-from radeval_lib.roles import SYNTHETIC
+from radeval_lib.registry import SYNTHETIC
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, Size
 

@@ -9,9 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize
 
+from radeval_lib import origin
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, Weights
-from radeval_lib.origin import note_use
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
@@ -23,7 +23,7 @@ _KINDS = {"Anatomy": ANATOMY, "Abnormality": ABNORMALITY, "Non-Abnormality": NOR
 
 def released_weights() -> dict[str, Weights]:
     """Both released sets of weights, by the length of the texts that they are for."""
-    note_use(ROOT / "radeval_lib/metrics/ratescore/weights.yml")
+    origin.note_printed(origin.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
 

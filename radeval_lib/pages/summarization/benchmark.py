@@ -19,7 +19,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import Draws, FloatArray, draws, ratio
 from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, above, check_statement
-from radeval_lib.study.runs import Run
+from radeval_lib.study.runs import Basis, Run
 from radeval_lib.study.superiority import Lead
 from radeval_lib.wording import joined
 
@@ -33,18 +33,17 @@ def judged(systems: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
-def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> tuple[str, str]:
+def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
     """What results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our own
     unless they, and the graph model where it is used, are the paper's."""
     systems = plan.settings(run.profile).systems
     shown = shown or judged(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
-    evidence, stand_in = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
+    found = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if not ours:
-        return evidence, stand_in
-    used = f"{told(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}"
-    return "synthetic", "; ".join(filter(None, [stand_in, used]))
+        return found
+    return found.with_own(f"{told(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
 
 
 def gathered(kept: Iterable[CellOutput]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
@@ -31,10 +32,15 @@ def code_of(text: str) -> str:
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
+def is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
+    """Whether a statement is ``if TYPE_CHECKING``."""
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
 def imports_of(tree: ast.AST) -> Iterator[str]:
     """Dotted names of everything that a program may import, modules and what is in them alike."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if is_for_type_checkers(node):
             yield from imports_of(ast.Module(node.orelse, []))
             continue
         if isinstance(node, ast.Import):

@@ -1,0 +1,72 @@
+"""How a data set is read: a loader module defines its ``READER``, which :mod:`radeval_lib.registry` names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from radeval_lib import registry
+from radeval_lib.data.manifests import find, load_manifest
+
+Find = Callable[[str], Path | None]
+"""Finds a file of one data set by its path or name, verified and recorded as read; None where absent."""
+Records = list[Any]
+Counts = dict[str, int]
+SPLITS = ("train", "dev", "test")
+SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How a data set is read: ``load(find)`` gives records, ``count(records)`` counts named as printed."""
+
+    load: Callable[[Find], Records]
+    count: Callable[[Records], Counts] = lambda records: {}
+
+
+def each(load: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
+    """Read those of ``files`` that are present; a record takes its split from the name of its file."""
+
+    def read(find: Find) -> Records:
+        records: Records = []
+        for file in files:
+            path = find(file)
+            split = Path(file).name.split("_")[0].split(".")[0]
+            for record in load(path) if path else []:
+                named = split in SPLITS and hasattr(record, "split")
+                records.append(replace(record, split=split) if named else record)
+        return records
+
+    return read
+
+
+def by_split(records: Iterable[Any]) -> Counts:
+    """Records per split."""
+    return dict(sorted(Counter(record.split for record in records).items()))
+
+
+def reader(name: str) -> Reader:
+    """How a data set is read."""
+    load_manifest(name)
+    found: Reader = registry.find(registry.READERS[name])
+    return found
+
+
+def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
+    """Records of a data set; empty where the data root does not hold it.
+
+    Parameters
+    ----------
+    note : called with each file that is read.
+    """
+
+    def find_file(file: str) -> Path | None:
+        path = find(name, root, file)
+        if path is not None:
+            note(path)
+        return path
+
+    return reader(name).load(find_file)

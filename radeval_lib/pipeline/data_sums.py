@@ -1,0 +1,54 @@
+"""Checksums of data files, each computed once: a cache keyed by place, size, inode and times of change.
+
+An entry is kept only if the file had not changed for a while when it was made, so that a change within the
+clock's resolution cannot hide behind it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from radeval_lib import atomic, checksums
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.paths import BUILD
+
+_CACHE = BUILD / "cache" / "data.json"
+_SETTLED_NS = 2_000_000_000
+
+
+def digest(data_sets: Iterable[str], root: Path | None) -> str:
+    """Names the content of the files of these data sets that a data root holds; empty where it holds none."""
+    found = [
+        f"{file.path} {_checksum(path)}"
+        for name in sorted(data_sets)
+        for file in load_manifest(name).files
+        if root is not None and (path := root / file.path).is_file()
+    ]
+    return checksums.of_text("\n".join(found)) if found else ""
+
+
+def _checksum(path: Path) -> str:
+    known, state = _known(), path.stat()
+    facts = [state.st_size, state.st_ino, state.st_mtime_ns, state.st_ctime_ns]
+    noted = known.get(str(path))
+    if noted is not None and noted[:-1] == facts:
+        return str(noted[-1])
+    found = checksums.of_file(path)
+    if time.time_ns() - max(state.st_mtime_ns, state.st_ctime_ns) > _SETTLED_NS:
+        known[str(path)] = [*facts, found]
+        with suppress(OSError):  # it is computed again next time
+            atomic.write_text(_CACHE, json.dumps(known) + "\n")
+    return found
+
+
+@cache
+def _known() -> dict[str, list[int | str]]:
+    try:
+        return dict(json.loads(_CACHE.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return {}

@@ -1,0 +1,123 @@
+"""What is found by name rather than imported: readers of data sets, roles of data, plans of cells.
+
+A module that looks something up here depends on this table alone; what a step of a build depends on follows
+from the names that it declares (:mod:`radeval_lib.study.dependencies`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+SYNTHETIC = "synthetic"
+"""What fills a role that the generator fills."""
+
+READERS = {
+    "green_training": "radeval_lib.data.green_training:READER",
+    "mediqa2021": "radeval_lib.data.mediqa:READER",
+    "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:MIMIC_CXR_READER",
+    "mimic3_procedure": "radeval_lib.data.construction.procedure:READER",
+    "mimic3_rrs": "radeval_lib.data.construction.rrs:READER",
+    "mimic_cxr_rrs": "radeval_lib.data.mimic_cxr:READER",
+    "mslr": "radeval_lib.data.mslr:READER",
+    "mts_dialog": "radeval_lib.data.mts_dialog:READER",
+    "mtsamples": "radeval_lib.data.mtsamples:READER",
+    "openi": "radeval_lib.data.openi:READER",
+    "primock57": "radeval_lib.data.primock57:READER",
+    "radgraph": "radeval_lib.data.radgraph:READER",
+    "radpref": "radeval_lib.data.radpref:READER",
+    "radsprl": "radeval_lib.data.radsprl:READER",
+    "radsum23": "radeval_lib.data.rrs_lines:READER",
+    "rate_eval": "radeval_lib.data.rate_eval:READER",
+    "rate_ner": "radeval_lib.data.rate_ner:READER",
+    "rexval": "radeval_lib.data.rexval:READER",
+    "rexval_counts": "radeval_lib.data.rexval:COUNTS_READER",
+    "stanza_radiology": "radeval_lib.data.iob:READER",
+}
+"""The :class:`radeval_lib.data.readers.Reader` of each data set that has a manifest."""
+
+
+class Role(NamedTuple):
+    """A role of data: the type of its records, and the generator ``(size, seed) -> records``."""
+
+    record: str
+    generator: str
+
+
+def _role(record: str, generator: str) -> Role:
+    return Role(f"radeval_lib.data.records:{record}", f"radeval_lib.roles.{generator}")
+
+
+ROLES = {
+    "reports": _role("Report", "generated:reports"),
+    "summaries": _role("ReportPair", "generated:summaries"),
+    "anatomy_summaries": _role("ReportPair", "generated:anatomy_summaries"),
+    "descriptions": _role("Document", "generated:descriptions"),
+    "procedures": _role("Document", "generated:procedures"),
+    "ner_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
+    "graph_corpus": _role("AnnotatedSentence", "generated:graph_corpus"),
+    "spatial_corpus": _role("AnnotatedSentence", "generated:spatial_corpus"),
+    "stanza_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
+    "rated_sentences": _role("RatedPair", "generated_ratings:rated_sentences"),
+    "rated_pairs": _role("RatedPair", "generated_ratings:rated_pairs"),
+    "rated_errors": _role("RatedPair", "generated_ratings:rated_errors"),
+    "error_counts": _role("ErrorCount", "generated_ratings:error_counts"),
+    "fact_ratings": _role("FactRating", "generated_facts:fact_ratings"),
+    "note_judgements": _role("NoteJudgement", "generated_facts:note_judgements"),
+    "judged_pairs": _role("JudgedPair", "generated:judged_pairs"),
+}
+"""What a notebook can ask for."""
+
+PLANS = {
+    "rales/pretraining": "radeval_lib.pages.rales.plan:cells",
+    "rales/fitting": "radeval_lib.pages.rales.plan:cells",
+    "rales/selection": "radeval_lib.pages.rales.plan:cells",
+    "ratescore/ner_training": "radeval_lib.pages.ratescore.plan:cells",
+    "summarization/graph_training": "radeval_lib.pages.summarization.graph_plan:cells",
+    "summarization/training": "radeval_lib.pages.summarization.plan:cells",
+    "rales/nlg_training": "radeval_lib.pages.summarization.plan:cells",
+}
+"""The plan ``(profile) -> cells`` of each notebook of cells, in the order in which plans are made."""
+
+
+METRICS = {
+    "bertscore": "radeval_lib.metrics.bertscore",
+    "bleu": "radeval_lib.metrics.bleu",
+    "f1_radgraph": "radeval_lib.metrics.radgraph",
+    "green": "radeval_lib.metrics.green_judges",
+    "green_rules": "radeval_lib.metrics.green_judges",
+    "green_rules_errors": "radeval_lib.metrics.green_judges",
+    "meteor": "radeval_lib.metrics.meteor",
+    "observations": "radeval_lib.metrics.observations",
+    "radcliq": "radeval_lib.metrics.radcliq",
+    "radgraph_combined": "radeval_lib.metrics.radgraph",
+    "ratescore": "radeval_lib.metrics.ratescore.metric",
+    "rouge_1": "radeval_lib.metrics.rouge",
+    "rouge_2": "radeval_lib.metrics.rouge",
+    "rouge_l": "radeval_lib.metrics.rouge",
+}
+"""The module of each metric."""
+
+FILLING = {
+    "data": "radeval_lib.roles.filling",
+    "models": "radeval_lib.models.filling",
+    "metrics": "radeval_lib.metrics.filling",
+    "stand_ins": "radeval_lib.study.stand_ins",
+}
+"""The module by which a run gets what a notebook declares of each kind."""
+
+
+def dataset_of(filler: str) -> str:
+    """The data set of a filler, without the scale that may follow it."""
+    return filler.partition("/")[0]
+
+
+def module(name: str) -> Any:
+    """The module of that name."""
+    return import_module(name)
+
+
+def find(place: str) -> Any:
+    """What ``module:name`` names."""
+    home, _, name = place.partition(":")
+    return getattr(import_module(home), name)

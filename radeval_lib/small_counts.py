@@ -1,0 +1,16 @@
+"""The smallest count that tables may show where restricted data are in reach: low counts identify people."""
+
+from __future__ import annotations
+
+_threshold = {"below": 0}
+
+
+def hide_below(smallest: int) -> None:
+    """From now on :func:`radeval_lib.tables.show` writes counts from 1 to ``smallest - 1`` as ``< smallest``;
+    0: it writes all."""
+    _threshold["below"] = smallest
+
+
+def smallest_shown() -> int:
+    """The count below which counts are hidden; 0 where none is."""
+    return _threshold["below"]

@@ -1,0 +1,99 @@
+"""The start of a run: the parameters that papermill passes, checked, and the process made ready."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from radeval_lib import atomic, origin, small_counts
+from radeval_lib.data.manifests import data_root as root_of_data
+from radeval_lib.data.manifests import restricted_in
+from radeval_lib.errors import NotebookError, ParameterError
+from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, THREAD_VARIABLES, display_path
+from radeval_lib.study import cells, dependencies, profiles, write_guard
+from radeval_lib.study.runs import Run
+
+R = TypeVar("R", bound=Run)
+
+
+def begin_cell(
+    notebook: str,
+    *,
+    profile: str,
+    seed: int,
+    output_dir: str = "",
+    data_root: str = "",
+    kind: type[R] = Run,  # type: ignore[assignment]
+    **parameters: cells.Value,
+) -> R:
+    """Start a run: check the parameters that papermill passed.
+
+    Parameters
+    ----------
+    notebook : the notebook's own path below ``notebooks/`` without the ending.
+    profile : name of a profile.
+    seed : non-negative; 0 takes the profile's seed.
+    output_dir : where results go; empty: ``build/<profile>``.
+    data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    kind : the class of the run.
+    parameters : those of a cell.
+
+    Raises
+    ------
+    NotebookError, ProfileError, ParameterError, DataRootError
+        Where a parameter is unknown, of the wrong type, or names what does not exist.
+    """
+    if not (NOTEBOOKS / f"{notebook}.md").is_file():
+        raise NotebookError(
+            f"unknown notebook {notebook!r}",
+            display_path(NOTEBOOKS),
+            "Give its path, such as rales/datasets.",
+        )
+    settings = profiles.profile(profile)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
+    limit_threads(settings.threads)
+    # Model libraries ask for a progress bar of widgets, which no page could show.
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    root = root_of_data(data_root or None)
+    if settings.needs_data_root and root is None:
+        raise ParameterError(
+            f"profile {profile!r} needs data files", notebook, "Name their folder in RADEVAL_DATA_ROOT."
+        )
+    in_reach = restricted_in(root)
+    small_counts.hide_below(settings.smallest_count if in_reach else 0)
+    run = kind(
+        notebook=notebook,
+        whole_profile=settings,
+        seed=seed or settings.seed,
+        output_dir=Path(output_dir) if output_dir else BUILD / settings.name,
+        data_root=root,
+        parameters=tuple(parameters.items()),
+    )
+    run.reading.papers = frozenset(dependencies.papers_read(notebook, run.declared))
+    origin.begin(run.reading)
+    if in_reach:
+        mark = run.output_dir / IN_REACH
+        before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+        atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
+    if stage := os.environ.get(STAGE):
+        # What outlives a run, below its outputs.
+        own = ("annotation_task", "cache", "models", cells.UNFINISHED)
+        kept = [BUILD / "models", BUILD / "cache", *(run.output_dir / name for name in own)]
+        write_guard.refuse_writes_outside(notebook, [Path(stage), *kept])
+    for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
+        path.unlink()
+    return run
+
+
+def limit_threads(number: int) -> None:
+    """Compute with this many threads, here and in libraries that are loaded later."""
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(number)))
+    threadpool_limits(number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(number)

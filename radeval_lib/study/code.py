@@ -1,0 +1,79 @@
+"""The code behind a result: the commit, the modules that its notebook can reach, and the cells that ran."""
+
+from __future__ import annotations
+
+import subprocess
+from functools import cache
+from typing import Any
+
+from IPython.core.getipython import get_ipython
+
+from radeval_lib import checksums
+from radeval_lib.paths import NOTEBOOKS, ROOT, display_path
+from radeval_lib.study import dependencies
+from radeval_lib.study.imports import code_cells
+from radeval_lib.study.profiles import Profile
+
+_TRACKED = ("radeval_lib", "notebooks", "data_manifests")
+
+
+@cache
+def commit() -> dict[str, Any]:
+    """The commit that is checked out, and whether code, notebooks or manifests differ from it; both None
+    outside of a git repository."""
+    head = _git("rev-parse", "HEAD")
+    if head is None:
+        return {"commit": None, "dirty": None}
+    return {"commit": head.strip(), "dirty": bool(_git("status", "--porcelain", "--", *_TRACKED))}
+
+
+def _git(*command: str) -> str | None:
+    try:
+        done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout
+
+
+def identity(notebook: str, settings: Profile) -> dict[str, Any]:
+    """The commit, and the digest of every module that the notebook's numbers can depend on."""
+    return {**commit(), "modules": _modules(notebook, settings.name, settings.digest)}
+
+
+@cache
+def _modules(notebook: str, profile: str, _digest: str) -> str:
+    from radeval_lib.study import profiles
+
+    return dependencies.modules_digest(dependencies.modules_of(notebook, profiles.profile(profile)))
+
+
+def source_cells(notebook: str) -> list[str]:
+    """The code cells of a notebook's source, in order."""
+    lines = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8").splitlines()
+    return ["\n".join(lines[cell]).strip() for cell in code_cells(lines)]
+
+
+def executed_cells() -> list[str] | None:
+    """The cells that ran in this kernel so far, in order; None where no kernel runs this code."""
+    shell = get_ipython()
+    if shell is None or not hasattr(shell, "kernel") or shell.history_manager is None:
+        return None
+    return [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
+
+
+def notebook(name: str) -> dict[str, Any]:
+    """The notebook of a run: its source's path, the SHA-256 of the cells that ran, and whether they are the
+    source's (None where no kernel ran them).
+
+    Cells count as the source's if, papermill's cell of parameters apart, they are its first cells in order.
+    """
+    ran = executed_cells()
+    own = source_cells(name)
+    if ran is None:
+        return {"path": display_path(NOTEBOOKS / f"{name}.md"), "cells": None, "as_source": None}
+    kept = [cell for cell in ran if not cell.startswith("# Parameters")]
+    return {
+        "path": display_path(NOTEBOOKS / f"{name}.md"),
+        "cells": checksums.of_text("\n\n".join(kept)),
+        "as_source": kept == own[: len(kept)],
+    }

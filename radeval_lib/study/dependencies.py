@@ -1,0 +1,223 @@
+"""What a notebook depends on: modules of the library, data files beside them, manifests, settings.
+
+A notebook depends on what it imports, however indirectly, and on what its front matter declares, as the
+resolved profile fills it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+
+from radeval_lib import own_yaml, paths, registry
+from radeval_lib.data.manifests import names as data_sets
+from radeval_lib.errors import NotebookError
+from radeval_lib.papers.exhibits import PAPERS, ledger
+from radeval_lib.study import parsed
+from radeval_lib.study.declarations import ALL, Declared, declared
+from radeval_lib.study.imports import code_of
+from radeval_lib.study.profiles import CELL_MODEL, Profile, profile
+
+PACKAGE = "radeval_lib"
+_SOURCES = paths.ROOT / PACKAGE
+_DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
+
+
+@cache
+def _file(name: str) -> Path | None:
+    """The file of a module of the library, or None where the name is of no module."""
+    base = paths.ROOT.joinpath(*name.split("."))
+    for path in (base / "__init__.py", base.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+def _modules(name: str) -> Iterator[str]:
+    """Modules of the library that are loaded when a name is imported, packages above it included."""
+    parts = name.split(".")
+    if parts[0] == PACKAGE:
+        for depth in range(1, len(parts) + 1):
+            if _file(".".join(parts[:depth])):
+                yield ".".join(parts[:depth])
+
+
+@cache
+def _parsed(module: str) -> parsed.Parsed:
+    path = _file(module)
+    assert path is not None, module
+    return parsed.program(path.read_text(encoding="utf-8"))
+
+
+@cache
+def _homes(package: str) -> dict[str, str]:
+    """Where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
+    path = _file(package)
+    if path is None or path.name != "__init__.py":
+        return {}
+    homes: dict[str, str] = getattr(registry.module(package), "_HOMES", {})
+    return {name: home for home, listed in homes.items() for name in listed.split()}
+
+
+def _reached(names: Iterable[str]) -> set[str]:
+    """Modules that are loaded for names that a program imports or uses."""
+    found = set[str]()
+    for name in names:
+        found.update(_modules(name.removesuffix(".*")))
+        package, _, last = name.rpartition(".")
+        homes = _homes(package)
+        wanted = homes.values() if last == "*" else [homes[last]] if last in homes else []
+        for home in wanted:
+            found.update(_modules(home))
+    return found
+
+
+@cache
+def _direct(module: str) -> frozenset[str]:
+    return frozenset(_reached(_parsed(module).names)) - {module}
+
+
+def closure(modules: Iterable[str]) -> set[str]:
+    """These modules and every one that they import, however indirectly."""
+    found, waiting = set[str](), list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found.add(module)
+            waiting += _direct(module) - found
+    return found
+
+
+def _code(notebook: str) -> parsed.Parsed:
+    path = paths.NOTEBOOKS / f"{notebook}.md"
+    try:
+        return parsed.program(code_of(path.read_text(encoding="utf-8")))
+    except SyntaxError as error:
+        raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
+
+
+def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None) -> set[str]:
+    """Every module of the library that a notebook's numbers can depend on under a profile.
+
+    Parameters
+    ----------
+    wanted : what it reads, where that is less than its notebook declares.
+    """
+    wanted = wanted or declared(notebook)
+    places = [registry.METRICS[name] for name in wanted.metrics if name in registry.METRICS]
+    roles = [role for role in wanted.data if role in registry.ROLES]
+    for role in roles:
+        places += [registry.ROLES[role].record, *_readers(settings.roles.get(role, ""), role)]
+    uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
+    places += [registry.FILLING[kind] for kind, used in uses.items() if used]
+    places += [registry.FILLING["stand_ins"]] if roles or wanted.models else []
+    planned = [notebook, *cells_read(wanted, settings)]
+    places += [registry.PLANS[name] for name in planned if name in registry.PLANS]
+    roots = _reached([*_code(notebook).names, *(place.partition(":")[0] for place in places)])
+    found = closure(roots)
+    parsed.keep()
+    return found
+
+
+def _readers(filler: str, role: str) -> list[str]:
+    """What reads a role's filler, by its place in the library."""
+    if filler == registry.SYNTHETIC:
+        return [registry.ROLES[role].generator]
+    sets = map(registry.dataset_of, filler.split("+"))
+    return [registry.READERS[name] for name in sets if name in registry.READERS]
+
+
+def cells_read(wanted: Declared, settings: Profile) -> list[str]:
+    """The notebooks whose cells, or whose model, a notebook reads."""
+    fillers = [settings.models.get(role, "") for role in wanted.models]
+    made = [filler.removeprefix(CELL_MODEL) for filler in fillers if filler.startswith(CELL_MODEL)]
+    return list(dict.fromkeys([*wanted.cells, *made]))
+
+
+def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
+    """The data sets whose files a notebook can read under a profile."""
+    known = data_sets()
+    fillers = [settings.roles.get(role, role) for role in wanted.data]
+    found = (registry.dataset_of(part) for filler in fillers for part in filler.split("+"))
+    return sorted({name for name in found if name in known})
+
+
+def papers_read(notebook: str, wanted: Declared) -> list[str]:
+    """The papers whose printed numbers a page can read: those of its exhibits, and those that it declares."""
+    if ALL in wanted.papers:
+        return [*PAPERS, "released"]
+    own = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
+    return sorted({*own, *wanted.papers})
+
+
+def files_of(modules: Iterable[str]) -> list[Path]:
+    """The sources of modules, and the data files that stand with them."""
+    sources = {path for module in modules if (path := _file(module)) is not None}
+    folders = {path.parent for path in sources} - {_SOURCES}
+    return sorted(sources | {path for folder in folders for path in _beside(folder)})
+
+
+@cache
+def _beside(folder: Path) -> tuple[Path, ...]:
+    """Data files of a package, and of folders in it that are no packages."""
+    found: list[Path] = []
+    for path in folder.iterdir():
+        if path.suffix in _DATA:
+            found.append(path)
+        elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file():
+            found += _beside(path)
+    return tuple(found)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+@lru_cache(maxsize=4096)
+def _digest(path: Path, _facts: tuple[int, ...]) -> str:
+    """That of one file, which a process reads again only if it changed."""
+    if path.suffix == ".py":
+        return parsed.program(path.read_text(encoding="utf-8")).sha256
+    return parsed.data_digest(path)
+
+
+def modules_digest(modules: Iterable[str]) -> str:
+    """Names what modules do, and the data beside them: no comment, docstring or time of change counts."""
+    found = {paths.display_path(path): _digest(path, _state(path)) for path in files_of(modules)}
+    parsed.keep()
+    return parsed.digest_of(found)
+
+
+def source_digest(notebook: str, *, page: bool) -> str:
+    """Names a notebook: its code alone, or of a page, which shows its prose, the whole source."""
+    path = paths.NOTEBOOKS / f"{notebook}.md"
+    return parsed.digest_of(path.read_text(encoding="utf-8")) if page else _code(notebook).sha256
+
+
+def papers_settings_digest(wanted: Declared) -> str:
+    """Names the papers' own settings (profile ``full``) in the sections that a page declares, since pages
+    compare them with those of their build."""
+    sections = profile("full").experiments
+    return parsed.digest_of({name: sections.get(name) for name in wanted.settings})
+
+
+def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
+    """Names the manifests that a notebook can read: of its data sets, of models where it uses any, and of a
+    page those of its papers."""
+    files = [paths.DATASETS / f"{name}.yml" for name in data_sets_read(wanted, settings)]
+    if wanted.uses_models or not page:
+        files += sorted(paths.MODELS.glob("*.yml"))
+    content: list[object] = []
+    if page:
+        papers = papers_read(notebook, wanted)
+        for paper in papers:
+            folder = paths.MANIFESTS / "released" if paper == "released" else paths.PAPERS / paper
+            files += [path for path in folder.rglob("*") if path.is_file()]
+        content += [vars(entry) for entry in ledger().values() if entry.paper in papers]
+        own = own_yaml.read(paths.MANIFESTS / "headlines.yml")
+        content += [one for one in own.values() if one["notebook"] == notebook or ALL in wanted.results]
+    summed = {paths.display_path(path): _digest(path, _state(path)) for path in sorted(files)}
+    parsed.keep()
+    return parsed.digest_of([summed, content])

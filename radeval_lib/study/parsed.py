@@ -1,0 +1,115 @@
+"""What one source file says to a computer: the names that it uses, and a digest that no comment changes.
+
+Each file is parsed once for its content: what was found is kept in ``build/cache`` under the SHA-256 of the
+source, so that a wrong entry is impossible and a lost one costs time alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from radeval_lib import atomic, checksums, own_yaml
+from radeval_lib.paths import BUILD
+from radeval_lib.study.imports import imports_of, is_for_type_checkers
+
+_CACHE = BUILD / "cache" / "sources.json"
+# What is found in a source depends on the code that looks, and on Python's grammar.
+_SEEKERS = "".join(checksums.of_file(Path(__file__).with_name(name)) for name in ("parsed.py", "imports.py"))
+_VERSION = f"{_SEEKERS} Python {sys.version_info[0]}.{sys.version_info[1]}"
+
+
+class Parsed(NamedTuple):
+    """The dotted names that a program imports or uses, and the SHA-256 of what it does."""
+
+    names: tuple[str, ...]
+    sha256: str
+
+
+def program(text: str) -> Parsed:
+    """A Python program; comments, docstrings and layout do not count.
+
+    Raises
+    ------
+    SyntaxError
+        Where it is none.
+    """
+    known, key = _known(), checksums.of_text(f"{_VERSION} py {text}")
+    if key not in known:
+        tree = ast.parse(text)
+        names = tuple(sorted({*imports_of(tree), *_uses(tree)}))
+        known[key] = Parsed(names, checksums.of_text(ast.dump(_without_docstrings(tree))))
+        _new.append(key)
+    return known[key]
+
+
+def data_digest(path: Path) -> str:
+    """SHA-256 of a data file: of what a YAML file holds, of the bytes of any other."""
+    content = path.read_bytes()
+    if path.suffix != ".yml":
+        return hashlib.sha256(content).hexdigest()
+    known, key = _known(), hashlib.sha256(f"{_VERSION} yml ".encode() + content).hexdigest()
+    if key not in known:
+        held = own_yaml.parse(content.decode("utf-8"))
+        known[key] = Parsed((), digest_of(held))
+        _new.append(key)
+    return known[key].sha256
+
+
+def digest_of(content: object) -> str:
+    """SHA-256 of plain data, the order of keys included."""
+    return checksums.of_text(json.dumps(content, ensure_ascii=False, default=str))
+
+
+def keep() -> None:
+    """Write down what was parsed since the last call; where nothing can be written, it is parsed again."""
+    if _new:
+        with suppress(OSError):
+            atomic.write_text(_CACHE, json.dumps(_known()) + "\n")
+        _new.clear()
+
+
+_new: list[str] = []
+
+
+@cache
+def _known() -> dict[str, Parsed]:
+    try:
+        listed = json.loads(_CACHE.read_text(encoding="utf-8"))
+        return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in listed.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _uses(tree: ast.AST) -> Iterator[str]:
+    """``package.name`` where a name of an imported package is used, ``package.*`` where the package is passed
+    on as a whole."""
+    called = dict[str, str]()
+    unloaded = {id(part) for node in ast.walk(tree) if is_for_type_checkers(node) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in unloaded:
+            called |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    within = set[int]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in called:
+            within.add(id(node.value))
+            yield f"{called[node.value.id]}.{node.attr}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in called and id(node) not in within:
+            yield f"{called[node.id]}.*"
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                node.body = node.body[1:]
+    return tree
