@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,6 +89,22 @@ def test_the_thief_would_find_the_answers_outside() -> None:
 
 def test_the_table_of_tasks_is_the_labs() -> None:
     assert set(tasks(LAB)) == TASKS
+
+
+def test_a_fault_of_the_grader_is_told_as_such(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "sound", with_id(versions(LAB)["instructor"], ADA))
+    code = """
+import sys
+from pathlib import Path
+from radeval_lib.labs import grading, test_runner
+def judge(*_): raise KeyError("hidden")
+test_runner.judge = judge
+print(grading.grade(Path(sys.argv[1]), Path(sys.argv[2]))["notes"].item())
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "class"), str(tmp_path / "grades.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "the grader itself failed (KeyError): mark this one by hand" in done.stdout
+    assert "hidden" not in done.stdout
 
 
 @pytest.mark.nightly

@@ -315,6 +315,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     assert "is not among the cells that it declares" in undeclared.stderr
 
 
+@pytest.mark.nightly
 def test_results_of_another_version_are_made_again_and_stop_nothing(tiny: TinyRepository) -> None:
     """Also where the page that they are of is not in the build, and another reads every result."""
     (tiny.path / "notebooks" / "green").mkdir()
