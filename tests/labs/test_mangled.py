@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -89,6 +90,15 @@ def test_the_thief_would_find_the_answers_outside() -> None:
 
 def test_the_table_of_tasks_is_the_labs() -> None:
     assert set(tasks(LAB)) == TASKS
+
+
+@pytest.mark.parametrize(("refusal", "hides"), [(0, True), (-1, False)])
+def test_a_system_without_namespaces_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, refusal: int, hides: bool
+) -> None:
+    monkeypatch.setattr(confinement, "_LIBC", SimpleNamespace(unshare=lambda _: refusal))
+    monkeypatch.setattr(confinement.sys, "platform", "linux")
+    assert confinement.hides_processes() == hides
 
 
 def test_a_fault_of_the_grader_is_told_as_such(tmp_path: Path) -> None:
