@@ -57,6 +57,11 @@ def grade(submissions: Path, output: Path, lab: str, seconds: int, memory: float
 
     if not confinement.hides_files():
         click.echo("This system cannot hide files from submissions: grade where no solutions lie.", err=True)
+    if not confinement.hides_processes():
+        click.echo(
+            "This system cannot keep submissions from networks or other processes: grade on a machine apart.",
+            err=True,
+        )
     limits = grading.SubmissionLimits(seconds, int(memory * 1e9), *([jobs] if jobs else []))
     table = grading.grade(submissions, output, lab=lab, limits=limits)
     click.echo(f"{len(table)} submissions graded: {display_path(output)}")

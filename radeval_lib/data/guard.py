@@ -16,6 +16,7 @@ What it cannot see is listed in :data:`UNSEEN`.
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
@@ -479,30 +480,38 @@ def scan_build(
     """
     if leaks := scan(folder, corpora, public, pictures, own):
         hidden = {leak.file for leak in leaks if leak.named}
-        for leak in leaks:
-            _remove(folder, Path(leak.file))
-        for rendered in folder.rglob("_build"):
-            shutil.rmtree(rendered, ignore_errors=True)
+        places = [place for leak in leaks for place in _holding(folder, Path(leak.file))]
+        places += folder.rglob("_build")
+        for place in places:
+            _remove(place, folder)
+        stay = sum(os.path.lexists(place) for place in places)  # counted: a name may tell something, too
         messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
         what = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
+        removed = "These files and the rendered book are removed."
+        if stay:
+            removed = f"{stay} of these could NOT be removed, so delete the build's folder yourself."
         raise LeakError(
             f"{what} {listed(messages, 900, 150)}",
-            remedy="These files and the rendered book are removed. Show numbers computed from the text, draw "
-            "figures as SVG, and build again.",
+            remedy=f"{removed} Show numbers computed from the text, draw figures as SVG, and build again.",
         )
 
 
-def _remove(folder: Path, file: Path) -> None:
-    """Remove a file or folder, with the folder of results or of the cell that it belongs to, and the folders
-    that it leaves empty."""
-    path = folder / file
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)
+def _holding(folder: Path, file: Path) -> Iterator[Path]:
+    """A file or folder, and the folder of results or of the cell that it belongs to."""
+    yield folder / file
     depth = _UNITS.get(file.parts[0])
     if depth is not None and len(file.parts) > depth:
-        shutil.rmtree(folder.joinpath(*file.parts[:depth]), ignore_errors=True)
+        yield folder.joinpath(*file.parts[:depth])
+
+
+def _remove(place: Path, folder: Path) -> None:
+    """Remove a file or folder below ``folder`` as far as the system lets us, with the folders that it leaves
+    empty."""
+    with suppress(OSError):  # what stays is named
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place, ignore_errors=True)
+        else:
+            place.unlink(missing_ok=True)
     with suppress(OSError):  # until one is not empty
-        for above in file.parents[:-1]:
+        for above in place.relative_to(folder).parents[:-1]:
             (folder / above).rmdir()

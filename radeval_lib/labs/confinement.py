@@ -1,7 +1,7 @@
 """What keeps a student's process to itself: limits, and what the system offers to hide the rest of it.
 
 Linux hides processes, networks (namespaces) and files (Landlock, from 5.13 on); where a system offers less,
-less is hidden, and :func:`hides_files` says so.
+less is hidden, and :func:`hides_files` and :func:`hides_processes` say so.
 """
 
 from __future__ import annotations
@@ -32,6 +32,16 @@ _SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/proc", "/sys", "/dev")
 def hides_files() -> bool:
     """Whether this system can keep a process from reading files."""
     return sys.platform == "linux" and _LIBC.syscall(_CREATE, None, 0, 1) > 0
+
+
+def hides_processes() -> bool:
+    """Whether this system can keep a process from other processes and from networks; a child tries it."""
+    if sys.platform != "linux":
+        return False
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if _LIBC.unshare(_NAMESPACES) == 0 else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def limit(memory: int) -> None:

@@ -11,6 +11,7 @@ import signal
 import socket
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ import nbformat
 import pandas as pd
 
 from radeval_lib import atomic
-from radeval_lib.errors import FileError, plain
+from radeval_lib.errors import FileError, NotebookError, listed, plain
 from radeval_lib.labs import PLACEHOLDER, building, confinement, grades, student, test_runner
 from radeval_lib.labs.grades import Grade
 
@@ -62,6 +63,10 @@ def grade(
     with tempfile.TemporaryDirectory() as scratch:
         graders = Path(scratch) / "labs"
         _run_apart([partial(_build, one, graders) for one in labs], limits.jobs)
+        if failed := [one.name for one in labs if not (graders / f"{one.name}.json").is_file()]:
+            raise NotebookError(
+                f"no grader could be built of {listed(failed)}", "labs", "Run `radbook labs build`."
+            )
         for name in _IMPORTS:
             importlib.import_module(name)
         _warm_up(graders)
@@ -126,6 +131,8 @@ def _forked(job: Callable[[], None]) -> int:
             os.setsid()
             confinement.die_with_parent()
             job()
+        except Exception:  # a fault of ours: what a submission raises is caught where it runs
+            traceback.print_exc()
         finally:
             os._exit(0)
     return child
@@ -134,7 +141,7 @@ def _forked(job: Callable[[], None]) -> int:
 def _read(place: Path, path: Path, folder: Path) -> Grade:
     with suppress(OSError, ValueError):
         return Grade(**json.loads(place.read_text(encoding="utf-8")))
-    note = "its process was killed; grade it again, alone"
+    note = "its process was killed, or failed as standard error says; grade it again, alone"
     return Grade(path.relative_to(folder).as_posix(), path.stem, notes=[note])
 
 
@@ -184,7 +191,7 @@ def _attempt(
     cells: Sequence[str], grader: Path, student_id: str, found: Grade, limits: SubmissionLimits
 ) -> None:
     """Run and judge a submission, anew without the cell or the task that killed its process."""
-    skipped, left = set[int](), list(found.tasks)
+    skipped, left, faults = set[int](), list(found.tasks), set[str]()
     deadline = time.monotonic() + _CELLS * limits.seconds
     for _ in range(_STARTS):
         found.errors.clear()
@@ -197,6 +204,8 @@ def _attempt(
             elif "error" in message:
                 error_text = f"Code cell {message['cell'] + 1}: {plain(message['error'], 300)}"
                 found.errors = [*found.errors, error_text][:_ERRORS]
+            elif "fault" in message:
+                faults.add(message["fault"])
             elif message["killed"] not in skipped:
                 skipped.add(message["killed"])
                 found.notes.append(f"code cell {message['killed'] + 1} stopped the notebook and was left out")
@@ -204,6 +213,8 @@ def _attempt(
             found.tasks[left.pop(0)]["messages"].append("It could not be graded.")
         if not left or time.monotonic() > deadline:
             break
+    if faults:
+        found.notes.append(f"the grader itself failed ({', '.join(sorted(faults))}): mark this one by hand")
     if left:
         found.notes.append(f"out of time before {', '.join(left)}")
 
@@ -245,9 +256,12 @@ def _findings(
                     out.write(json.dumps(message) + "\n")
                     out.flush()
 
-                test_runner.judge(
-                    ours, nbformat.v4.reads(grader.read_text()), tasks, student_id, limits.seconds, report
-                )
+                try:
+                    test_runner.judge(
+                        ours, nbformat.v4.reads(grader.read_text()), tasks, student_id, limits.seconds, report
+                    )
+                except Exception as error:  # the lab's fault or ours; its message may tell of hidden tests
+                    report(fault=type(error).__name__)
 
         children = [_forked(as_student), _forked(as_judge)]
         os.close(writing)

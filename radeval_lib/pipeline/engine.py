@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.metrics.blocks import cores
-from radeval_lib.paths import ROOT, display_path
+from radeval_lib.paths import ROOT, display_path, notebooks
 from radeval_lib.pipeline import forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
+from radeval_lib.study import headlines, results
 
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _ERROR = re.compile(r"^\w*(Error|Exception): ")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
+_REASONS = {
+    "output files have to be generated": "",
+    "incomplete output files": "its last run did not finish",
+    "updated input files": "what it reads changed",
+    "set of input files has changed since last execution": "what it reads changed",
+    "input files updated by another job": "it reads what this build makes",
+    "code has changed since last execution": "the rules of the build changed",
+    "params have changed since last execution": "its source, code, settings or data changed",
+}
+"""What Snakemake gives as a reason to run a step, in a reader's words; nothing of what was never made."""
 Say = Callable[[str], None]
 
 
@@ -43,15 +54,22 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
         # for the first step that uses one, since an edited page would wait for it.
         graph.discard_removed()
+        for line in _made_again(_discard_outdated(graph)):
+            say(line)
         stale_steps = graph.stale_steps()
         if rendered.index(graph.output_dir).is_file() and (files := rendered.changed(graph.output_dir)):
-            say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered anew.")
+            say(f"The rendered book is not as it was rendered ({listed(files)}); it is rendered again.")
         first = replace(graph, at_once=True)
         if not rendered.index(graph.output_dir).is_file() and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
-            with contextlib.suppress(RadevalError):  # what fails, fails once more with the others
+            try:
                 _run(first, cores, say, first.stale_steps(), {**environment, **served})
                 say(f"To be read: {display_path(rendered.index(graph.output_dir))}. The other pages follow.")
+            except RadevalError as error:
+                say(
+                    f"radbook: the first pages cannot be read yet: {error.what}. The build goes on and tries "
+                    "again what failed; what fails again, it names at its end."
+                )
             stale_steps = graph.stale_steps()
         for _ in range(2):
             something = _run(graph, cores, say, stale_steps, {**environment, **served})
@@ -62,7 +80,39 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         )
 
 
-def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
+def _outdated(graph: Graph) -> dict[str, str]:
+    """Pages whose results this version cannot read, each with the reason; also of pages that this build does
+    not make."""
+    found = {}
+    for page in notebooks():
+        try:
+            results.of_page(graph.results(page))
+            headlines.check(graph.results(page))
+        except ResultError as error:
+            found[page] = error.what
+    return found
+
+
+def _discard_outdated(graph: Graph) -> dict[str, str]:
+    """Remove what this version cannot read, at which pages that read every result would stop; see
+    :func:`_outdated`."""
+    outdated = _outdated(graph)
+    for page in outdated:
+        atomic.discard(graph.results(page), graph.executed(page))
+    return outdated
+
+
+def _made_again(reasons: Mapping[str, str]) -> Iterator[str]:
+    """A line for each reason to make steps again; nothing of steps that were never made."""
+    named = defaultdict(list)
+    for name, reason in reasons.items():
+        if told := _REASONS.get(reason, reason):
+            named[told].append(name)
+    for reason, names in named.items():
+        yield f"To be made again: {listed(names)}: {reason}."
+
+
+def planned(graph: Graph, again: Iterable[str] = ()) -> list[str]:
     """The steps that a build would run, in the order in which Snakemake names them."""
     command = [*_command(graph, 1, again), "--dry-run"]
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
@@ -72,14 +122,15 @@ def planned(graph: Graph, again: Sequence[str] = ()) -> list[str]:
     return [name for line in lines if (name := steps.named(line.strip()))]
 
 
-def _no_plan(lines: Sequence[str]) -> RadevalError:
+def _no_plan(lines: list[str]) -> RadevalError:
     """What Snakemake says in these lines of why it could not make the graph."""
     messages = [line.strip() for line in lines if line.strip()]
     errors = [line for line in messages if _ERROR.match(line)]
     return RadevalError((errors or messages[-1:] or ["Snakemake said nothing"])[0], "the plan of the build")
 
 
-def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
+def _command(graph: Graph, cores: int, again: Iterable[str]) -> list[str]:
+    forced = [str(graph.output(name).relative_to(ROOT)) for name in again]
     settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
     atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
@@ -88,12 +139,12 @@ def _command(graph: Graph, cores: int, again: Sequence[str]) -> list[str]:
         "--cores", str(cores), "--keep-going", "--rerun-incomplete", "--nolock", "--nocolor",
         "--rerun-triggers", "params", "input", "code",
         "--configfile", str(settings),
-        *(["--forcerun", *(str(graph.output(name).relative_to(ROOT)) for name in again)] if again else []),
+        *(["--forcerun", *forced] if forced else []),
     ]  # fmt: skip
 
 
-def _run(graph: Graph, cores: int, say: Say, again: Sequence[str], environment: dict[str, str]) -> bool:
-    """Run what waits; whether anything did."""
+def _run(graph: Graph, cores: int, say: Say, again: Mapping[str, str], environment: dict[str, str]) -> bool:
+    """Run what waits, and the steps ``again``, for the reason given; whether there was anything."""
     log = graph.output_dir / "build.log"
     left: dict[str, float] | None = None  # until the engine has said what waits
     started: dict[str, float] = {}
@@ -117,7 +168,9 @@ def _run(graph: Graph, cores: int, say: Say, again: Sequence[str], environment: 
             text = line.strip()
             if (waiting := steps.waiting(text)) is not None:
                 left = {name: steps.expected_seconds(graph, name) or 0.0 for name in waiting}
-                say(_total(graph, waiting, cores))
+                say(_total(graph, list(waiting), cores))
+                for told in _made_again({name: again.get(name, why) for name, why in waiting.items()}):
+                    say(told)
             elif left is None:
                 continue
             elif name := steps.named(text):
@@ -152,14 +205,17 @@ def dry_run(graph: Graph, cores: int, say: Say) -> None:
     how long all would take."""
     for line in outlook.outlook(graph):
         say(line)
-    waiting = planned(graph, graph.stale_steps())
+    again = {**graph.stale_steps(), **_outdated(graph)}
+    waiting = planned(graph, [name for name in again if name in (*graph.names, steps.BOOK)])
+    for line in _made_again(again):
+        say(line)
     for name in waiting:
         seconds = steps.expected_seconds(graph, name)
         say(f"{'?' if seconds is None else f'{seconds:.0f}':>7} s  {name}")
     say(_total(graph, waiting, cores) if waiting else "Everything is up to date.")
 
 
-def _total(graph: Graph, waiting: Sequence[str], cores: int) -> str:
+def _total(graph: Graph, waiting: list[str], cores: int) -> str:
     """How many steps wait, and how long they take as far as that is known."""
     every = [steps.expected_seconds(graph, name) for name in waiting]
     known = [seconds for seconds in every if seconds is not None]

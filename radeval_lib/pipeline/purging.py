@@ -48,8 +48,8 @@ def purge() -> None:
     for folder in (marked := _marked()):
         with processes.only_build(folder):
             shutil.rmtree(folder)
-    if marked:
-        shutil.rmtree(_ENGINE, ignore_errors=True)
+    if marked and _ENGINE.is_dir():
+        shutil.rmtree(_ENGINE)
 
 
 def _marked() -> list[Path]:

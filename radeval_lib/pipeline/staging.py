@@ -18,7 +18,7 @@ from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
-from radeval_lib.pipeline import lab_pages, launching
+from radeval_lib.pipeline import absent, lab_pages, launching
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.display import ENDS_HERE
@@ -183,17 +183,6 @@ def pages_of(toc: Path) -> list[str]:
     return list(parse_toc_yaml(toc))
 
 
-def not_built(source: str) -> str:
-    """What stands for a page that a build of some pages leaves out: its title, and the places that others
-    link to."""
-    lines = source.splitlines()
-    title = next((line for line in lines if line.startswith("# ")), "# A page")
-    anchors = [line for line in lines if line.startswith("(") and line.endswith(")=")]
-    places = "\n\n".join(f"{anchor}\n## Not here" for anchor in anchors)
-    note = "This page is not made yet. `radbook build` makes the whole book."
-    return f"{title}: not built\n\n{note}\n\n{places}\n"
-
-
 _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 """A heading or a label, in Markdown or in the lines of a notebook's file, which may be a damaged one."""
 
@@ -230,16 +219,23 @@ def stage(executed_dir: Path, target: Path) -> bool:
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
         if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
             wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
+    missing: dict[str, str] = {}
     for page in pages:
-        source = ROOT / f"{page}.md"
-        if page.startswith("notebooks/") and f"{page}.ipynb" not in wanted and source.is_file():
-            wanted[f"{page}.md"] = not_built(source.read_text(encoding="utf-8")).encode()
+        path = ROOT / f"{page}.md"
+        if page.startswith("notebooks/") and f"{page}.ipynb" not in wanted and path.is_file():
+            source = path.read_text(encoding="utf-8")
+            wanted[f"{page}.md"] = absent.placeholder(source).encode()
+            missing |= absent.labels(source)
         if not any(f"{page}{ending}" in wanted for ending in (".md", ".ipynb")):
             raise NotebookError(
                 f"page {page!r} does not exist",
                 display_path(BOOK / "_toc.yml"),
                 "Mend the entry or run the notebook.",
             )
+    for name in wanted:
+        if name.endswith((".md", ".ipynb")) and not name.startswith("_extra/"):
+            is_notebook = name.endswith(".ipynb")
+            wanted[name] = absent.without_in_file(wanted[name], missing, notebook=is_notebook)
     texts = {
         page: searched_text(wanted[name], notebook=name.endswith(".ipynb"))
         for page in pages

@@ -164,21 +164,23 @@ class Graph:
         """The file by which the engine knows a step."""
         return rendered.index(self.output_dir) if name == BOOK else self.executed(name)
 
-    def stale_steps(self) -> list[str]:
+    def stale_steps(self) -> dict[str, str]:
         """Steps whose results are not here, not whole, or not of these parameters, and the book if a file of
-        it is not as it was rendered.
+        it is not as it was rendered; each with what is wrong, empty where nothing was made yet.
 
-        The engine is told of each: a step that failed has no results, but its digests, and would pass for
+        The engine is given each: a step that failed has no results, but its digests, and would pass for
         done.
         """
-        is_sound = {True: self._cell_is_sound, False: self._page_is_sound}
-        stale = [
-            name
+        stale = {
+            name: self._cell_fault(name) if name in self.cells else self._page_fault(name)
             for name in self.names
-            if not (is_sound[name in self.cells](name) and self._inputs_are_noted(name))
-        ]
-        is_old = rendered.changed(self.output_dir) or rendered.is_behind(self.output_dir)
-        return stale + ([BOOK] if is_old else [])
+        }
+        for name in self.names:
+            if stale[name] is None and not self._inputs_are_noted(name):
+                stale[name] = "what it reads was made again"
+        if rendered.changed(self.output_dir) or rendered.is_behind(self.output_dir):
+            stale[BOOK] = ""  # the engine names the files
+        return {name: fault for name, fault in stale.items() if fault is not None}
 
     def inputs(self, name: str) -> dict[str, str]:
         """SHA-256 of the record of every cell and page that a step reads; empty for one that is not there."""
@@ -197,25 +199,30 @@ class Graph:
         except (OSError, ValueError, AttributeError):
             return False
 
-    def _page_is_sound(self, page: str) -> bool:
-        folder = self.results(page)
+    def _page_fault(self, page: str) -> str | None:
+        """What is wrong with a page's results: nothing where they are whole, "" where there are none."""
+        folder, executed = self.results(page), self.executed(page)
+        if not folder.exists() and not executed.exists():
+            return ""
         try:
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            return bool(
-                record["files"] == _sums(folder)
-                and record["parameters"] == self.page_parameters()
-                and record["executed"] == checksums.of_file(self.executed(page))
-            )
+            if record["parameters"] != self.page_parameters():
+                return "it ran with other parameters"
+            if (record["files"], record["executed"]) == (_sums(folder), checksums.of_file(executed)):
+                return None
         except (OSError, ValueError, KeyError, TypeError):
-            return False
+            return "its results are not whole, or of another version"
+        return "its results are not as they were written"
 
-    def _cell_is_sound(self, name: str) -> bool:
+    def _cell_fault(self, name: str) -> str | None:
+        """Likewise of a cell."""
         cell = self.cells[name]
+        folder = cells.folder(self.output_dir, cell)
         try:
-            cells.check(cells.folder(self.output_dir, cell), cell, self.settings.name)
-        except ResultError:
-            return False
-        return True
+            cells.check(folder, cell, self.settings.name)
+        except ResultError as error:
+            return error.what if folder.exists() else ""
+        return None
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
@@ -247,13 +254,15 @@ def named(message: str) -> str | None:
     return found[2] if found else None
 
 
-def told_waiting(messages: Iterable[str]) -> str:
-    """The line by which the engine tells, before the first step, which steps it will run."""
-    return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
+def told_waiting(jobs: Iterable[tuple[str, str]]) -> str:
+    """The line by which the engine tells, before the first step, which steps it will run and why: messages of
+    its jobs, each with the engine's first reason."""
+    told = {name: reason for message, reason in jobs if (name := named(message))}
+    return _WAITING + json.dumps(told, sort_keys=True)
 
 
-def waiting(line: str) -> list[str] | None:
-    """The steps that :func:`told_waiting` wrote on a line; None for another line."""
+def waiting(line: str) -> dict[str, str] | None:
+    """The steps that :func:`told_waiting` wrote on a line, with reasons; None for another line."""
     return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 

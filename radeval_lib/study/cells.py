@@ -154,11 +154,13 @@ def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
     remedy = f"Run `radbook build`, or this cell alone: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
-        sums: dict[str, str] = facts["sha256"]
+        sums, _ = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
         raise ResultError(f"the cell {cell.slug} was not made yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        raise ResultError("this cell is cut short", display_path(where / FACTS), remedy) from None
+        raise ResultError(
+            "this cell is cut short or of another version", display_path(where / FACTS), remedy
+        ) from None
     for name, digest in sums.items():
         path = where / name
         if not path.is_file() or checksums.of_file(path) != digest:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import ResultError
-from radeval_lib.paths import MANIFESTS
+from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
 
@@ -71,6 +71,22 @@ def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
         elif found["holds"]:
             shown.append((entry, entry.text.format(**found["texts"])))
     return shown, waiting
+
+
+def check(folder: Path) -> None:
+    """Refuse what a page handed over if this version did not write it so, or its sentence asks for more."""
+    known = {f"headline_{key}.json": entry for key, entry in headlines().items()}
+    for path in sorted(folder.glob("headline_*.json")):
+        if path.name not in known:
+            raise ResultError(f"{path.stem!r} is no headline of this version", display_path(path))
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            _ = content["evidence"], content["holds"]
+            known[path.name].text.format(**content["texts"])
+        except (ValueError, KeyError, TypeError):
+            raise ResultError(
+                f"{path.stem!r} is not what this version hands over", display_path(path)
+            ) from None
 
 
 def hand_over_table(run: Run, name: str, frame: pd.DataFrame) -> None:

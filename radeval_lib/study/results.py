@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from radeval_lib import atomic, checksums
-from radeval_lib.errors import ResultError
+from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RELEASED
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
@@ -191,37 +191,61 @@ def _write(path: Path, result: Result) -> None:
 
 
 def read(path: Path) -> Result:
-    """A recorded result."""
-    remedy = "Run `radbook build`: it makes the page and its results anew."
+    """A recorded result; a ResultError of any file that this version did not write, or would write
+    elsewhere."""
+    remedy = "Run `radbook build`: it makes the page and its results again."
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         form, digest = content.pop("format"), content.pop("sha256")
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, AttributeError, TypeError):
+        if form != _FORMAT:
+            raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted")
+        if digest != _digest(content):
+            raise ResultError("this results file was changed after it was written")
+        content["checks"] = tuple(Check(**check) for check in content["checks"])
+        content["causes"] = {name: (cause, why) for name, (cause, why) in content["causes"].items()}
+        result = Result(**content)
+        _require_known_words(result)
+    except (ValueError, KeyError, AttributeError, TypeError):
         raise ResultError(
-            "this results file is cut short or no results file", display_path(path), remedy
+            "this results file is cut short or of another version", display_path(path), remedy
         ) from None
-    if form != _FORMAT:
-        raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted", display_path(path), remedy)
-    if digest != _digest(content):
-        raise ResultError("this results file was changed after it was written", display_path(path), remedy)
-    content["checks"] = tuple(Check(**check) for check in content["checks"])
-    content["causes"] = {name: (cause, why) for name, (cause, why) in content["causes"].items()}
-    return Result(**content)
+    except RadevalError as error:
+        raise ResultError(error.what, display_path(path), remedy) from None
+    return result
+
+
+def _require_known_words(result: Result) -> None:
+    """Refuse a result in words that this version does not use, or of an exhibit that it does not have."""
+    checked = [
+        ("verdict", result.verdict, verdicts.VERDICTS),
+        ("evidence", result.evidence, verdicts.EVIDENCE),
+    ]
+    checked += [("outcome of a check", check.outcome, verdicts.CHECK_OUTCOMES) for check in result.checks]
+    checked += [("cause", cause, CAUSES) for cause, _ in result.causes.values()]
+    for what, word, known in checked:
+        if word not in known:
+            raise ResultError(f"{word!r} is no {what} of this version")
+    if exhibit(result.exhibit).notebook != result.notebook:
+        raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
+
+
+def of_page(folder: Path) -> list[Result]:
+    """The results in a page's folder ``<group>/<page>``, by the names of their files."""
+    found = [(path, read(path)) for path in sorted(folder.glob("*.*.*.json"))]
+    for path, result in found:
+        if Path(result.notebook).parts != folder.parts[-2:]:
+            raise ResultError(
+                f"these are results of {result.notebook}, not of this page", display_path(path), "Delete it."
+            )
+    return [result for _, result in found]
 
 
 def read_all(output_dir: Path) -> list[Result]:
     """Every recorded result of a profile, in the ledger's order."""
     from radeval_lib.papers.exhibits import ledger
 
-    results = []
-    for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
-        result = read(path)
-        folder = path.parent.relative_to(output_dir / "results").as_posix()
-        if exhibit(result.exhibit).notebook != folder:
-            raise ResultError(
-                "the ledger gives this exhibit to another notebook", display_path(path), "Delete the file."
-            )
-        results.append(result)
+    folders = sorted((output_dir / "results").glob("*/*"))
+    results = [result for folder in folders for result in of_page(folder)]
     order = {exhibit_id: place for place, exhibit_id in enumerate(ledger())}
     return sorted(
         results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))

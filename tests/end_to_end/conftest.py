@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from radeval_lib.paths import BUILD, ROOT
+from radeval_lib.pipeline import rendered
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -37,6 +38,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _build_smoke() -> None:
+    fresh = not rendered.index(BUILD / "smoke").is_file()
     environment = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
     done = subprocess.run(
         [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
@@ -46,7 +48,11 @@ def _build_smoke() -> None:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told[-3000:]
+    # What fails before everything is made does not end a build, but is a fault.
+    assert not [line for line in told.splitlines() if line.startswith("radbook:")]
+    assert ("To be read: build/smoke/_build/html/index.html" in told) == fresh, told[:3000]
 
 
 @pytest.fixture(scope="session")

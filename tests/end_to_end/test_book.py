@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import BOOK
@@ -28,7 +28,8 @@ def _tells_its_provenance(page: Page, name: str) -> None:
     box = page.locator("details.provenance")
     assert box.count() == 1
     box.locator("summary").click()
-    told = box.inner_text()
+    expect(box.locator("table")).to_be_visible()
+    told = box.text_content() or ""
     assert "smoke" in told
     assert f"{name}.md" in told
     assert "injected" not in page.inner_text("main").lower()
@@ -37,9 +38,10 @@ def _tells_its_provenance(page: Page, name: str) -> None:
 @pytest.mark.parametrize("name", PAGES)
 def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Page) -> None:
     page.goto((html / f"{name}.html").as_uri(), wait_until="load")
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(300)  # for what a page asks of others after it has loaded
+    page.wait_for_function("[...document.images].every(image => image.complete)")
     assert not _troubles(page)
-    broken = "images => images.filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
+    broken = "images => images.filter(i => i.naturalWidth === 0).map(i => i.src)"
     assert page.eval_on_selector_all("img", broken) == []
     assert page.locator("article h1").count() == 1
     # Nothing but tables and code, which scroll by themselves, may be wider than the page.
@@ -49,6 +51,7 @@ def test_page_loads_whole_and_from_nowhere_else(name: str, html: Path, page: Pag
     if name.startswith("notebooks/") and not name.startswith("notebooks/labs/"):
         _tells_its_provenance(page, name)
     page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function("window.innerWidth === 390")
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0, (
         "wider than a phone"
     )
@@ -109,12 +112,15 @@ def test_a_table_to_search_shows_what_holds_the_words_typed(
     page.goto((html / f"notebooks/across/{name}.html").as_uri())
     table = page.locator(".search-table").last
     rows = table.locator("tbody tr")
+    said = table.locator("[role=status]")
+    before = said.text_content() or ""
     table.locator("input").fill(words)
+    expect(said).not_to_have_text(before)
     assert 0 < rows.count() <= 100
-    assert all("GREEN" in text for text in rows.all_inner_texts())
+    assert all("GREEN" in text for text in rows.all_text_contents())
     table.locator("input").fill("no row has <b>these</b> words")
+    expect(said).to_contain_text(re.compile(r"^0 of "))
     assert rows.count() == 0
-    assert table.locator("[role=status]").inner_text().startswith("0 of ")
     assert not _troubles(page)
 
 
@@ -124,7 +130,7 @@ def test_a_long_list_of_checks_is_one_click_away(html: Path, page: Page) -> None
     told = link.text_content() or ""
     page.goto(link.evaluate("link => link.href"))
     rows = page.locator(".search-table").last.locator("tbody tr")
-    assert rows.count() == int(told.split()[1])
+    expect(rows).to_have_count(int(told.split()[1]))
 
 
 def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, page: Page) -> None:
@@ -144,9 +150,9 @@ def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> Non
 
 def test_search_finds_a_page(html: Path, page: Page) -> None:
     page.goto((html / "search.html").as_uri() + "?q=krippendorff")
-    page.wait_for_selector("#search-results li a[href*='/facts/']", timeout=20_000)
-    page.wait_for_selector("#search-results .found-where mark", timeout=20_000)
-    told = page.locator("#search-results .found-where mark").first.inner_text()
+    page.wait_for_selector("#search-results li a[href*='/facts/']", timeout=60_000)
+    page.wait_for_selector("#search-results .found-where mark", timeout=60_000)
+    told = page.locator("#search-results .found-where mark").first.text_content() or ""
     assert told.lower() == "krippendorff"
     assert not _troubles(page)
 
@@ -154,15 +160,15 @@ def test_search_finds_a_page(html: Path, page: Page) -> None:
 def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/nlu_scores.html").as_uri())
     first = page.locator("details.above-input pre").first
-    assert not first.is_visible()
+    expect(first).to_be_hidden()
     page.click("button.code-switch")
-    assert first.is_visible()
-    assert "study.begin" in first.inner_text()
+    expect(first).to_be_visible()
+    expect(first).to_contain_text("study.begin")
     page.click("button.code-switch")
-    assert not first.is_visible()
+    expect(first).to_be_hidden()
     cell = page.locator("div.cell:has(> div.cell_output) details.above-input").first
     cell.locator("summary").click()
-    assert cell.locator("pre").first.is_visible()
+    expect(cell.locator("pre").first).to_be_visible()
 
 
 def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, browser: Browser) -> None:
@@ -179,15 +185,15 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
     opened.goto((html / "notebooks/rales/nlu_scores.html").as_uri(), wait_until="load")
     article = opened.locator(".bd-article").evaluate("e => e.getBoundingClientRect().right")
     tables = opened.locator(".radeval-table.wide")
-    assert tables.count()
+    expect(tables).not_to_have_count(0)  # a script marks them
     assert tables.first.evaluate("e => e.getBoundingClientRect().right") > article
     wide.close()
 
 
 def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/calibration.html").as_uri())
-    page.wait_for_selector("mjx-container", timeout=20_000)
-    assert page.locator("mjx-container").count() > 0
+    page.wait_for_selector("mjx-container", timeout=60_000)
+    page.evaluate("window.MathJax.startup.promise")
     assert page.locator("mjx-merror").count() == 0
     assert not _troubles(page)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.staging import pages_of
@@ -83,9 +83,9 @@ def test_code_stands_out_from_its_ground(mode: str, html: Path, browser: Browser
     context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900}, color_scheme=mode)
     opened = context.new_page()
     opened.goto((html / "notebooks/facts/fact_counting.html").as_uri(), wait_until="load")
-    assert opened.evaluate("document.documentElement.dataset.theme") == mode
+    expect(opened.locator("html")).to_have_attribute("data-theme", mode)
     opened.click("button.code-switch")
-    assert opened.locator("article .highlight").first.is_visible()
+    expect(opened.locator("article .highlight").first).to_be_visible()
     faint = _faint(opened, mode)
     context.close()
     assert not faint, "\n".join(faint[:10])

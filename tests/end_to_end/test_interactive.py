@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from radeval_lib.metrics import ratescore
 
@@ -35,14 +35,14 @@ def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> No
         }
         cosines = np.array(told["cosines"])[np.ix_(kept["reference"], kept["candidate"])]
         wanted = scorer.score(entities["reference"], entities["candidate"], cosines)
-        assert f"core {wanted.score:.3f}" in page.inner_text(".ra-pair [role=status]")
+        expect(page.locator(".ra-pair [role=status]")).to_contain_text(f"core {wanted.score:.3f}")
 
 
 def test_a_side_without_entities_scores_one_half(html: Path, page: Page) -> None:
     page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
     for select in page.locator(".ra-pair fieldset").first.locator("select").all():
         select.select_option(LEFT_OUT)
-    assert page.inner_text(".ra-pair [role=status]") == "Score 0.500: a side has no entity."
+    expect(page.locator(".ra-pair [role=status]")).to_have_text("Score 0.500: a side has no entity.")
 
 
 @pytest.mark.parametrize("name", ["green/correlations", "rales/benchmark_calibration"])
@@ -54,7 +54,7 @@ def test_a_slider_shows_what_belongs_to_its_value_by_keyboard(name: str, html: P
     slider.locator("input").focus()
     for key, place in (("Home", 0), ("ArrowRight", 1), ("End", len(values) - 1)):
         page.keyboard.press(key)
-        assert slider.locator("output").inner_text() == values[place]
+        expect(slider.locator("output")).to_have_text(values[place])
         shown = slider.locator(".ra-frame").inner_text()
         words = unescape(re.sub(r"<[^>]*>", " ", contents[place])).split()
         assert shown.split() == words

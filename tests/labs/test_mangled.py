@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pandas as pd
@@ -88,6 +90,31 @@ def test_the_thief_would_find_the_answers_outside() -> None:
 
 def test_the_table_of_tasks_is_the_labs() -> None:
     assert set(tasks(LAB)) == TASKS
+
+
+@pytest.mark.parametrize(("refusal", "hides"), [(0, True), (-1, False)])
+def test_a_system_without_namespaces_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, refusal: int, hides: bool
+) -> None:
+    monkeypatch.setattr(confinement, "_LIBC", SimpleNamespace(unshare=lambda _: refusal))
+    monkeypatch.setattr(confinement.sys, "platform", "linux")
+    assert confinement.hides_processes() == hides
+
+
+def test_a_fault_of_the_grader_is_told_as_such(tmp_path: Path) -> None:
+    hand_in(tmp_path / "class", "sound", with_id(versions(LAB)["instructor"], ADA))
+    code = """
+import sys
+from pathlib import Path
+from radeval_lib.labs import grading, test_runner
+def judge(*_): raise KeyError("hidden")
+test_runner.judge = judge
+print(grading.grade(Path(sys.argv[1]), Path(sys.argv[2]))["notes"].item())
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "class"), str(tmp_path / "grades.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "the grader itself failed (KeyError): mark this one by hand" in done.stdout
+    assert "hidden" not in done.stdout
 
 
 @pytest.mark.nightly

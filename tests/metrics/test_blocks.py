@@ -161,7 +161,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on(
     began += psutil.Process(first.pid).children(recursive=True)
     os.kill(first.pid, how)
     first.communicate(timeout=60)
-    gone, alive = psutil.wait_procs(began, timeout=20)
+    gone, alive = psutil.wait_procs(began, timeout=60)
     assert not alive, gone
     assert not [name for name in OUTPUTS if (tmp_path / name).exists()]
     second = _run(tmp_path, workers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ import psutil
 import pytest
 from papermill.iorw import papermill_io
 
+from radeval_lib import checksums
+from radeval_lib.pipeline import steps
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
 
@@ -40,6 +43,25 @@ CELL = """import pandas as pd
 
 run.save({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
          model=lambda folder: (folder / "kept").write_text(str(number)))"""
+
+FIGURE = """2 + 2
+```
+
+```{code-cell} ipython3
+---
+mystnb:
+  figure:
+    name: fig-squares
+    caption: Squares.
+---
+import matplotlib.pyplot as plt
+
+plt.plot([1, 4, 9])
+plt.show()
+```
+
+```{code-cell} ipython3
+"""
 
 READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]
 print([tuple(row) for row in rows])
@@ -266,9 +288,15 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
     profile.write_text(profile.read_text() + "  counting: {numbers: [2, 3]}\n", encoding="utf-8")
     tiny.write("facts/cell", CELL, parameters={"number": 0}, begin="number=number")
-    tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
+    tiny.write("facts/one", FIGURE + READS_CELLS, declares="cells: [facts/cell]")
+    index = tiny.path / "book" / "index.md"
+    prose = index.read_text(encoding="utf-8")
+    index.write_text(f"{prose}\n{{ref}}`The squares <fig-squares>` are drawn.\n", encoding="utf-8")
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
+    assert not re.findall("^radbook: .*", built.stdout, re.MULTILINE)
+    assert "To be made again: facts/" not in built.stdout
+    assert "To be made again: the book: it reads what this build makes." in built.stdout
     first, cells = (built.stdout.index(told) for told in ("First the 1 of 2 pages", "running facts/cell"))
     assert first < built.stdout.index("running facts/two") < built.stdout.index("To be read: build/embedded")
     assert built.stdout.index("To be read: build/embedded") < cells
@@ -285,6 +313,67 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     tiny.write("facts/two", READS_CELLS)
     undeclared = tiny.radbook("run", "facts/two", "--quiet")
     assert "is not among the cells that it declares" in undeclared.stderr
+
+
+@pytest.mark.nightly
+def test_results_of_another_version_are_made_again_and_stop_nothing(tiny: TinyRepository) -> None:
+    """Also where the page that they are of is not in the build, and another reads every result."""
+    (tiny.path / "notebooks" / "green").mkdir()
+    (tiny.path / "notebooks" / "facts" / "two.md").rename(tiny.path / "notebooks" / "green" / "two.md")
+    toc = tiny.path / "book" / "_toc.yml"
+    listed = toc.read_text(encoding="utf-8").replace("facts/two", "green/two")
+    toc.write_text(f"{listed}- file: notebooks/across/all\n", encoding="utf-8")
+    ledger = tiny.path / "data_manifests" / "exhibits.yml"
+    ledger.write_text(ledger.read_text(encoding="utf-8").replace("facts/two", "green/two"), encoding="utf-8")
+    for name, number in (("facts/one", 1), ("green/two", 2)):
+        tiny.write(name, RECORDS.format(exhibit=f"facts.table{number}"))
+    counted = "print(f'{len(study.recorded(run))} results')"
+    tiny.write("across/all", counted, declares="results: [all]")
+    first = tiny.radbook("build")
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert "To be made again" not in first.stdout
+    page = tiny.build / "_build" / "html" / "notebooks" / "across" / "all.html"
+    assert "2 results" in page.read_text(encoding="utf-8")
+
+    of_one, of_two = (
+        tiny.build / "results" / name / f"facts.table{number}.print.json"
+        for name, number in (("facts/one", 1), ("green/two", 2))
+    )
+    _as_another_version_wrote_it(of_one, form=2)
+    dry = tiny.radbook("build", "--dry-run")
+    told = "To be made again: facts/one: results format 2, where 4 is wanted."
+    assert told in dry.stdout
+    assert of_one.is_file()
+    part = tiny.radbook("build", "--only", "green")
+    assert part.returncode == 0, part.stdout + part.stderr
+    assert told in part.stdout
+    assert not of_one.exists()
+    assert "1 results" in page.read_text(encoding="utf-8")
+
+    _as_another_version_wrote_it(of_two, verdict="borne out")
+    _record(of_two).write_text("{}", encoding="utf-8")
+    again = tiny.radbook("build")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "To be made again: green/two: 'borne out' is no verdict of this version." in again.stdout
+    assert "2 results" in page.read_text(encoding="utf-8")
+    _record(of_two).write_text("{}", encoding="utf-8")
+    dry = tiny.radbook("build", "--dry-run")
+    assert "To be made again: green/two: its results are not whole, or of another version." in dry.stdout
+
+
+def _record(result: Path) -> Path:
+    return result.with_name(steps.RECORD)
+
+
+def _as_another_version_wrote_it(path: Path, form: int = 3, **changes: str) -> None:
+    """Rewrite a result with its checksum, and the record of its page."""
+    content = json.loads(path.read_text(encoding="utf-8"))
+    rest = {key: value for key, value in content.items() if key not in ("format", "sha256")} | changes
+    digest = checksums.of_text(json.dumps(rest, sort_keys=True, ensure_ascii=False))
+    path.write_text(json.dumps({"format": form, "sha256": digest, **rest}), encoding="utf-8")
+    record = json.loads(_record(path).read_text(encoding="utf-8"))
+    record["files"][path.name] = checksums.of_file(path)
+    _record(path).write_text(json.dumps(record), encoding="utf-8")
 
 
 @pytest.mark.nightly
@@ -322,7 +411,7 @@ def test_one_papers_pages_can_be_built_alone(tiny: TinyRepository) -> None:
     built = tiny.radbook("build", "--only", "facts")
     assert built.returncode == 0, built.stdout + built.stderr
     pages = tiny.build / "_build" / "html" / "notebooks"
-    assert "not built" in (pages / "green" / "two.html").read_text(encoding="utf-8")
+    assert "This page is not made yet" in (pages / "green" / "two.html").read_text(encoding="utf-8")
     assert "consistent in part" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
     unknown = tiny.radbook("build", "--only", "fcats")
     assert "no pages called 'fcats'" in unknown.stderr

@@ -83,7 +83,7 @@ def outcome(process: subprocess.Popen[str]) -> tuple[dict[str, object], str, int
 
 
 def ended(process: int) -> bool:
-    for _ in range(100):
+    for _ in range(600):
         if not psutil.pid_exists(process) or psutil.Process(process).status() == psutil.STATUS_ZOMBIE:
             return True
         time.sleep(0.1)

@@ -25,9 +25,9 @@ def test_a_line_names_its_step(line: str, name: str | None) -> None:
 
 
 def test_the_line_on_what_waits_is_read_as_it_was_written() -> None:
-    line = steps.told_waiting(["rendering the book", "running facts/two", "running facts/one"])
-    assert steps.waiting(line) == ["facts/one", "facts/two", "the book"]
-    assert steps.waiting(steps.told_waiting([])) == []
+    jobs = [("rendering the book", "forced"), ("running facts/two", ""), ("another message", "forced")]
+    assert steps.waiting(steps.told_waiting(jobs)) == {"facts/two": "", "the book": "forced"}
+    assert steps.waiting(steps.told_waiting([])) == {}
     assert steps.waiting("running facts/one") is None
 
 

@@ -60,6 +60,24 @@ def test_a_headline_belongs_to_its_page_and_gets_every_text(run: SimpleNamespace
         headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
 
 
+def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:
+    run.results_dir.mkdir(parents=True)
+    headlines.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"})
+    headlines.check(run.results_dir)
+    (path,) = run.results_dir.glob("*.json")
+    for text in (
+        '{"evidence": "open", "holds": true, "texts": {"lag": "2"}}',
+        '{"texts": {"lead": "2"}}',
+        "[",
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ResultError, match="is not what this version hands over"):
+            headlines.check(run.results_dir)
+    path.rename(path.with_name("headline_third.json"))
+    with pytest.raises(ResultError, match="'headline_third' is no headline of this version"):
+        headlines.check(run.results_dir)
+
+
 def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
     for entry in headlines.headlines().values():
         source = (NOTEBOOKS / f"{entry.notebook}.md").read_text(encoding="utf-8")

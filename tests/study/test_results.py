@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from radeval_lib import study
+from radeval_lib import checksums, study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
 from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
@@ -147,6 +149,43 @@ def test_what_is_recorded_is_read_back(run: Run) -> None:
     assert back.provenance["seed"] == run.profile.seed
     assert back.remaining == "the rest needs people."
     assert not list(run.output_dir.rglob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"format": 2}, "results format 2, where 4 is wanted"),
+        ({"verdict": "borne out"}, "'borne out' is no verdict of this version"),
+        ({"evidence": "hearsay"}, "'hearsay' is no evidence of this version"),
+        ({"exhibit": "facts.table99"}, "unknown exhibit 'facts.table99'"),
+        ({"notebook": "facts/agreement"}, "the ledger gives"),
+        ({"causes": {"fails": ["weather", "It rained."]}}, "'weather' is no cause of this version"),
+        ({"checks": [{"name": "of another form"}]}, "cut short or of another version"),
+        ({"checks": None}, "cut short or of another version"),
+        ({"causes": {"fails": "a slip"}}, "cut short or of another version"),
+        ({"a_new_key": 1}, "cut short or of another version"),
+    ],
+)
+def test_a_result_of_another_version_is_refused_in_one_line(
+    run: Run, changes: dict[str, object], says: str
+) -> None:
+    record(run, _exhibit(), evidence="print", checks=[YES, NO])
+    (path,) = run.output_dir.rglob("*.print.json")
+    content = {**json.loads(path.read_text(encoding="utf-8")), **changes}
+    rest = {key: value for key, value in content.items() if key not in ("format", "sha256")}
+    content["sha256"] = checksums.of_text(json.dumps(rest, sort_keys=True, ensure_ascii=False))
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(ResultError, match=re.escape(says)) as refused:
+        read_all(run.output_dir)
+    assert "Run `radbook build`" in str(refused.value)
+
+
+def test_a_result_in_another_pages_folder_is_refused(run: Run) -> None:
+    record(run, _exhibit(), evidence="print", checks=[YES])
+    (path,) = run.output_dir.rglob("*.print.json")
+    path.parent.rename(path.parent.with_name("agreement"))
+    with pytest.raises(ResultError, match="these are results of facts/fact_counting, not of this page"):
+        read_all(run.output_dir)
 
 
 def test_the_sentence_says_what_was_found(run: Run) -> None:

@@ -1,0 +1,34 @@
+"""The pages that can be read while the others are made, as a fresh clone shows them."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from radeval_lib.paths import BOOK
+from radeval_lib.pipeline import book, rendered, steps
+from radeval_lib.pipeline.staging import pages_of
+from workflow.check_site import dead_links
+
+
+def test_the_first_edition_has_no_warning_and_says_what_follows(smoke: Path, tmp_path: Path) -> None:
+    whole, first = steps.graph("smoke"), steps.graph("smoke", at_once=True)
+    output = tmp_path / "smoke"
+    for page in first.pages:
+        shutil.copytree(first.results(page), output / "results" / page)
+        executed = output / "executed" / f"{page}.ipynb"
+        executed.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(first.executed(page), executed)
+    assert book.render(output) == rendered.index(output)  # it fails at any warning
+    html = rendered.folder(output)
+    pages = {
+        name: (html / f"{name}.html").read_text(encoding="utf-8") for name in pages_of(BOOK / "_toc.yml")
+    }
+    assert not [name for name, text in pages.items() if "Not here" in text]
+    missing = {f"notebooks/{page}" for page in whole.pages} - {f"notebooks/{page}" for page in first.pages}
+    assert missing == {name for name, text in pages.items() if "This page is not made yet." in text}
+    told = " ".join(pages["papers/mimic_rrs"].split())
+    assert "how well a summarizer of one pair does on every other (follows)" in told
+    # What spans the papers was made with all results, and links to places on pages that follow.
+    dead = dead_links(html, list(pages))
+    assert not [link for link in dead if not any(f"/{page}.html#" in link for page in missing)]

@@ -1,0 +1,106 @@
+"""Pages that are not there yet, and references into them, in the first edition of every profile."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from radeval_lib import roles
+from radeval_lib.paths import BOOK, ROOT
+from radeval_lib.pipeline import absent, steps
+from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.study.profiles import Profile
+
+PAGE = """---
+kernelspec:
+  name: python3
+---
+
+(nb-x)=
+# What it costs
+
+(section-y)=
+
+## Hours
+
+```{code-cell} ipython3
+---
+mystnb:
+  figure:
+    name: fig-z
+---
+draw()
+```
+"""
+_ENDS = re.compile(r"^study\.only_with_data\(run, (.*)\)$", re.MULTILINE)
+
+
+def test_labels_of_a_page_have_titles() -> None:
+    assert absent.labels(PAGE) == {"nb-x": "What it costs", "section-y": "Hours", "fig-z": "What it costs"}
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("See {ref}`nb-x`.", "See What it costs (follows)."),
+        ("See {ref}`the\nbill <nb-x>`.", "See the\nbill (follows)."),
+        ("See {ref}`the bill\n<nb-x>`.", "See the bill (follows)."),
+        ("{ref}`a figure <fig-z>`, {ref}`nb-there`", "a figure (follows), {ref}`nb-there`"),
+        ("{ref}`Hours <nb-there>` {term}`nb-x` `nb-x`", "{ref}`Hours <nb-there>` {term}`nb-x` `nb-x`"),
+    ],
+)
+def test_references_into_an_absent_page_become_its_title(source: str, told: str) -> None:
+    assert absent.without(source, absent.labels(PAGE)) == told
+
+
+def test_only_the_prose_of_a_notebook_changes() -> None:
+    cells = [nbformat.v4.new_markdown_cell('"{ref}`nb-x`"'), nbformat.v4.new_code_cell("'{ref}`nb-x`'")]
+    page = nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
+    told = absent.without_in_file(page, absent.labels(PAGE), notebook=True)
+    prose, code = nbformat.reads(told.decode(), 4).cells
+    assert (prose.source, code.source) == ('"What it costs (follows)"', "'{ref}`nb-x`'")
+    assert absent.without_in_file(page, {}, notebook=True) == page
+
+
+def test_a_placeholder_says_that_its_page_follows_and_has_no_label() -> None:
+    told = absent.placeholder(PAGE)
+    assert told.startswith("# What it costs (follows)\n\nThis page is not made yet.")
+    assert absent.labels(told) == {}
+
+
+def _shown(source: str, settings: Profile) -> str:
+    """A page's source up to where it ends for want of data, or may end: where its roles are not spelt out."""
+    for end in _ENDS.finditer(source):
+        wanted = re.findall(r'"(\w+)"', end[1])
+        if not wanted or any(roles.evidence(settings.roles[role]) == "synthetic" for role in wanted):
+            return source[: end.end()]
+    return source
+
+
+@pytest.mark.parametrize("name", ["smoke", "embedded", "open", "full"])
+def test_every_reference_of_the_first_edition_leads_somewhere_or_follows(name: str) -> None:
+    graph = steps.graph(name, at_once=True)
+    there, missing, told = set[str](), dict[str, str](), {}
+    for page in pages_of(BOOK / "_toc.yml"):
+        folder = ROOT if page.startswith("notebooks/") else BOOK
+        source = (folder / f"{page}.md").read_text(encoding="utf-8")
+        notebook = page.removeprefix("notebooks/")
+        if page.startswith("notebooks/") and notebook not in graph.pages and not notebook.startswith("labs/"):
+            missing |= absent.labels(source)
+        else:
+            there |= absent.labels(_shown(source, graph.settings)).keys()
+            told[page] = source
+    assert missing
+    assert all(missing.values()), "a label without a title"
+    softened = {page: absent.without(source, missing) for page, source in told.items()}
+    assert any(softened[page] != told[page] for page in told)
+    lost = {page: absent.references(source) - there for page, source in softened.items()}
+    assert not {page: labels for page, labels in lost.items() if labels}
+    # Links of other kinds into pages would not be softened.
+    assert not [
+        page
+        for page, source in told.items()
+        if re.search(r"\{(?:numref|doc|eq)\}`|\]\(#|\]\((?!https?:)[^)]*\.(?:md|ipynb)\b", source)
+    ]
