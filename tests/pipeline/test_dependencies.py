@@ -1,107 +1,177 @@
-"""What is redone after a change: exactly the steps whose numbers the change can move."""
+"""What is redone after an edit: the steps whose numbers the edit can move, and no others."""
 
 from __future__ import annotations
 
 import ast
-import json
+import os
 import shutil
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from radeval_lib.paths import ROOT
 from radeval_lib.study.imports import code_of, imports_of
+from tests.pipeline.edits import Copy
 
-PRINT = """
-import json
-from radeval_lib.pipeline import steps
-graph = steps.graph("embedded")
-notebooks = {*graph.pages, *(cell.notebook for cell in graph.cells.values())}
-print(json.dumps({name: graph.cache_key(name) for name in notebooks}))
-"""
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"
+SUMMARIZERS, GRAPHS, FITTING = "summarization/training", "summarization/graph_training", "rales/fitting"
+PRINT = "rales/nlu_scores"
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what the steps depend on."""
-    copy = tmp_path_factory.mktemp("repository")
-    for folder in ("radeval_lib", "data_manifests", "notebooks", "workflow"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return copy
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    return Copy.into(tmp_path_factory.mktemp("embedded"))
 
 
-def _digests(repository: Path) -> dict[str, list[str]]:
-    told = subprocess.run(
-        [sys.executable, "-c", PRINT],
-        cwd=repository,
-        env={"PYTHONPATH": str(repository), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode == 0, told.stderr
-    found: dict[str, list[str]] = json.loads(told.stdout)
-    return found
+@pytest.fixture(scope="module")
+def public(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> Copy:
+    """The profile ``open`` over a data root of its own."""
+    root = tmp_path_factory.mktemp("root") / "data"
+    shutil.copytree(data_root, root, copy_function=shutil.copyfile)
+    for folder, _, files in os.walk(root):
+        for path in (Path(folder), *(Path(folder) / name for name in files)):
+            path.chmod(0o755)
+    return Copy.into(tmp_path_factory.mktemp("open"), "open", root)
 
 
-@cache
-def _untouched(repository: Path) -> dict[str, list[str]]:
-    return _digests(repository)
+def _notebooks(steps: set[str]) -> set[str]:
+    """The notebooks of steps, cells by theirs."""
+    return {"/".join(name.split("/")[:2]) for name in steps}
 
 
-def _redone(repository: Path, changed: str, text: str) -> set[str]:
-    """The steps whose dependencies differ after ``text`` was added to a file; the file is put back."""
-    path = repository / changed
-    before, old = _untouched(repository), path.read_bytes()
-    path.write_bytes(old + text.encode())
+# By file: a notebook that uses it, and one that does not, on generated data. A change of what the file does reaches
+# the first and not the second; a comment or docstring reaches none.
+USERS = {
+    "radeval_lib/synthetic/denials.py": (TRAINING, PRINT),
+    "radeval_lib/tables.py": (METHOD, TRAINING),
+    "radeval_lib/metrics/bleu.py": (RATED, TRAINING),
+    "radeval_lib/models/graph/model.py": (GRAPHS, METHOD),
+    "radeval_lib/models/ner/iob.py": (TRAINING, "rales/datasets"),
+    "radeval_lib/stats/calibration.py": ("rales/calibration", RATED),
+    "radeval_lib/study/display.py": (METHOD, TRAINING),
+    "radeval_lib/pages/rales/tasks.py": (FITTING, TRAINING),
+    "radeval_lib/roles/generated_facts.py": ("facts/real_counts", RATED),
+    "radeval_lib/pages/summarization/systems.py": (SUMMARIZERS, FITTING),
+}
+
+
+@pytest.mark.parametrize("file", USERS)
+def test_a_change_of_code_reaches_its_users_alone(embedded: Copy, file: str) -> None:
+    user, other = USERS[file]
+    stale = _notebooks(embedded.stale(file, "", "EDITED = True\n"))
+    assert user in stale
+    assert other not in stale
+
+
+def test_comments_docstrings_and_layout_reach_nothing(embedded: Copy) -> None:
+    first = "from __future__ import annotations\n"
+    kept = {}
+    for file in USERS:  # all at once: none may count
+        path = embedded.path / file
+        kept[path] = path.read_text(encoding="utf-8")
+        text = kept[path].replace(first, f"{first}\n\n# A comment.\n")
+        body = text.partition('"""
+')[2]
+        path.write_text(f'"""Another docstring."""
+{body}
+# The end.
+', encoding="utf-8")
+    teeth = embedded.path / "radeval_lib/lexicon/regions/teeth.yml"
+    kept[teeth] = teeth.read_text(encoding="utf-8")
+    teeth.write_text(f"# A comment.\n{kept[teeth]}", encoding="utf-8")
     try:
-        after = _digests(repository)
+        assert embedded.graph()["keys"] == embedded.untouched["keys"]
     finally:
-        path.write_bytes(old)
-    return {name for name in before if before[name] != after[name]}
+        for path, text in kept.items():
+            path.write_text(text, encoding="utf-8")
 
 
-def test_another_profile_redoes_nothing(repository: Path) -> None:
-    assert _redone(repository, "data_manifests/profiles/full.yml", "# a word\n") == set()
-    assert TRAINING in _redone(repository, "data_manifests/profiles/embedded.yml", "needs_data_root: true\n")
+def test_a_loader_reaches_those_whose_roles_it_fills(embedded: Copy, public: Copy) -> None:
+    loader = "radeval_lib/data/radpref.py"
+    on_generated = _notebooks(embedded.stale(loader, "", "EDITED = True\n"))
+    assert not {TRAINING, FITTING, RATED, METHOD, PRINT} & on_generated
+    on_public = _notebooks(public.stale(loader, "", "EDITED = True\n"))
+    assert {RATED, "across/which_judge"} <= on_public
+    assert not {TRAINING, FITTING, SUMMARIZERS, METHOD, PRINT} & on_public
 
 
-def test_a_metric_redoes_the_pages_that_declare_or_import_it(repository: Path) -> None:
-    redone = _redone(repository, "radeval_lib/metrics/meteor.py", "# a word\n")
-    assert RATED in redone
-    assert not {TRAINING, METHOD, "rales/datasets"} & redone
+def test_a_lexicon_reaches_what_reads_or_generates_reports(embedded: Copy) -> None:
+    stale = _notebooks(embedded.stale("radeval_lib/lexicon/regions/teeth.yml", "common: 0.8", "common: 0.7"))
+    assert TRAINING in stale
+    assert not {PRINT, METHOD, "rales/calibration"} & stale
 
 
-def test_a_statistic_redoes_the_pages_that_use_it(repository: Path) -> None:
-    redone = _redone(repository, "radeval_lib/stats/calibration.py", "# a word\n")
-    assert "rales/calibration" in redone
-    assert not {TRAINING, RATED} & redone
+def test_a_size_or_filler_reaches_the_readers_of_its_role(embedded: Copy) -> None:
+    profile = "data_manifests/profiles/embedded.yml"
+    size = _notebooks(embedded.stale(profile, "rated_pairs: 200", "rated_pairs: 201"))
+    assert {RATED, "across/which_judge"} <= size
+    assert not {TRAINING, FITTING, SUMMARIZERS, METHOD} & size
+    trained = _notebooks(embedded.stale(profile, "ner_corpus: 600", "ner_corpus: 601"))
+    assert TRAINING in trained
+    assert not {FITTING, SUMMARIZERS, GRAPHS} & trained
+    assert embedded.stale(profile, "# The default", "# Our default") == set()
+    assert embedded.stale("data_manifests/profiles/full.yml", "resamples: 10000", "resamples: 9999") == set()
 
 
-def test_a_tagger_redoes_trainings_and_the_pages_that_load_one(repository: Path) -> None:
-    redone = _redone(repository, "radeval_lib/models/ner/iob.py", "# a word\n")
-    assert {TRAINING, RATED} <= redone
-    assert not {"rales/datasets", "facts/agreement"} & redone
+def test_resamples_reach_no_training(embedded: Copy) -> None:
+    stale = embedded.stale("data_manifests/profiles/embedded.yml", "resamples: 2000", "resamples: 1999")
+    assert RATED in stale
+    assert not set(embedded.untouched["cells"]) & stale
 
 
-def test_what_pages_show_redoes_no_training(repository: Path) -> None:
-    redone = _redone(repository, "radeval_lib/study/display.py", "# a word\n")
-    assert {RATED, METHOD} <= redone
-    assert TRAINING not in redone
+def test_a_printed_number_reaches_pages_of_its_paper(embedded: Copy) -> None:
+    stale = _notebooks(embedded.stale("data_manifests/papers/rales/table3.csv", "", "\n"))
+    assert {PRINT, "across/audit"} <= stale
+    assert not {"green/correlations", RATED, "facts/agreement", TRAINING, FITTING} & stale
 
 
-def test_a_lexicon_redoes_what_is_generated_from_it(repository: Path) -> None:
-    assert TRAINING in _redone(repository, "radeval_lib/lexicon/regions/hip.yml", "# a word\n")
+def test_a_headline_reaches_its_page_and_the_front_page(embedded: Copy) -> None:
+    stale = embedded.stale("data_manifests/headlines.yml", "text: ", "text: Indeed, ")
+    assert {"across/at_a_glance", "across/which_judge"} <= stale
+    assert len(stale) <= 4  # beside these the pages that read every result
 
 
-def test_a_papers_numbers_redo_no_training(repository: Path) -> None:
-    redone = _redone(repository, "data_manifests/papers/facts/fig2.csv", "\n")
-    assert "facts/agreement" in redone
-    assert TRAINING not in redone
+def test_a_word_of_prose_reaches_its_own_page(embedded: Copy) -> None:
+    assert embedded.stale(f"notebooks/{PRINT}.md", "", "\nOne more word.\n") == {PRINT}
+    assert embedded.stale(f"notebooks/{FITTING}.md", "", "\nOne more word.\n") == set()
+
+
+def test_a_project_that_was_moved_and_a_data_root_that_was_copied_have_the_same_keys(
+    embedded: Copy, public: Copy, tmp_path: Path
+) -> None:
+    for copy in (embedded, public):
+        shutil.copytree(copy.path, tmp_path / copy.profile, ignore=shutil.ignore_patterns("build"))
+        root = copy.data_root
+        if root is not None:  # other times, other permissions, a file that belongs to no data set
+            root = tmp_path / "elsewhere"
+            shutil.copytree(copy.data_root, root, copy_function=shutil.copyfile)
+            (root / "openi" / "indiana_reports.csv").chmod(0o600)
+            (root / "README.md").write_text("Another word.", encoding="utf-8")
+        moved = Copy(tmp_path / copy.profile, copy.profile, root)
+        assert moved.graph()["keys"] == copy.untouched["keys"]
+
+
+def test_a_file_that_changed_reaches_its_readers(public: Copy) -> None:
+    assert public.data_root is not None
+    path = public.data_root / "mts_dialog" / "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
+    before, content = public.untouched["keys"], path.read_bytes()
+    path.write_bytes(content + b"\n")
+    try:
+        after = public.graph()["keys"]
+    finally:
+        path.write_bytes(content)
+    stale = _notebooks({name for name in before if before[name] != after[name]})
+    assert "facts/real_counts" in stale
+    assert not {RATED, TRAINING, METHOD} & stale
+
+
+def test_a_page_of_arithmetic_rests_on_few_modules() -> None:
+    from radeval_lib.study import dependencies
+    from radeval_lib.study.profiles import profile
+
+    found = dependencies.modules_of(PRINT, profile("embedded"))
+    assert len(found) <= 48, sorted(found)
+    rooms = {name.split(".")[1] for name in found if "." in name}
+    assert not rooms & {"metrics", "models", "synthetic", "lexicon", "roles", "findings"}
 
 
 def test_imports_are_found_wherever_they_stand() -> None:
