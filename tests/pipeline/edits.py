@@ -61,8 +61,8 @@ class Copy:
         return self.graph()
 
     def stale(self, changed: str, old: str, new: str) -> set[str]:
-        """Steps whose own key differs once ``old`` is replaced in a file by ``new``, or ``new`` added at its end
-        where ``old`` is empty. The file is put back."""
+        """Steps whose own key differs once ``old`` is replaced in a file by ``new``, or ``new`` added at its
+        end where ``old`` is empty. The file is put back."""
         path, before = self.path / changed, self.untouched["keys"]
         content = path.read_text(encoding="utf-8")
         assert old in content, f"{changed} has no {old!r}"

@@ -38,8 +38,8 @@ def _notebooks(steps: set[str]) -> set[str]:
     return {"/".join(name.split("/")[:2]) for name in steps}
 
 
-# By file: a notebook that uses it, and one that does not, on generated data. A change of what the file does reaches
-# the first and not the second; a comment or docstring reaches none.
+# By file: a notebook that uses it, and one that does not, on generated data. A change of what the file does
+# reaches the first and not the second; a comment or docstring reaches none.
 USERS = {
     "radeval_lib/synthetic/denials.py": (TRAINING, PRINT),
     "radeval_lib/tables.py": (METHOD, TRAINING),
@@ -69,12 +69,8 @@ def test_comments_docstrings_and_layout_reach_nothing(embedded: Copy) -> None:
         path = embedded.path / file
         kept[path] = path.read_text(encoding="utf-8")
         text = kept[path].replace(first, f"{first}\n\n# A comment.\n")
-        body = text.partition('"""
-')[2]
-        path.write_text(f'"""Another docstring."""
-{body}
-# The end.
-', encoding="utf-8")
+        body = text.partition('"""\n')[2]
+        path.write_text(f'"""Another docstring."""\n{body}\n# The end.\n', encoding="utf-8")
     teeth = embedded.path / "radeval_lib/lexicon/regions/teeth.yml"
     kept[teeth] = teeth.read_text(encoding="utf-8")
     teeth.write_text(f"# A comment.\n{kept[teeth]}", encoding="utf-8")

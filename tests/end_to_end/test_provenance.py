@@ -1,0 +1,61 @@
+"""What recorded results and findings say of where they come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from radeval_lib import checksums
+from radeval_lib.paths import MANIFESTS, ROOT
+
+
+def _validator(name: str) -> Draft202012Validator:
+    schema = json.loads((MANIFESTS / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def _read(smoke: Path, pattern: str) -> dict[str, Any]:
+    paths = sorted((smoke / "results").glob(f"*/*/{pattern}"))
+    return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+@pytest.mark.parametrize(("name", "pattern"), [("result", "*.*.*.json"), ("headline", "headline_*.json")])
+def test_every_result_and_finding_names_data_code_settings_and_cells(
+    smoke: Path, name: str, pattern: str
+) -> None:
+    validator, found = _validator(name), _read(smoke, pattern)
+    assert found
+    faults = {
+        file: [error.message[:200] for error in validator.iter_errors(content)]
+        for file, content in found.items()
+    }
+    assert {file: listed for file, listed in faults.items() if listed} == {}
+    assert all(content["provenance"]["notebook"]["as_source"] for content in found.values())
+
+
+def test_the_schema_refuses_what_lacks_code_or_names_a_path_of_a_machine(smoke: Path) -> None:
+    validator = _validator("result")
+    content = next(iter(_read(smoke, "*.*.*.json").values()))
+    without = {key: value for key, value in content["provenance"].items() if key != "code"}
+    assert not validator.is_valid({**content, "provenance": without})
+    somewhere = {"encoder": {"name": "/models/encoder", "sha256": "0" * 64}}
+    assert not validator.is_valid({**content, "provenance": {**content["provenance"], "models": somewhere}})
+
+
+def test_a_result_on_print_names_its_papers_numbers_and_nothing_else(smoke: Path) -> None:
+    for name, content in _read(smoke, "*.*.print.json").items():
+        paper, provenance = name.partition(".")[0], content["provenance"]
+        assert provenance["models"] == {}, name
+        for file, sha256 in provenance["data"].items():
+            assert file.startswith(f"data_manifests/papers/{paper}/"), name
+            assert checksums.of_file(ROOT / file) == sha256
+
+
+def test_a_result_of_trained_models_names_their_cells(smoke: Path) -> None:
+    content = _read(smoke, "ratescore.table6.synthetic.json")["ratescore.table6.synthetic.json"]
+    assert any(file.startswith("cells/ratescore/ner_training/") for file in content["provenance"]["data"])

@@ -1,0 +1,73 @@
+"""What a run records as read: every file that fills a role, and nothing that it did not read."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import checksums
+from radeval_lib.errors import NotebookError
+from radeval_lib.pages.rales.fitting import fingerprint
+from radeval_lib.pages.rales.tasks import task_of
+from radeval_lib.paths import notebooks
+from radeval_lib.study import begin
+from radeval_lib.study.declarations import declared
+from radeval_lib.study.profiles import profile
+from radeval_lib.study.runs import Run
+
+PUBLIC = {role: filler for role, filler in profile("open").roles.items() if filler != "synthetic"}
+
+
+def _run(notebook: str, folder: Path, root: Path | None = None, name: str = "open") -> Run:
+    return begin(notebook, profile=name, seed=0, output_dir=str(folder), data_root=str(root or ""))
+
+
+@pytest.mark.parametrize("role", PUBLIC)
+def test_the_files_of_every_role_are_recorded(role: str, data_root: Path, tmp_path: Path) -> None:
+    notebook = next(name for name in notebooks() if role in declared(name).data)
+    run = _run(notebook, tmp_path, data_root)
+    run.load(role)
+    read = run.reading.data((role,))
+    assert read
+    assert read == {name: checksums.of_file(data_root / name) for name in read}
+    assert run.reading.data() == read
+
+
+def test_two_runs_do_not_share_what_they_read(data_root: Path, tmp_path: Path) -> None:
+    first, second = (_run("across/which_judge", tmp_path, data_root) for _ in range(2))
+    first.load("rated_pairs")
+    second.load("fact_ratings")
+    assert all(name.startswith("radpref/") for name in first.reading.data())
+    assert all(name.startswith("mts_dialog/") for name in second.reading.data())
+
+
+def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tmp_path: Path) -> None:
+    run = _run("across/which_judge", tmp_path, data_root)
+    with pytest.raises(NotebookError, match="'summaries' is not among the data that it declares"):
+        run.load("summaries")
+    with pytest.raises(NotebookError, match="'openi' is not among the data that it declares"):
+        run.find("openi")
+    with pytest.raises(NotebookError, match="'reports' is not among the data that it declares"):
+        run.evidence("reports")
+
+
+def test_settings_that_the_notebook_does_not_declare_are_out_of_reach(tmp_path: Path) -> None:
+    run = _run("across/which_judge", tmp_path, name="smoke")
+    assert set(run.profile.roles) == {"rated_pairs", "fact_ratings"}
+    assert run.profile.experiments == {}
+
+
+def test_a_changed_file_starts_a_search_over(data_root: Path, tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    (root / "openi").mkdir(parents=True)
+    path = root / "openi" / "indiana_reports.csv"
+    shutil.copyfile(data_root / "openi" / "indiana_reports.csv", path)
+    task, found = task_of("procedures"), []
+    for _ in range(2):
+        run = _run("rales/fitting", tmp_path / "out", root, "smoke")
+        run.reading.note_file(task.role, path, "openi/indiana_reports.csv")  # as `load` does, of any filler
+        found.append(fingerprint(run, task, "packaged-minilm-2", "packaged-minilm-2"))
+        path.write_bytes(path.read_bytes() + b"\n")
+    assert found[0] != found[1]
