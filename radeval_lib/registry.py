@@ -98,6 +98,12 @@ METRICS = {
 }
 """The module of each metric."""
 
+FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
+"""Metrics that read by rules, which were frozen before they met a test set."""
+
+RECORDED = "radeval_lib.study.recorded"
+"""The module that knows their recorded scores."""
+
 FILLING = {
     "data": "radeval_lib.roles.filling",
     "models": "radeval_lib.models.filling",

@@ -12,6 +12,7 @@ from radeval_lib.cli.data_files import data_group
 from radeval_lib.cli.labs import labs_group
 from radeval_lib.cli.listing import exhibits
 from radeval_lib.cli.models import models_group
+from radeval_lib.cli.recording import record
 from radeval_lib.cli.scoring import score
 
 
@@ -33,5 +34,6 @@ for _command in (
     models_group,
     annotation_group,
     labs_group,
+    record,
 ):
     main.add_command(_command)

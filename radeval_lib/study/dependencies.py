@@ -112,6 +112,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     places += [registry.FILLING[kind] for kind, used in uses.items() if used]
     places += [registry.FILLING["stand_ins"]] if roles or wanted.models else []
+    if set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings):
+        places.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
     places += [registry.PLANS[name] for name in planned if name in registry.PLANS]
     roots = _reached([*_code(notebook).names, *(place.partition(":")[0] for place in places)])
@@ -207,6 +209,7 @@ def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page
     """Names the manifests that a notebook can read: of its data sets, of models where it uses any, and of a
     page those of its papers."""
     files = [paths.DATASETS / f"{name}.yml" for name in data_sets_read(wanted, settings)]
+    files += [path for name in data_sets_read(wanted, settings) for path in paths.RECORDED.glob(f"{name}.*")]
     if wanted.uses_models or not page:
         files += sorted(paths.MODELS.glob("*.yml"))
     content: list[object] = []

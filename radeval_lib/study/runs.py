@@ -155,7 +155,16 @@ class Run:
         for asked in settings.values():
             registry.find("radeval_lib.models.filling:permit")(str(asked), self.data_root)
         made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
-        return made
+        return self._frozen(made)
+
+    def _frozen(self, metric: Metric) -> Metric:
+        """The metric; with recorded scores of the test sets that this run reads, where it met them frozen."""
+        if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
+            return metric
+        fillers = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
+        recorded = registry.module(registry.RECORDED)
+        frozen: Metric = recorded.frozen(metric, recorded.sets_of(fillers), self.data_root, self.reading)
+        return frozen
 
     def all_metrics(self) -> dict[str, Metric]:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""

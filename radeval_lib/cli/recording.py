@@ -1,0 +1,22 @@
+"""``radbook record``: score public test sets, and keep the numbers in the repository."""
+
+from __future__ import annotations
+
+import click
+
+from radeval_lib.cli.common import data_root_option, one_line_errors
+from radeval_lib.paths import display_path
+
+
+@click.command()
+@click.argument("sets", nargs=-1)
+@click.option("--profile", default="open", show_default=True, help="Whose build has the models.")
+@click.option("--unfreeze", is_flag=True, help="Score RadPref with the judge as it is now, and count it.")
+@data_root_option
+@one_line_errors
+def record(sets: tuple[str, ...], profile: str, unfreeze: bool, data_root: str) -> None:
+    """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
+    from radeval_lib.pages.across import recording
+
+    for name in sets or recording.SETS:
+        click.echo(display_path(recording.record(name, profile, data_root, unfreeze=unfreeze)))
