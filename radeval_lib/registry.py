@@ -101,7 +101,7 @@ METRICS = {
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """Metrics that read by rules, which were frozen before they met a test set."""
 
-RECORDED = "radeval_lib.study.recorded"
+RECORDED = "radeval_lib.study.recordings"
 """The module that knows their recorded scores."""
 
 FILLING = {

@@ -28,6 +28,7 @@ from radeval_lib.study.verdicts import outcome, verdict
 READ = Path(__file__).with_name("sentences.txt")
 REMEDIES = {
     "study.declarations._read",
+    "study.profiles.Profile.section",
     "study.profiles.profile",
     "study.results.read",
     "pages.across.paper_versus_code.procedure_texts",

@@ -89,6 +89,8 @@ def test_a_page_whose_results_do_not_fit_says_why(graph: Graph) -> None:
     executed.write_text("{}", encoding="utf-8")
     assert graph.stale_steps()[page] == "its results are not whole, or of another version"
     steps.write_record(folder, graph.page_parameters(), executed)
+    assert graph.stale_steps()[page] == "what it reads was made again"
+    steps.note_inputs(graph.output_dir, page, graph.inputs(page))
     assert page not in graph.stale_steps()
     executed.write_text("[]", encoding="utf-8")
     assert graph.stale_steps()[page] == "its results are not as they were written"

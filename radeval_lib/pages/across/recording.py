@@ -21,7 +21,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.paths import RECORDED
-from radeval_lib.study import code, recorded
+from radeval_lib.study import code, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
 
@@ -47,11 +47,9 @@ def record(name: str, profile: str, data_root: str = "", *, unfreeze: bool = Fal
     """
     if name not in SETS:
         raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(SETS)}.")
-    run = begin_cell(
-        NOTEBOOK, profile=profile, seed=0, data_root=data_root, output_dir="build/runs/recording"
-    )
+    run: Run = begin_cell(NOTEBOOK, profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS)
     root = run.data_root
-    if root is None or not (pairs := recorded.texts(name, root)):
+    if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
     frame, metrics = SETS[name](root), {metric: _unfrozen(run, metric) for metric in run.declared.metrics}
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
@@ -62,13 +60,13 @@ def record(name: str, profile: str, data_root: str = "", *, unfreeze: bool = Fal
         old = kept.get(key)
         frame[key] = metric.score(references, candidates).values.round(9) if old is None else old
     if kept:
-        frame[list(_JUDGED)] = recorded.load(name).table[list(_JUDGED)]
+        frame[list(_JUDGED)] = recordings.load(name).table[list(_JUDGED)]
     else:
         judged = [judge_pair(*pair) for pair in pairs]
         for column, significant in _JUDGED.items():
             frame[column] = [sum(error.significant == significant for error in one.errors) for one in judged]
     columns = {
-        key: recorded.load(name).about["columns"][key] if key in kept else _column(metric)
+        key: recordings.load(name).about["columns"][key] if key in kept else _column(metric)
         for key, metric in metrics.items()
     }
     about = {**_about(name, root, run), "columns": columns}
@@ -80,10 +78,10 @@ def record(name: str, profile: str, data_root: str = "", *, unfreeze: bool = Fal
 
 def _kept(name: str, metrics: dict[str, Metric]) -> dict[str, pd.Series]:
     """The recorded columns of metrics that read by rules, where these behave otherwise now."""
-    if name not in recorded.names():
+    if name not in recordings.names():
         return {}
-    stale = [key for key in registry.FROZEN_METRICS if recorded.is_out_of_date(name, metrics[key])]
-    return {key: recorded.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
+    stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
+    return {key: recordings.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
 
 
 def _unfrozen(run: Run, name: str) -> Metric:
@@ -97,7 +95,7 @@ def _column(metric: Metric) -> dict[str, Any]:
     settings = {key: value for key, value in metric.settings().items() if key not in metric.models()}
     return {
         "settings": {key: str(value) for key, value in settings.items()},
-        "behaviour": recorded.behaviour(metric),
+        "behaviour": recordings.behaviour(metric),
         "date": datetime.date.today().isoformat(),
         "commit": code.commit()["commit"],
     }

@@ -21,6 +21,7 @@ from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference, sum_estimates
+from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 
 OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
@@ -111,8 +112,25 @@ def judged_by(run: Run) -> str:
     return "a judge by rules instead of GREEN's model" if name == RULES else title(name)
 
 
+def _recorded(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame | None:
+    """The recorded columns of RadPref's pairs, for which the judge by rules was frozen, if it reads otherwise
+    now; None where it judges them itself."""
+    if run.profile.models["judge"] != RULES or run.data_root is None:
+        return None
+    if not recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
+        return None
+    return recordings.columns("radpref", run.data_root, pairs)
+
+
 def scores(run: Run, judge: Judge, references: Sequence[str], candidates: Sequence[str]) -> pd.DataFrame:
     """What a judge's analyses of candidates come to, by :func:`counted`, and the scores of :data:`OTHERS`;
     higher is better."""
-    found = counted(judge.judge(list(zip(references, candidates, strict=True))))
+    pairs = list(zip(references, candidates, strict=True))
+    if (kept := _recorded(run, pairs)) is None:
+        found = counted(judge.judge(pairs))
+    else:
+        grave, minor = kept["rules_significant"], kept["rules_insignificant"]
+        found = pd.DataFrame(
+            {"GREEN": kept["green_rules"], "error count": -(grave + minor), "significant errors": -grave}
+        )
     return found.assign(**{name: oriented(run, key, references, candidates) for name, key in OTHERS.items()})

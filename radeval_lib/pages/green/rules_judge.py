@@ -28,6 +28,7 @@ from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
 from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
+from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
 
@@ -230,11 +231,22 @@ def against_grades(
     return rated, agreement, ceiling
 
 
-def against_marks(rated: pd.DataFrame) -> pd.DataFrame:
+def judged(run: Run, rated: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """The number of errors that the rules name in each candidate, and their weighted sum: as recorded when the
+    rules were frozen, if they read otherwise now."""
+    pairs = list(zip(rated["reference"], rated["text"], strict=True))
+    if run.data_root is not None and recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
+        kept = recordings.columns("radpref", run.data_root, pairs)
+        number = kept["rules_significant"] + kept["rules_insignificant"]
+        return number.set_axis(rated.index), kept["green_rules_errors"].set_axis(rated.index)
+    found = [judge_pair(*pair) for pair in pairs]
+    number = pd.Series([len(one.errors) for one in found], rated.index)
+    return number, pd.Series([one.weighted_errors for one in found], rated.index)
+
+
+def against_marks(run: Run, rated: pd.DataFrame) -> pd.DataFrame:
     """What the rules find in the candidates of :func:`against_grades` beside what radiologists mark."""
-    judged = [judge_pair(one.reference, one.text) for one in rated.itertuples()]
-    number = pd.Series([len(one.errors) for one in judged], rated.index)
-    weighted = pd.Series([one.weighted_errors for one in judged], rated.index)
+    number, weighted = judged(run, rated)
     by_grade = (-rated["grade"]).rank()
     gap, marked_gap = weighted.rank() - by_grade, rated["weighted"].rank() - by_grade
     silent = rated[(number == 0) & (rated["errors"] >= 1)]

@@ -1,0 +1,86 @@
+"""Recorded scores: numbers alone, those that the code gives today, and those of a frozen metric kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.metrics import create
+from radeval_lib.origin import Reading
+from radeval_lib.registry import FROZEN_METRICS
+from radeval_lib.study import recordings
+
+WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
+
+
+@pytest.mark.parametrize("name", recordings.names())
+def test_only_numbers_are_recorded(name: str) -> None:
+    table = recordings.load(name).table
+    assert all(np.issubdtype(kind, np.number) for kind in table.dtypes), table.dtypes
+    assert table["number"].tolist() == list(range(len(table)))
+    assert set(recordings.load(name).about["columns"]) <= set(table)
+
+
+def test_radpref_has_every_candidate_with_three_grades() -> None:
+    table = recordings.load("radpref").table
+    assert (len(table), table["set"].nunique(), table["case"].nunique()) == (200, 100, 98)
+    assert table[["grade_1", "grade_2", "grade_3"]].isin(range(1, 6)).all(axis=None)
+
+
+@pytest.mark.parametrize("name", recordings.names())
+def test_what_counts_words_gives_the_same_again(name: str, data_root: Path) -> None:
+    references, candidates = zip(*recordings.texts(name, data_root), strict=True)
+    table = recordings.load(name).table
+    assert table["candidate_words"].tolist() == [len(text.split()) for text in candidates]
+    for metric in WORDS:
+        values = create(metric).score(references, candidates).values
+        np.testing.assert_allclose(values, table[metric], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", recordings.names())
+@pytest.mark.parametrize("key", FROZEN_METRICS)
+def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
+    name: str, key: str, data_root: Path
+) -> None:
+    metric, pairs = create(key), recordings.texts(name, data_root)
+    kept = recordings.frozen(metric, [name], data_root, Reading())
+    values = kept.score(*zip(*pairs, strict=True)).values
+    np.testing.assert_allclose(values, recordings.load(name).table[key], atol=1e-9)
+    assert (kept is metric) != recordings.is_out_of_date(name, metric)
+
+
+def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
+    data_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
+    metric, reading = create("green_rules_errors"), Reading()
+    kept = recordings.frozen(metric, ["radpref"], data_root, reading)
+    (reference, candidate), table = (
+        recordings.texts("radpref", data_root)[7],
+        recordings.load("radpref").table,
+    )
+    other = ("Small left pleural effusion.", "Small right pleural effusion.")
+    found = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
+    assert found.tolist() == [
+        table["green_rules_errors"][7],
+        metric.score(*map(list, zip(other, strict=True))).values[0],
+    ]
+    assert list(reading.data()) == ["data_manifests/recorded/radpref.csv"]
+    assert recordings.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
+
+
+def test_fillers_and_data_sets_name_their_recordings() -> None:
+    assert recordings.sets_of(["radpref/grade", "synthetic", "mts_dialog", "radpref"]) == [
+        "radpref",
+        "mts_dialog",
+    ]
+
+
+def test_a_probe_tells_metrics_that_differ_in_the_sixth_decimal() -> None:
+    first, second = create("rouge_l"), create("rouge_1")
+    assert recordings.behaviour(first) == recordings.behaviour(create("rouge_l"))
+    assert recordings.behaviour(first) != recordings.behaviour(second)
+    assert len(pd.read_csv(recordings.RECORDED / recordings.PROBE)) == 60
