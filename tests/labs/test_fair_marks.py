@@ -6,22 +6,29 @@ A cheat here knows each name, form and size that a lab asks for, which is more t
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
-from types import FunctionType, ModuleType
+from dataclasses import dataclass, field
+from functools import cache
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+import jupytext
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from otter.nbmeta_config import NBMetadataConfig
-from otter.test_files import create_test_file
 
-from radeval_lib.labs.student import plain
-from tests.labs.test_labs import ADA, LABS, solved, tasks, versions
+from radeval_lib.labs import building, rng
+from radeval_lib.labs.earlier_answers import own_or_right
+from radeval_lib.labs.figure_data import figure_facts
 
+LABS = [lab.name for lab in building.labs()]
+STUDENT = "ada"
+Test = Callable[..., None]
 Made = Callable[[Any], Any]
 _RANDOM = random.Random(0)
 
@@ -96,40 +103,89 @@ def _drawn(right: Figure, leaf: Made) -> Figure:
     return figure
 
 
-def defined(lab: str) -> Iterator[tuple[str, set[str]]]:
-    """Each task that tests mark, and the names that its answer defines."""
-    cells = [cell.source for cell in versions(lab)["instructor"].cells]
-    for task in tasks(lab):
-        body = ast.parse(cells[cells.index(f'grader.check("{task}")') - 1]).body
-        names = {node.name for node in body if isinstance(node, ast.FunctionDef)}
-        for node in ast.walk(ast.Module([one for one in body if not isinstance(one, ast.FunctionDef)], [])):
+@dataclass
+class Task:
+    """A task that tests mark: the names that its right answer defines, and its hidden tests."""
+
+    points: float
+    names: set[str]
+    tests: list[Test] = field(default_factory=list)
+
+
+@cache
+def marked(lab: str) -> dict[str, Task]:
+    """A lab's tasks, as its source has them."""
+    found: dict[str, Task] = {}
+    name = ""
+    for cell in jupytext.read(building.find(lab).source).cells:
+        tags = cell.metadata.get("tags", [])
+        if "hidden-test" in tags:
+            made: dict[str, Any] = {}
+            exec(cell.source, made)
+            found[name].tests += [one for key, one in made.items() if key.startswith("test_")]
+        elif cell.cell_type == "code" and "test" not in tags and cell.metadata.get("points"):
+            name = cell.metadata["task"]
+            found[name] = Task(float(cell.metadata["points"]), set(_defined(ast.parse(cell.source).body)))
+    return found
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[str]:
+    for one in body:
+        if isinstance(one, ast.FunctionDef):
+            yield one.name
+            continue
+        for node in ast.walk(one):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-        yield task, names
+                yield node.id
+
+
+@cache
+def solved(lab: str) -> SimpleNamespace:
+    """What a solved lab defines."""
+    names: dict[str, Any] = {"student_id": STUDENT, "display": lambda *_: None}
+    for source in building.code(building.versions(building.find(lab))["grader"]):
+        if not source.startswith("student_id ="):
+            exec(compile(source, "solution", "exec"), names)
+    return SimpleNamespace(**names)
 
 
 def as_sent(value: Any) -> Any:
     """A value as it reaches the tests from another process."""
-    return value if callable(value) else json.loads(json.dumps(value, default=plain))
+    return value if callable(value) else json.loads(json.dumps(value, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Figure):
+        return figure_facts(value)
+    if isinstance(value, pd.DataFrame):
+        return value.to_dict("list")
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(type(value).__name__)
 
 
 def earned(lab: str, answers: dict[str, Any]) -> dict[str, float]:
     """The points that hidden tests give for each task; visible checks carry none."""
-    config = NBMetadataConfig.from_notebook(versions(lab)["grader"])
-    names = {**answers, "student_id": ADA, "solution": solved(lab, ADA)}
+    names = {**answers, "student_id": STUDENT, "solution": solved(lab)}
     points = {}
-    for task, possible in tasks(lab).items():
-        test = create_test_file("grader.ipynb", config, task)
-        test.run(names)
-        hidden = [one.passed for one in test.test_case_results if one.test_case.hidden]
-        points[task] = possible * sum(hidden) / len(hidden)
+    for name, task in marked(lab).items():
+        passed = [_passes(test, names) for test in task.tests]
+        points[name] = task.points * sum(passed) / len(passed)
     return points
+
+
+def _passes(test: Test, names: dict[str, Any]) -> bool:
+    try:
+        test(**{name: names[name] for name in inspect.signature(test).parameters})
+    except Exception:  # a made-up answer may raise anything
+        return False
+    return True
 
 
 def right_answers(lab: str) -> dict[str, Any]:
     return {
         name: as_sent(value)
-        for name, value in vars(solved(lab, ADA)).items()
+        for name, value in vars(solved(lab)).items()
         if not isinstance(value, ModuleType) and not name.startswith("_") and _sendable(value)
     }
 
@@ -143,51 +199,65 @@ def _sendable(value: Any) -> bool:
 
 
 def cheated(lab: str, leaf: Made, raw: Callable[..., Any] | None = None) -> dict[str, float]:
-    answers = right_answers(lab)
-    wanted = vars(solved(lab, ADA))
-    for _, names in defined(lab):
-        for name in names & answers.keys():
-            answers[name] = as_sent(made_up(wanted[name], leaf, raw))
+    answers, right = right_answers(lab), vars(solved(lab))
+    for task in marked(lab).values():
+        for name in task.names & answers.keys():
+            answers[name] = as_sent(made_up(right[name], leaf, raw))
     return earned(lab, answers)
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # some answers write files
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_right_answers_get_every_point_of_content(lab: str) -> None:
-    assert earned(lab, right_answers(lab)) == tasks(lab)
+    assert earned(lab, right_answers(lab)) == {name: task.points for name, task in marked(lab).items()}
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_made_up_answers_get_a_tenth_at_most(lab: str) -> None:
-    best = dict.fromkeys(tasks(lab), 0.0)
     made = {name: cheated(lab, leaf) for name, leaf in CHEATS.items()}
     made |= {name: cheated(lab, CHEATS["halves"], raw) for name, raw in RAW.items()}
-    most = 0.1 * sum(tasks(lab).values())
+    most = 0.1 * sum(task.points for task in marked(lab).values())
     for name, points in made.items():
         assert sum(points.values()) <= most, (name, {task: value for task, value in points.items() if value})
-        best = {task: max(best[task], points[task]) for task in best}
     # Whoever picks, for each task, the kind of made-up answer that happens to do best.
-    assert sum(best.values()) <= 2 * most, {task: value for task, value in best.items() if value}
+    best = {task: max(points[task] for points in made.values()) for task in marked(lab)}
+    assert sum(best.values()) <= most, {task: value for task, value in best.items() if value}
 
 
 @pytest.mark.parametrize("lab", LABS)
-def test_every_mark_is_for_content(lab: str) -> None:
-    """And each hidden test says of its own what is wrong."""
-    config = NBMetadataConfig.from_notebook(versions(lab)["grader"])
-    messages = []
-    for task in tasks(lab):
-        hidden = [one for one in create_test_file("grader.ipynb", config, task).test_cases if one.hidden]
-        assert hidden, task
-        messages += [one.failure_message for one in hidden]
+def test_every_mark_is_for_content_and_every_hidden_test_says_what_is_wrong(lab: str) -> None:
+    tests = [test for task in marked(lab).values() for test in task.tests]
+    assert all(task.tests for task in marked(lab).values())
+    messages = [" ".join((test.__doc__ or "").split()) for test in tests]
     assert len(set(messages)) == len(messages)
     assert all(message.endswith((".", "?")) and len(message) > 20 for message in messages)
 
 
-def test_a_task_counts_for_itself_whatever_came_before() -> None:
-    from radeval_lib.labs.earlier_answers import own_or_right
+@pytest.mark.parametrize("lab", LABS)
+def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
+    """Or defined in what a student is given: nobody has to guess a name from a check."""
+    cells = building.versions(building.find(lab))["student"].cells
+    shown = "\n".join(cell.source for cell in cells if "def test_" not in cell.source)
+    for task in marked(lab).values():
+        wanted = {name for test in task.tests for name in inspect.signature(test).parameters}
+        for name in wanted - {"solution", "student_id"}:
+            assert re.search(rf"`{name}`|^(?:def )?{name}\b|^{name},|, {name} =", shown, re.MULTILINE), name
 
+
+def test_a_task_counts_for_itself_whatever_came_before() -> None:
     inputs = [(0,), (1,), (2,), (3,)]
-    right: Callable[[int], int] = lambda x: x  # noqa: E731
-    wrong: Callable[[int], int] = lambda x: 2 * x  # noqa: E731
+    draw = rng(STUDENT, "made up")
+
+    def right(x: int) -> int:
+        return x
+
+    def wrong(x: int) -> int:
+        return 2 * x
+
     assert own_or_right(wrong, right, inputs) is wrong
-    for made in (lambda x: 7, lambda x: _RANDOM.random(), lambda x: 1 / x, lambda: 0):
+    for made in (lambda x: 7, lambda x: draw.random(), lambda x: 1 / x, lambda: 0):
         assert own_or_right(made, right, inputs) is right

@@ -10,7 +10,6 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import nbformat
@@ -56,12 +55,6 @@ def graded(folder: Path, *options: str) -> pd.DataFrame:
 @cache
 def versions(lab: str) -> dict[str, nbformat.NotebookNode]:
     return building.versions(building.find(lab))
-
-
-@cache
-def solved(lab: str, student: str) -> SimpleNamespace:
-    """What a lab's solution defines for a student."""
-    return test_runner.solved(versions(lab)["grader"], student)
 
 
 def tasks(lab: str) -> dict[str, float]:
@@ -120,6 +113,7 @@ def test_each_mistake_costs_its_own_task(lab: str, grades: pd.DataFrame) -> None
 
 @pytest.mark.parametrize("lab", LABS)
 def test_answers_differ_between_students(lab: str) -> None:
-    ada, grace = (solved(lab, student) for student in (ADA, GRACE))
+    notebook = versions(lab)["grader"]
+    ada, grace = (test_runner.solved(notebook, student) for student in (ADA, GRACE))
     for name in known(lab)["varies"]:
         assert repr(getattr(ada, name)) != repr(getattr(grace, name)), name
