@@ -11,7 +11,7 @@ from radeval_lib.labs import building
 from radeval_lib.pipeline import launching
 
 _READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
-_LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
+LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 _SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
 
 
@@ -40,6 +40,6 @@ def exercises() -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for lab in building.labs():
         rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
-        for label in dict.fromkeys(_LABEL.findall(" ".join(rows))):
+        for label in dict.fromkeys(LABEL.findall(" ".join(rows))):
             found.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
     return {label: f"**Exercise.** {', '.join(links)}" for label, links in found.items()}
