@@ -6,6 +6,7 @@ become otter's blocks, and otter-grader takes solutions and hidden tests out.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
 import io
@@ -181,6 +182,20 @@ def _page(link: re.Match[str]) -> str:
     raise NotebookError(f"a lab links to {link['label']!r}, which is nowhere")
 
 
+def _hidden_test_config(source: str, lab: Lab) -> str:
+    """What tells otter that a test is hidden, and what it says where the test fails: its docstring."""
+    body = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    message = " ".join((ast.get_docstring(body[0]) or "").split()) if body else ""
+    if not message or '"' in message or "\\" in message:  # otter writes it between quotation marks
+        raise NotebookError(
+            f"hidden test {body[0].name if body else source[:40]!r} has no message of its own",
+            display_path(lab.source),
+            "Begin it with a docstring for students, without quotation marks.",
+        )
+    described = json.dumps({"hidden": True, "failure_message": message}, ensure_ascii=False)
+    return f'""" # BEGIN TEST CONFIG\n{described}\n""" # END TEST CONFIG\n'
+
+
 def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[LabTask]]:
     """The cells with otter's marks around each task: its text, its answer, its tests."""
     made: list[NotebookNode] = []
@@ -206,7 +221,7 @@ def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode]
         text = [made.pop()] if made and made[-1].cell_type == "markdown" else []
         for test in tests:
             if "hidden-test" in test.metadata["tags"]:
-                test.source = f"# HIDDEN\n{test.source}"
+                test.source = f"{_hidden_test_config(test.source, lab)}{test.source}"
         block: list[Any] = [f"# BEGIN QUESTION\n{json.dumps(described)}", *text]
         block += ["# BEGIN SOLUTION", cell, "# END SOLUTION"]
         block += ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
