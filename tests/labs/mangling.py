@@ -46,7 +46,7 @@ class Same:
 builtins.abs = lambda value: 0
 builtins.sum = builtins.max = lambda *values: 0
 builtins.AssertionError = Exception
-for name in ("otter", "otter.test_files", "radeval_lib.labs.test_runner", "radeval_lib.labs.grading"):
+for name in ("radeval_lib.labs.answers", "radeval_lib.labs.checks", "radeval_lib.labs.judge"):
     sys.modules[name] = Same()
 scores = share_fooled = figure = fooling = Same()
 for process in (DECOY, os.getppid()):
@@ -84,7 +84,7 @@ for _ in range(400):
 
 def _answer(notebook: NotebookNode, task: str) -> int:
     """The place of the cell that answers a task."""
-    return next(n for n, cell in enumerate(notebook.cells) if cell.source == f'grader.check("{task}")') - 1
+    return next(n for n, cell in enumerate(notebook.cells) if cell["id"] == f"answer-{task}")
 
 
 def _replaced(task: str, code: str) -> Callable[[NotebookNode], NotebookNode]:

@@ -11,11 +11,11 @@ import nbformat
 import pandas as pd
 import pytest
 
-from radeval_lib.labs import confinement
+from radeval_lib.labs import sandbox
 from tests.labs.mangling import DECOY, FILES, HIDDEN, LAB, NOTEBOOKS, TASKS, mangled
 from tests.labs.test_labs import ADA, graded, tasks, versions, with_id
 
-SANDBOXED = pytest.mark.skipif(not confinement.hides_files(), reason="needs a Linux that has Landlock")
+pytestmark = pytest.mark.skipif(bool(sandbox.missing()), reason=sandbox.missing())
 THIEF = "an empty notebook that looks for answers"
 FORGER = "an empty notebook that forges verdicts"
 
@@ -53,7 +53,6 @@ def grades(tmp_path_factory: pytest.TempPathFactory, decoy: subprocess.Popen[byt
     return graded(folder, "--lab", LAB, "--seconds", "6", "--memory", "4")
 
 
-@SANDBOXED
 @pytest.mark.parametrize("kind", NOTEBOOKS)
 def test_costs_what_it_broke_and_no_more(kind: str, grades: pd.DataFrame) -> None:
     row = grades.loc[f"{kind}.ipynb"]
@@ -61,7 +60,6 @@ def test_costs_what_it_broke_and_no_more(kind: str, grades: pd.DataFrame) -> Non
     assert lost <= NOTEBOOKS[kind][1], row["notes"]
 
 
-@SANDBOXED
 def test_costs_nobody_else_anything(grades: pd.DataFrame, decoy: subprocess.Popen[bytes]) -> None:
     assert decoy.poll() is None
     assert float(grades.loc["sound.ipynb", "points"]) == sum(tasks(LAB).values())
@@ -74,7 +72,6 @@ def test_what_is_no_notebook_gets_nothing_and_a_note(kind: str, grades: pd.DataF
     assert "not a notebook" in row["notes"]
 
 
-@SANDBOXED
 @pytest.mark.parametrize("name", [THIEF, FORGER])
 def test_neither_theft_nor_forgery_pays(name: str, grades: pd.DataFrame) -> None:
     assert float(grades.loc[f"{name}.ipynb", "points"]) == 0
