@@ -73,7 +73,7 @@ def normal(value: Any) -> Any:
 
 def _of_library(value: Any) -> Any:
     """The same for what pandas, NumPy, torch and matplotlib make."""
-    pandas, matplotlib = sys.modules.get("pandas"), sys.modules.get("matplotlib")
+    pandas = sys.modules.get("pandas")
     if pandas is not None:
         if isinstance(value, pandas.DataFrame):
             named = [level for level in value.index.names if level is not None]
@@ -83,10 +83,8 @@ def _of_library(value: Any) -> Any:
             return {_key(key): normal(item) for key, item in value.items()}
         if value is pandas.NA:
             return None
-    if matplotlib is not None:
-        figure = value.figure if isinstance(value, sys.modules["matplotlib.artist"].Artist) else None
-        if figure is not None:  # axes know their figure, and a figure is its own
-            return normal(figure_facts(figure))
+    if hasattr(getattr(value, "figure", None), "savefig"):  # axes know their figure, and a figure itself
+        return normal(figure_facts(value))
     if hasattr(value, "tolist"):
         listed = value.tolist()
         if type(listed) is not type(value):

@@ -5,6 +5,7 @@ A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells it
 
 from __future__ import annotations
 
+import ast
 import copy
 import hashlib
 import json
@@ -278,10 +279,21 @@ def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTas
         functions = _TEST.findall(test.source)
         if len(functions) != 1:
             raise NotebookError(f"task {name!r}: a test is one function test_...", display_path(lab.source))
-        found.append(LabTest(functions[0], test.source, "hidden-test" in test.metadata["tags"]))
+        hidden = "hidden-test" in test.metadata["tags"]
+        if hidden and not ast.get_docstring(_function(test.source)):
+            raise NotebookError(
+                f"hidden test {functions[0]!r} has no message of its own",
+                display_path(lab.source),
+                "Begin it with a docstring for students, which gives no answer away.",
+            )
+        found.append(LabTest(functions[0], test.source, hidden))
     written = cell.cell_type == "markdown"
     if points and not written and not any(test.hidden for test in found):
         raise NotebookError(
             f"task {name!r} has points and no hidden test", display_path(lab.source), "Hidden tests mark it."
         )
     return LabTask(name, points, written, tuple(found))
+
+
+def _function(source: str) -> ast.FunctionDef:
+    return next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))

@@ -97,7 +97,7 @@ def outcome(test: Callable[..., None], get: Callable[[str], Any], *, hidden: boo
     try:
         test(**{name: get(name) for name in inspect.signature(test).parameters})
     except AssertionError as error:
-        return str(error) or "A hidden test fails." if hidden else str(error) or "This check fails."
+        return _own_message(test) if hidden else str(error) or "This check fails."
     except StudentError as error:
         kind = str(error).partition(":")[0]
         if hidden and isinstance(_BUILT_IN.get(kind), type):
@@ -108,6 +108,11 @@ def outcome(test: Callable[..., None], get: Callable[[str], Any], *, hidden: boo
     except Exception as error:
         return NOT_OF_THIS_FORM if hidden else f"{NOT_OF_THIS_FORM} ({type(error).__name__}: {error})"
     return None
+
+
+def _own_message(test: Callable[..., None]) -> str:
+    """What a hidden test says to students: its docstring, which gives no answer away."""
+    return " ".join((test.__doc__ or "A hidden test fails.").split())
 
 
 def _show(task: str, message: str | None, passed: str = "this check passes") -> None:

@@ -1,4 +1,4 @@
-"""What a figure shows, as plain data: so that a test can ask for it wherever and however it was drawn."""
+"""What a figure shows, as plain data: so that a test can ask for it wherever the figure was drawn."""
 
 from __future__ import annotations
 
@@ -9,93 +9,137 @@ import numpy as np
 
 
 def figure_facts(figure: Any) -> dict[str, Any]:
-    """What a figure shows.
+    """What a figure shows, in whichever of matplotlib's ways it was drawn.
 
     Parameters
     ----------
-    figure : a matplotlib figure; what this function gave for one is given back, so that a test may be run
-        beside the figure or far from it.
+    figure : a matplotlib figure, or a seaborn grid that has one; what this function gave for one is given
+        back, so that a test may be run beside the figure or far from it.
 
     Returns
     -------
     dict
-        ``axes``: for each its ``title``, ``xlabel``, ``ylabel`` and ``legend`` (texts), ``lines`` and
-        ``points`` (lists of [x, y] pairs, one list per line or scatter), and of its bars, those of histograms
-        drawn as outlines included, the heights (``bars``; widths if horizontal), the two ends along the other
-        axis (``bar_edges``) and each one's share of the whole (``bar_shares``), which is the same for counts
-        and densities.
+        ``axes``, for each:
+
+        - ``title``, ``xlabel``, ``ylabel``, ``legend`` (texts), the figure's own where the axes have none;
+        - ``lines``: lists of [x, y] pairs, of ``plot``, ``axline``, ``axhline``, ``axvline``, ``vlines``,
+          ``hlines`` and line collections;
+        - ``points``: lists of [x, y] pairs, one list for each ``scatter``;
+        - ``bars``: heights of bars, or widths if horizontal;
+        - ``counts``: heights of the bins of ``hist`` (any ``histtype``), ``stairs`` or ``step`` with their
+          edges, as [left, right, height], one list for each; empty bins are left out.
     """
     if isinstance(figure, dict):
         return figure
-    return {"axes": [_axes_facts(axes) for axes in figure.axes]}
+    figure = getattr(figure, "figure", None) or figure
+    return {"axes": [_axes_facts(axes, figure) for axes in figure.axes]}
 
 
-def _axes_facts(axes: Any) -> dict[str, Any]:
-    from matplotlib.collections import LineCollection, PathCollection
+def all_points(axes: dict[str, Any]) -> list[list[float]]:
+    """Every [x, y] that axes show as a mark or a corner of a line, however many calls drew them."""
+    return [point for group in axes["points"] + axes["lines"] for point in group]
 
-    legend = axes.get_legend()
-    lines: list[Any] = [line.get_xydata().tolist() for line in axes.lines]
-    for group in axes.collections:
-        if isinstance(group, LineCollection):  # vlines, hlines
-            lines += [part.tolist() for part in group.get_segments()]
-    bars = _bars(axes)
+
+def shows_points(axes: dict[str, Any], wanted: Any) -> bool:
+    """Whether axes show each of the wanted [x, y]."""
+    drawn = np.array(all_points(axes), dtype=float).reshape(-1, 2)
+    return all(
+        len(drawn) > 0 and bool(np.isclose(drawn, point, rtol=1e-6, atol=1e-6).all(axis=1).any())
+        for point in np.asarray(wanted, dtype=float)
+    )
+
+
+def shows_histogram(axes: dict[str, Any], values: Any) -> bool:
+    """Whether axes show a histogram of values: of counts, shares or densities, in three bins or more."""
+    values = np.asarray(values, dtype=float)
+    for bins in axes["counts"]:
+        left, right, height = np.array(bins, dtype=float).reshape(-1, 3).T
+        if len(height) < 3:
+            continue
+        slack = 1e-9 * np.ptp(values)  # edges are sums of widths
+        inside = (values >= left[:, None] - slack) & (values < right[:, None] + slack)
+        shares = inside.sum(axis=1) / len(values)
+        if any(np.abs(one / one.sum() - shares).max() < 0.02 for one in (height, height * (right - left))):
+            return bool(shares.sum() > 0.98)
+    return False
+
+
+def _axes_facts(axes: Any, figure: Any) -> dict[str, Any]:
+    legends = [one for one in (axes.get_legend(), *figure.legends) if one]
+    bars = [patch for group in axes.containers if hasattr(group, "patches") for patch in group.patches]
+    flat = any(getattr(group, "orientation", "") == "horizontal" for group in axes.containers)
+    known = set(map(id, bars))
+    bars += [one for one in axes.patches if id(one) not in known and type(one).__name__ == "Rectangle"]
+    outlines = [one for one in axes.patches if type(one).__name__ in ("Polygon", "StepPatch")]
+    drawn = [_ends(line) for line in axes.lines]
     return {
-        "title": axes.get_title(),
-        "xlabel": axes.get_xlabel(),
-        "ylabel": axes.get_ylabel(),
-        "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
-        "lines": lines,
+        "title": axes.get_title() or figure.get_suptitle(),
+        "xlabel": axes.get_xlabel() or figure.get_supxlabel(),
+        "ylabel": axes.get_ylabel() or figure.get_supylabel(),
+        "legend": [text.get_text() for legend in legends for text in legend.get_texts()],
+        "lines": drawn + [line for group in axes.collections for line in _segments(group)],
         "points": [
-            np.asarray(group.get_offsets()).tolist()
-            for group in axes.collections
-            if isinstance(group, PathCollection)
+            _finite(one.get_offsets()) for one in axes.collections if type(one).__name__ == "PathCollection"
         ],
-        "bars": [height for height, _, _ in bars],
-        "bar_edges": [[low, high] for _, low, high in bars],
-        "bar_shares": _shares(bars),
+        "bars": [float(patch.get_width() if flat else patch.get_height()) for patch in bars],
+        "counts": _counts(bars, outlines, axes.lines),
     }
 
 
-def _bars(axes: Any) -> list[tuple[float, float, float]]:
-    """Height, beginning and end of each bar."""
-    from matplotlib.patches import Polygon, Rectangle, StepPatch
-
-    flat = any(getattr(group, "orientation", "") == "horizontal" for group in axes.containers)
-    found: list[tuple[float, float, float]] = []
-    patches = [patch for group in axes.containers for patch in getattr(group, "patches", ())]
-    for patch in patches + [patch for patch in axes.patches if not isinstance(patch, Rectangle)]:
-        if isinstance(patch, StepPatch):
-            values, edges, _ = patch.get_data()
-            found += [
-                (float(v), float(a), float(b)) for v, (a, b) in zip(values, pairwise(edges), strict=True)
-            ]
-        elif isinstance(patch, Rectangle):
-            box = (patch.get_x(), patch.get_y(), patch.get_width(), patch.get_height())
-            x, y, width, height = map(float, box)
-            found.append((width, y, y + height) if flat else (height, x, x + width))
-        elif isinstance(patch, Polygon):
-            found += _outlined(patch.get_xy().tolist())
-    return found
+def _finite(values: Any) -> list[list[float]]:
+    """[x, y] pairs of numbers; positions of a masked array or a date axis come as numbers, too."""
+    rows: Any = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan).reshape(-1, 2)
+    return [[float(x), float(y)] for x, y in rows if np.isfinite([x, y]).all()]
 
 
-def _outlined(corners: list[list[float]]) -> list[tuple[float, float, float]]:
-    """The bars of a histogram of ``histtype`` step or stepfilled: its outline's level stretches off the base.
-
-    The outline begins on the base, and steps up and down from left to right; a filled one then runs back
-    along the base.
-    """
-    if corners[0][1] == corners[1][1]:  # a horizontal one
-        corners = [[y, x] for x, y in corners]
-    base = corners[0][1]
-    found = []
-    for (x, y), (after, level) in pairwise(corners):
-        if after > x and y == level:
-            found.append((y - base, x, after))
-    return found
+def _ends(line: Any) -> list[list[float]]:
+    """The points of a line; of ``axline``, which has no end, two of them."""
+    if hasattr(line, "get_xy1"):
+        (x, y), slope = line.get_xy1(), line.get_slope()
+        return _finite([(x, y), line.get_xy2() if slope is None else (x + 1, y + slope)])
+    return _finite(np.column_stack([line.get_xdata(orig=False), line.get_ydata(orig=False)]))
 
 
-def _shares(bars: list[tuple[float, float, float]]) -> list[float]:
-    """Each bar's share: of the heights, or of the areas where these sum to 1 as a density's do."""
-    areas = [height * (high - low) for height, low, high in bars]
-    parts = areas if abs(sum(areas) - 1) < 1e-6 else [height for height, _, _ in bars]
-    return [part / sum(parts) for part in parts] if sum(parts) else [0.0 for _ in parts]
+def _segments(group: Any) -> list[list[list[float]]]:
+    """The lines of a line collection, such as ``vlines`` makes."""
+    return [_finite(one) for one in group.get_segments()] if hasattr(group, "get_segments") else []
+
+
+def _counts(bars: list[Any], outlines: list[Any], lines: Any) -> list[list[list[float]]]:
+    """Bins of histograms, from bars, from outlines (``histtype="step"``, ``stairs``) and from ``step``."""
+    found = [
+        [[float(one.get_x()), float(one.get_x() + one.get_width()), float(one.get_height())] for one in bars]
+    ]
+    for one in outlines:
+        if type(one).__name__ == "StepPatch":
+            heights, edges, _ = one.get_data()
+            found.append([[a, b, h] for (a, b), h in zip(pairwise(edges), heights, strict=True)])
+        else:
+            found.append(_steps(one.get_xy()))
+    found += [_stairs(line) for line in lines if line.get_drawstyle().startswith("steps")]
+    return [[[float(x) for x in one] for one in bins if abs(one[2]) > 1e-12] for bins in found if bins]
+
+
+def _steps(corners: Any) -> list[list[float]]:
+    """The bins under an outline of horizontal and vertical lines; what lies on the axis is none."""
+    return [
+        [min(a[0], b[0]), max(a[0], b[0]), float(a[1])]
+        for a, b in pairwise(np.asarray(corners, float))
+        if a[1] == b[1] != 0 and a[0] != b[0]
+    ]
+
+
+def _stairs(line: Any) -> list[list[float]]:
+    """The bins of a line drawn by ``step``; what has no width of its own gets its neighbour's."""
+    x, y = np.asarray(line.get_xdata(orig=False), float), np.asarray(line.get_ydata(orig=False), float)
+    if len(x) < 2:
+        return []
+    style, gaps = line.get_drawstyle(), np.diff(x)
+    if style == "steps-post":
+        left, right = x, np.append(x[1:], x[-1] + gaps[-1])
+    elif style == "steps-mid":
+        middle = (x[1:] + x[:-1]) / 2
+        left, right = np.append(x[0] - gaps[0] / 2, middle), np.append(middle, x[-1] + gaps[-1] / 2)
+    else:
+        left, right = np.append(x[0] - gaps[0], x[:-1]), x
+    return np.column_stack([left, right, y]).tolist()

@@ -121,7 +121,8 @@ def test_functions_cannot_change_what_a_test_holds() -> None:
 
 def test_a_check_says_its_own_message_and_a_hidden_test_no_more() -> None:
     def too_small(answer: Any) -> None:
-        assert answer > 3, "more than three"
+        """more than three"""
+        assert answer > 3, "more than three" if not isinstance(answer, str) else answer
 
     def of_no_form(answer: Any) -> None:
         answer["a"]

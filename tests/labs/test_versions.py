@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import nbformat
+import numpy as np
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 
 from radeval_lib.cli import main
 from radeval_lib.errors import NotebookError
@@ -112,8 +115,6 @@ def test_seeds_belong_to_students() -> None:
 
 
 def test_a_figure_tells_what_it_shows() -> None:
-    from matplotlib.figure import Figure
-
     figure = Figure()
     axes = figure.subplots()
     axes.plot([0, 1], [2, 3], label="line")
@@ -125,3 +126,63 @@ def test_a_figure_tells_what_it_shows() -> None:
     assert (told["lines"], told["points"], told["bars"]) == ([[[0, 2], [1, 3]]], [[[4, 5]]], [6, 7])
     assert (told["xlabel"], told["ylabel"], told["title"], told["legend"]) == ("x", "y", "t", ["line"])
     assert figure_data.figure_facts({"axes": []}) == {"axes": []}
+
+
+VALUES = rng("ada", "histogram").normal(size=300)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda axes: axes.hist(VALUES, bins=15),
+        lambda axes: axes.hist(VALUES, bins=15, density=True),
+        lambda axes: axes.hist(VALUES, bins=15, weights=[1 / 300] * 300),
+        lambda axes: axes.hist(VALUES, bins=15, histtype="step"),
+        lambda axes: axes.hist(VALUES, bins=15, histtype="stepfilled", density=True),
+        lambda axes: axes.hist(VALUES, bins=[-4, -2, -1, 0, 0.5, 1, 4], density=True),
+        lambda axes: axes.stairs(*np.histogram(VALUES, bins=15)),
+        lambda axes: axes.step(np.histogram(VALUES, 15)[1][:-1], np.histogram(VALUES, 15)[0], where="post"),
+        lambda axes: axes.bar(
+            np.histogram(VALUES, 15)[1][:-1],
+            np.histogram(VALUES, 15)[0],
+            width=np.diff(np.histogram(VALUES, 15)[1]),
+            align="edge",
+        ),
+    ],
+)
+def test_a_histogram_counts_in_any_of_matplotlibs_ways(draw: Callable[[Any], object]) -> None:
+    figure = Figure()
+    draw(figure.subplots())
+    (axes,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_histogram(axes, VALUES)
+    assert not figure_data.shows_histogram(axes, VALUES**2)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda axes: axes.axvline(0),
+        lambda axes: axes.vlines(0, 0, 5),
+        lambda axes: axes.plot([0, 0], [0, 5]),
+        lambda axes: axes.axline((0, 0), (0, 1)),
+    ],
+)
+def test_a_vertical_line_counts_in_any_of_matplotlibs_ways(draw: Callable[[Any], object]) -> None:
+    figure = Figure()
+    draw(figure.subplots())
+    ((line,),) = (axes["lines"] for axes in figure_data.figure_facts(figure)["axes"])
+    assert [x for x, _ in line] == [0, 0]
+
+
+def test_points_count_however_many_calls_drew_them() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.scatter([1, 2], [3, 4])
+    axes.scatter(5, 6)
+    axes.plot([7], [8], "o")
+    axes.axline((0, 0), slope=1)
+    figure.supxlabel("x")
+    (told,) = figure_data.figure_facts(figure)["axes"]
+    assert figure_data.shows_points(told, [[1, 3], [2, 4], [5, 6], [7, 8]])
+    assert not figure_data.shows_points(told, [[1, 3], [2, 5]])
+    assert ([[0, 0], [1, 1]] in told["lines"], told["xlabel"]) == (True, "x")
