@@ -43,6 +43,7 @@ def check(path: Path, seconds: int) -> list[Check]:
     client = NotebookClient(
         notebook,
         timeout=seconds,
+        startup_timeout=300,
         allow_errors=True,
         kernel_name="python3",
         resources={"metadata": {"path": str(path.resolve().parent)}},

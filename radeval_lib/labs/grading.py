@@ -34,7 +34,7 @@ from radeval_lib.labs.submissions import Submission
 _STARTS = 20  # of a submission whose cells or functions kill its process
 _LARGEST = 300_000_000
 _REMARKS = 50
-_CELLS = 10  # that may take as long as a cell may: the limit of a whole submission
+_CELLS = 20  # that may take as long as a cell may: the limit of a whole submission
 _ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
 _OWN_BACKEND = {"MPLBACKEND": "Agg"}
 _KERNEL = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "PIP_NO_INDEX": "1"}
@@ -47,7 +47,8 @@ _REMEDY = (
 
 @dataclass(frozen=True)
 class SubmissionLimits:
-    """What a submission may take: seconds for a cell or a call, bytes of memory, processes beside it."""
+    """What a submission may take: seconds of processor time for a cell or a call, bytes of memory; and how
+    many are graded at once."""
 
     seconds: int = 60
     memory: int = 6_000_000_000

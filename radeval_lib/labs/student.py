@@ -22,6 +22,8 @@ from radeval_lib.labs.checks import Checks
 
 _INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 _REMARKS, _LONGEST = 50, 300
+WAITING = 4
+"""How many times as long as its processor time a cell may take in all."""
 
 
 class OutOfTimeError(BaseException):
@@ -77,12 +79,13 @@ def kernel_shell() -> Any:
 
 def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int], seconds: int) -> None:
     """Run the sources of code cells but for those ``skipped``, which killed an earlier process, then answer
-    until the channel closes; a cell or call may take so many seconds.
+    until the channel closes; a cell or call may take so many seconds of processor time.
 
     A cell that names what a later one defines runs again at the end.
     """
     Checks.active = False
     signal.signal(signal.SIGALRM, _out_of_time)
+    signal.signal(signal.SIGPROF, _out_of_time)
     shell = kernel_shell()
     lines = channel.makefile("rw", encoding="utf-8")
 
@@ -157,10 +160,13 @@ def _out_of_time(*_: object) -> None:
 
 @contextmanager
 def _at_most(seconds: int) -> Iterator[None]:
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # and each second again, for who catches everything
+    """Limit processor time, which does not depend on what else the machine does, and waiting."""
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # and each second again, for who catches everything
+    signal.setitimer(signal.ITIMER_REAL, WAITING * seconds, 1)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 

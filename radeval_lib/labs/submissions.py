@@ -263,7 +263,7 @@ def read(path: Path) -> SubmittedNotebook:
     notes: list[str] = []
     data = path.read_bytes()
     if not data.strip():
-        raise ValueError("an empty file")
+        raise ValueError("not a notebook but an empty file: ask for the .ipynb")
     text = _text(data, notes)
     if path.suffix.lower() != NOTEBOOK:
         notebook = _by_jupytext(text, path.suffix.lower())
