@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import click
 
 from radeval_lib.cli.common import one_line_errors
 from radeval_lib.paths import display_path
+
+_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"])
 
 
 @click.group("labs")
@@ -47,21 +51,74 @@ def start(lab: str) -> None:
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--output", required=True, type=click.Path(path_type=Path), help="CSV to write.")
 @click.option("--lab", default="", help="The lab of notebooks that do not tell theirs, by number or name.")
+@click.option("--roster", type=_FILE, help="The class: a CSV with ids and names, such as Canvas exports.")
+@click.option("--deadline", type=_MOMENT, help="Until when a submission counts; of several, the latest.")
+@click.option("--accept-version", multiple=True, help="Grade notebooks of this version of a lab as well.")
+@click.option("--trust-submissions", is_flag=True, help="Run submissions without isolation, at your risk.")
 @click.option("--seconds", default=60, show_default=True, type=click.IntRange(1), help="Limit of a cell.")
 @click.option("--memory", default=6.0, show_default=True, type=click.FloatRange(1), help="Limit in GB.")
-@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions at once; 0: one a core.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions at once; 0: one per core.")
 @one_line_errors
-def grade(submissions: Path, output: Path, lab: str, seconds: int, memory: float, jobs: int) -> None:
-    """Grade every notebook below SUBMISSIONS; write a table, and a page for each student beside it."""
-    from radeval_lib.labs import confinement, grading
+def grade(
+    submissions: Path,
+    output: Path,
+    lab: str,
+    roster: Path | None,
+    deadline: datetime | None,
+    accept_version: tuple[str, ...],
+    trust_submissions: bool,
+    seconds: int,
+    memory: float,
+    jobs: int,
+) -> None:
+    """Grade every notebook below SUBMISSIONS; write a table, and a page for each student beside it.
 
-    if not confinement.hides_files():
-        click.echo("This system cannot hide files from submissions: grade where no solutions lie.", err=True)
-    if not confinement.hides_processes():
-        click.echo(
-            "This system cannot keep submissions from networks or other processes: grade on a machine apart.",
-            err=True,
-        )
+    Written marks in a table that is there stay. Of several submissions of a student the latest counts.
+    """
+    from radeval_lib.labs import gradebook, grading
+
     limits = grading.SubmissionLimits(seconds, int(memory * 1e9), *([jobs] if jobs else []))
-    table = grading.grade(submissions, output, lab=lab, limits=limits)
-    click.echo(f"{len(table)} submissions graded: {display_path(output)}")
+    rules = grading.GradingRules(lab, trust_submissions, accept_version, deadline, limits)
+    table = grading.grade(submissions, output, rules, gradebook.read_roster(roster) if roster else None)
+    noted = sum(bool(notes) for notes in table["notes"])
+    click.echo(f"{len(table)} rows, {noted} with notes to read: {display_path(output)}")
+
+
+@labs_group.command("totals")
+@click.argument("grades", type=_FILE)
+@click.option("--output", required=True, type=click.Path(path_type=Path), help="CSV to write.")
+@click.option("--canvas", type=click.Path(path_type=Path), help="CSV for Canvas; needs --roster.")
+@click.option("--roster", type=_FILE, help="The class: a CSV with ids and names, such as Canvas exports.")
+@one_line_errors
+def totals(grades: Path, output: Path, canvas: Path | None, roster: Path | None) -> None:
+    """Add the written marks that you entered into GRADES to the points of the tests."""
+    from radeval_lib import atomic
+    from radeval_lib.labs import gradebook
+
+    if canvas and not roster:
+        raise click.UsageError("--canvas needs --roster, which has the students as Canvas knows them.")
+    table = gradebook.totals(gradebook.read_table(grades), grades.name)
+    atomic.write_text(output, table.to_csv(index=False))
+    if canvas and roster:
+        made = gradebook.canvas(table, gradebook.read_roster(roster))
+        atomic.write_text(canvas, made.to_csv(index=False))
+    click.echo(f"{len(table)} rows, {(table['total'] != '').sum()} with a total: {display_path(output)}")
+
+
+@labs_group.command("check")
+@click.argument("notebook", type=_FILE)
+@click.option("--seconds", default=300, show_default=True, type=click.IntRange(1), help="Limit of a cell.")
+@one_line_errors
+def check(notebook: Path, seconds: int) -> None:
+    """Run your saved NOTEBOOK from its beginning, and say what its checks say."""
+    from radeval_lib.labs import checking
+
+    found = checking.check(notebook, seconds)
+    for one in found:
+        click.echo(
+            f"{'passes' if one.passed else 'FAILS '}  {': '.join(filter(None, (one.task, one.message)))}"
+        )
+    failed = sum(not one.passed for one in found)
+    click.echo(f"{len(found) - failed} of {len(found)} pass")
+    if failed:
+        raise SystemExit(1)

@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 import warnings
+from numbers import Real
 
 import numpy as np
 
 PLACEHOLDER = "your id"
-"""What stands in a lab's first cell until a student puts an id there."""
+"""What a lab's first cell says until a student puts an id there."""
+_LONGEST = 80
 
 
-def seed(student_id: str) -> int:
+def known_id(value: object) -> str:
+    """An id as text, whether it was written as text or as a number.
+
+    Raises
+    ------
+    ValueError
+        With a remedy, where it is neither, empty, or longer than 80 characters.
+    """
+    if isinstance(value, Real) and not isinstance(value, bool) and value % 1 == 0:
+        value = f"{value:.0f}" if isinstance(value, float) else str(value)
+    elif not isinstance(value, str):
+        kind = type(value).__name__
+        raise ValueError(f"an id is a text or a whole number, not a {kind}: write it in quotes")
+    found = unicodedata.normalize("NFKC", str(value)).strip()
+    if not found or len(found) > _LONGEST or not found.isprintable():
+        raise ValueError(f"an id is a text of 1 to {_LONGEST} characters on one line")
+    return found
+
+
+def seed(student_id: object) -> int:
     """The seed of a student; case and blanks around the id do not count. It warns where the id is still the
-    placeholder."""
-    if student_id == PLACEHOLDER:
+    placeholder; a ValueError where it cannot be read."""
+    found = known_id(student_id)
+    if found == PLACEHOLDER:
         warnings.warn("put your own id into the first cell: these data are nobody's", stacklevel=2)
-    return int.from_bytes(hashlib.sha256(student_id.strip().lower().encode()).digest()[:4])
+    return int.from_bytes(hashlib.sha256(found.lower().encode()).digest()[:4])
 
 
-def rng(student_id: str, name: str) -> np.random.Generator:
+def rng(student_id: object, name: str) -> np.random.Generator:
     """The one source of chance of a lab, for a student and what is drawn."""
     return np.random.default_rng([seed(student_id), *name.encode()])

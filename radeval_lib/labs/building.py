@@ -1,50 +1,60 @@
 """Makes the three versions of a lab from its one source: the student's, the instructor's and the grader's.
 
-A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format. Here its tasks
-become otter's blocks, and otter-grader takes solutions and hidden tests out.
+A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format.
 """
 
 from __future__ import annotations
 
 import ast
-import contextlib
 import copy
-import io
+import hashlib
 import json
 import re
-import tempfile
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 import jupytext
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_raw_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from radeval_lib import atomic
+from radeval_lib import __version__, atomic
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
 """Where a student's own copies lie, which nothing here overwrites or removes."""
+METADATA = "radeval_lab"
+"""The key of a notebook's metadata that names the lab and what made it."""
 _FOLDER = f"notebooks/{LABS.name}/"
 _ROLE = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")
-_FOR_PRINTING = re.compile(r"<!-- (?:BEGIN|END) QUESTION -->\s*|^# Initialize Otter\n")
 _HEADING = re.compile(r"^(#+ .+)$", re.MULTILINE)
 _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)
-_PARTS = ("test", "hidden-test")
-_CONFIG = {
-    "init_cell": True,
-    "run_tests": False,
-    "export_cell": False,
-    "generate": False,
-    "tests": {"ok_format": False},
-}
+_TESTS = {"test", "hidden-test"}
+_TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+_SOLUTION = re.compile(
+    r"^(?P<indent> *)# BEGIN SOLUTION(?P<bare> NO PROMPT)?\n(?P<code>.*?)^ *# END SOLUTION(?:\n|$)",
+    re.MULTILINE | re.DOTALL,
+)
+_SOLVED_LINE = re.compile(r"^(?P<begin>[^\n=]*=) .*  # SOLUTION$", re.MULTILINE)
+_SOLVED_MARK = re.compile(r" +# SOLUTION$", re.MULTILINE)
+_ID = re.compile(r"^student_id = ", re.MULTILINE)
+_UNANSWERED = "_Type your answer here, replacing this text._"
+_GOES_ON = "raises-exception"  # Jupyter's tag: what fails here does not stop Run All
+_LOCKED = {"editable": False, "deletable": False}
+
+
+@dataclass(frozen=True)
+class LabTest:
+    """A test function of a task: hidden ones share its points, the others tell a student what is wrong."""
+
+    name: str
+    source: str
+    hidden: bool
 
 
 @dataclass(frozen=True)
@@ -54,6 +64,7 @@ class LabTask:
     name: str
     points: float
     written: bool
+    tests: tuple[LabTest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,49 +111,91 @@ def versions(lab: Lab) -> dict[str, NotebookNode]:
     -------
     dict
         ``student``: without solutions and hidden tests; ``instructor``: solved; ``grader``: solved, with all
-        tests and what is marked in its metadata.
+        tests and what is marked in its metadata. A cell with an answer has the id ``answer-<task>``, one with
+        checks ``check-<task>``.
 
     Raises
     ------
     NotebookError
         Where the source is not of its format.
     """
-    from otter.assign import main as assign
-
     notebook = jupytext.read(lab.source)
-    blocks, tasks = _blocks(notebook.cells, lab)
-    notebook.cells = [
-        new_raw_cell(f"# ASSIGNMENT CONFIG\n{json.dumps(_CONFIG | {'name': lab.name})}"),
-        *blocks,
-    ]
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        master = Path(folder) / f"{lab.name}.ipynb"
-        nbformat.write(notebook, master)
-        try:
-            assign(str(master), folder, no_run_tests=True, no_pdfs=True)
-        except (ValueError, RuntimeError, AssertionError, TypeError) as error:
-            raise NotebookError(f"otter refuses it: {error}", display_path(lab.source)) from None
-        student, grader = (
-            nbformat.read(Path(folder) / version / master.name, as_version=4)
-            for version in ("student", "autograder")
-        )
-    instructor = copy.deepcopy(grader)
-    instructor.metadata["otter"] = student.metadata["otter"]  # the hidden tests need the grader's means
-    grader.metadata["lab"] = {"title": lab.title, "tasks": [asdict(task) for task in tasks]}
-    made = {"student": student, "instructor": instructor, "grader": grader}
-    for version in made.values():
-        version.metadata.pop("jupytext", None)
-        version.cells.insert(1, version.cells.pop(0))  # otter's cell, below the title
-        version.cells[0].source = version.cells[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
-        for number, cell in enumerate(version.cells):
-            cell.source = _FOR_PRINTING.sub("", cell.source)
-            cell["id"] = f"cell-{number:03d}"  # the same at every build
-            cell["metadata"] = {key: False for key in ("editable", "deletable") if key in cell.metadata}
+    parts = _parts(notebook.cells, lab)
+    parts[0].cells[0].source = parts[0].cells[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
+    student = _assembled(parts, solved=False)
+    version = f"{__version__}-{_digest(student)}"
+    marked = [asdict(part.task) for part in parts if part.task and part.task.points]
+    made = {"student": student}
+    made |= {name: _assembled(parts, solved=True) for name in ("instructor", "grader")}
+    begin = f'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("{lab.name}", "{version}")'
+    for one in made.values():
+        one.metadata["kernelspec"] = notebook.metadata["kernelspec"]
+        one.metadata[METADATA] = {"name": lab.name, "version": version}
+        one.cells.insert(1, new_code_cell(begin, id="checks", metadata=dict(_LOCKED)))
+        for number, cell in enumerate(one.cells):
+            if not cell["id"].startswith(("answer-", "check-", "checks")):
+                cell["id"] = f"cell-{number:03d}"  # the same at every build
+    made["grader"].metadata["lab"] = {"title": lab.title, "version": version, "tasks": marked}
     return made
 
 
+def tasks(lab: Lab) -> list[LabTask]:
+    """What is marked in a lab, in its order."""
+    parts = _parts(jupytext.read(lab.source).cells, lab)
+    return [part.task for part in parts if part.task is not None and part.task.points]
+
+
+def _assembled(parts: Iterable[_Part], *, solved: bool) -> NotebookNode:
+    """A version without the cell that begins it."""
+    cells: list[NotebookNode] = []
+    for part in parts:
+        cells += copy.deepcopy(part.cells)
+        if part.answer is not None and part.task is not None:
+            cells.append(_answer(part.answer, part.task.name, solved))
+            cells += _check_cells(part.task)
+        if cells[-1].cell_type == "code" and _ID.search(cells[-1].source):
+            cells.append(_check_cell("student_id", "grader.check_id(student_id)"))
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.metadata["tags"] = [_GOES_ON]
+    return new_notebook(cells=cells)
+
+
+def _answer(cell: NotebookNode, task: str, solved: bool) -> NotebookNode:
+    """The cell for an answer to a task, with the solution or without."""
+    made = copy.deepcopy(cell)
+    made["id"], made.metadata = f"answer-{task}", nbformat.NotebookNode()
+    if cell.cell_type == "markdown":
+        made.source = cell.source if solved else _UNANSWERED
+    elif solved:
+        made.source = _SOLUTION.sub(r"\g<code>", cell.source).rstrip("\n")
+        made.source = _SOLVED_MARK.sub("", made.source)
+    else:
+        emptied = _SOLUTION.sub(lambda one: "" if one["bare"] else f"{one['indent']}...\n", cell.source)
+        made.source = _SOLVED_LINE.sub(r"\g<begin> ...", emptied).rstrip("\n")
+    return made
+
+
+def _check_cells(task: LabTask) -> list[NotebookNode]:
+    """The cell of a task's checks, each of which runs where it is defined."""
+    shown = [test for test in task.tests if not test.hidden]
+    call = f'@grader.check("{task.name}")\n'
+    sources = [_TEST.sub(lambda one: call + one[0], test.source) for test in shown]
+    return [_check_cell(task.name, "\n\n\n".join(sources))] if shown else []
+
+
+def _check_cell(task: str, source: str) -> NotebookNode:
+    return new_code_cell(source, id=f"check-{task}", metadata=dict(_LOCKED))
+
+
+def _digest(student: NotebookNode) -> str:
+    """Of what students are given to read and to run, but for its checks."""
+    given = [cell.source for cell in student.cells if not cell["id"].startswith("check-")]
+    return hashlib.sha256(json.dumps(given).encode()).hexdigest()[:8]
+
+
 def _show_points(task: LabTask, before: Sequence[NotebookNode]) -> None:
-    """Say in the heading that a task stands under what it is worth."""
+    """Say in a task's heading what it is worth."""
     for cell in reversed(before):
         if headings := list(_HEADING.finditer(cell.source)):
             place = headings[-1].end()
@@ -158,9 +211,9 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
 
 
 def code(notebook: NotebookNode) -> list[str]:
-    """The sources of a lab's code cells, without those that otter made."""
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    return [source for source in sources if not source.startswith(("import otter", "grader.check("))]
+    """The sources of a lab's code cells, without its checks."""
+    own = (cell for cell in notebook.cells if cell.cell_type == "code")
+    return [cell.source for cell in own if not cell["id"].startswith("check")]
 
 
 def as_file(notebook: NotebookNode) -> str:
@@ -182,49 +235,65 @@ def _page(link: re.Match[str]) -> str:
     raise NotebookError(f"a lab links to {link['label']!r}, which is nowhere")
 
 
-def _hidden_test_config(source: str, lab: Lab) -> str:
-    """What tells otter that a test is hidden, and what it says where the test fails: its docstring."""
-    body = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-    message = " ".join((ast.get_docstring(body[0]) or "").split()) if body else ""
-    if not message or '"' in message or "\\" in message:  # otter writes it between quotation marks
-        raise NotebookError(
-            f"hidden test {body[0].name if body else source[:40]!r} has no message of its own",
-            display_path(lab.source),
-            "Begin it with a docstring for students, without quotation marks.",
-        )
-    described = json.dumps({"hidden": True, "failure_message": message}, ensure_ascii=False)
-    return f'""" # BEGIN TEST CONFIG\n{described}\n""" # END TEST CONFIG\n'
+@dataclass
+class _Part:
+    """Cells that are given, and the task that follows them, if any, with its solved answer."""
+
+    cells: list[NotebookNode] = field(default_factory=list)
+    task: LabTask | None = None
+    answer: NotebookNode | None = None
 
 
-def _blocks(cells: Sequence[NotebookNode], lab: Lab) -> tuple[list[NotebookNode], list[LabTask]]:
-    """The cells with otter's marks around each task: its text, its answer, its tests."""
-    made: list[NotebookNode] = []
-    tasks: list[LabTask] = []
+def _parts(cells: Sequence[NotebookNode], lab: Lab) -> list[_Part]:
+    """A source's cells, cut where its tasks are."""
+    made = [_Part()]
     waiting = list(cells)
+    names = set[str]()
     while waiting:
         cell = waiting.pop(0)
         name = cell.metadata.get("task")
         if name is None:
-            if set(_PARTS) & set(cell.metadata.get("tags", [])):
+            if _TESTS & set(cell.metadata.get("tags", [])):
                 raise NotebookError("a test that follows no task", display_path(lab.source))
-            made.append(cell)
+            made[-1].cells.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
+            if _ID.search(cell.source) and cell.cell_type == "code":
+                made.append(_Part())
             continue
-        tests = list(takewhile(lambda one: set(_PARTS) & set(one.metadata.get("tags", [])), waiting))
+        tests = list(takewhile(lambda one: _TESTS & set(one.metadata.get("tags", [])), waiting))
         del waiting[: len(tests)]
-        task = LabTask(name, float(cell.metadata.get("points", 0)), cell.cell_type == "markdown")
-        if (not tests and not task.written and task.points) or name in {one.name for one in tasks}:
-            raise NotebookError(f"task {name!r} has no test, or is there twice", display_path(lab.source))
+        task = _task(cell, tests, lab)
+        if name in names:
+            raise NotebookError(f"task {name!r} is there twice", display_path(lab.source))
+        names.add(name)
         if task.points:
-            tasks.append(task)
-            _show_points(task, [one for one in made if one.cell_type == "markdown"])
-        described = {"name": name, "points": cell.metadata.get("points", 0), "manual": task.written}
-        text = [made.pop()] if made and made[-1].cell_type == "markdown" else []
-        for test in tests:
-            if "hidden-test" in test.metadata["tags"]:
-                test.source = f"{_hidden_test_config(test.source, lab)}{test.source}"
-        block: list[Any] = [f"# BEGIN QUESTION\n{json.dumps(described)}", *text]
-        block += ["# BEGIN SOLUTION", cell, "# END SOLUTION"]
-        block += ["# BEGIN TESTS", *tests, "# END TESTS"] if tests else []
-        block.append("# END QUESTION")
-        made += [new_raw_cell(part) if isinstance(part, str) else part for part in block]
-    return made, tasks
+            _show_points(task, [one for part in made for one in part.cells if one.cell_type == "markdown"])
+        made[-1].task, made[-1].answer = task, cell
+        made.append(_Part())
+    return made
+
+
+def _task(cell: NotebookNode, tests: Sequence[NotebookNode], lab: Lab) -> LabTask:
+    name, points = cell.metadata["task"], float(cell.metadata.get("points", 0))
+    found = []
+    for test in tests:
+        functions = _TEST.findall(test.source)
+        if len(functions) != 1:
+            raise NotebookError(f"task {name!r}: a test is one function test_...", display_path(lab.source))
+        hidden = "hidden-test" in test.metadata["tags"]
+        if hidden and not ast.get_docstring(_function(test.source)):
+            raise NotebookError(
+                f"hidden test {functions[0]!r} has no message of its own",
+                display_path(lab.source),
+                "Begin it with a docstring for students, which gives no answer away.",
+            )
+        found.append(LabTest(functions[0], test.source, hidden))
+    written = cell.cell_type == "markdown"
+    if points and not written and not any(test.hidden for test in found):
+        raise NotebookError(
+            f"task {name!r} has points and no hidden test", display_path(lab.source), "Hidden tests mark it."
+        )
+    return LabTask(name, points, written, tuple(found))
+
+
+def _function(source: str) -> ast.FunctionDef:
+    return next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))

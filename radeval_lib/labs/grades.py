@@ -1,4 +1,4 @@
-"""What a submission got, and how the class and its student are told."""
+"""What a submission got, and the page that tells its student."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
 from jinja2 import Environment
 
 _PAGE = """<!doctype html>
@@ -29,7 +28,7 @@ your instructor marks{% endif %}.</p>
 {% endfor %}{% for name, points in grade.written.items() %}<tr><td>{{ name }}<td>of {{ "%g"|format(points) }}
 <td>written</tr>
 {% endfor %}</table>
-{% for title, lines in (("Notes", grade.notes), ("Errors in your cells", grade.errors)) if lines %}
+{% for title, lines in (("Notes", grade.notes), ("Remarks on your cells", grade.remarks)) if lines %}
 <h2>{{ title }}</h2><ul>{% for line in lines %}<li>{{ line }}{% endfor %}</ul>
 {% endfor %}</html>
 """
@@ -37,16 +36,24 @@ your instructor marks{% endif %}.</p>
 
 @dataclass
 class Grade:
-    """What a submission got: ``points``, ``of`` and ``messages`` of each task that tests mark, the points of
-    those that the instructor marks (``written``), what cells raised, and what the instructor should know."""
+    """What a submission got.
+
+    ``points``, ``of`` and ``messages`` of each task that tests mark; the points of those that the instructor
+    marks (``written``); remarks on cells; ``notes`` for the instructor. ``identified`` says whether
+    ``student`` is what ran as the id, ``problem`` why nothing was graded.
+    """
 
     file: str
     student: str
     lab: str = ""
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
     written: dict[str, float] = field(default_factory=dict)
-    errors: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    sender: list[str] = field(default_factory=lambda: ["", ""])
+    time: float = 0.0
+    identified: bool = False
+    problem: str = ""
 
     @property
     def points(self) -> float:
@@ -57,36 +64,23 @@ class Grade:
         return float(sum(task["of"] for task in self.tasks.values()))
 
 
-def note_same_ids(grades: Sequence[Grade]) -> None:
-    """Note where several submissions of a lab have one id: a copy, or an id mistyped."""
-    own = [(one.lab, one.student.lower()) for one in grades]
-    for one, key in zip(grades, own, strict=True):
-        if own.count(key) > 1:
-            one.notes.append("another submission has the same id")
-
-
-def table(grades: Sequence[Grade]) -> pd.DataFrame:
-    """One row a submission: ``student``, ``lab``, ``file``, ``points``, ``of``, ``notes``, and a column a
-    task; that of a written task is left to fill in."""
-    rows = []
-    for one in sorted(grades, key=lambda one: (one.lab, one.student.lower(), one.file)):
-        row: dict[str, Any] = {"student": _text(one.student), "lab": one.lab, "file": _text(one.file)}
-        row |= {"points": round(one.points, 2), "of": round(one.possible, 2), "notes": "; ".join(one.notes)}
-        row |= {name: round(task["points"], 2) for name, task in one.tasks.items()}
-        rows.append(row | dict.fromkeys(one.written, ""))
-    return pd.DataFrame(rows)
-
-
-def _text(value: str) -> str:
-    """What a spreadsheet takes for a text and not for a formula."""
-    return f"'{value}" if value[:1] in "=+-@" else value
-
-
 def page(grade: Grade) -> str:
-    """The student's page, as HTML; what a submission says stands there as text."""
+    """The student's page, as HTML, on which all that a submission says is text."""
     return Environment(autoescape=True).from_string(_PAGE).render(grade=grade)
 
 
-def page_name(grade: Grade, number: int) -> str:
-    """The file name of a student's page, whatever the student is called."""
-    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', grade.student)[:60]}-{number}.html"
+def page_names(grades: Sequence[Grade]) -> dict[str, Grade]:
+    """The file name of each page: the student, the lab, and a number where two are called alike."""
+    named: dict[str, Grade] = {}
+    for grade in grades:
+        base = "-".join(filter(None, (_safe(grade.student), _safe(grade.lab)))) or "unnamed"
+        name, number = f"{base}.html", 1
+        while name.lower() in map(str.lower, named):
+            number += 1
+            name = f"{base}-{number}.html"
+        named[name] = grade
+    return named
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", text)[:60]

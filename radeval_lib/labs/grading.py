@@ -6,15 +6,17 @@ import contextlib
 import importlib
 import json
 import os
-import re
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,46 +25,84 @@ import nbformat
 import pandas as pd
 
 from radeval_lib import atomic
-from radeval_lib.errors import FileError, NotebookError, listed, plain
-from radeval_lib.labs import PLACEHOLDER, building, confinement, grades, student, test_runner
+from radeval_lib.child_process import kill_on_parent_exit
+from radeval_lib.errors import FileError, LabError, NotebookError, listed, plain
+from radeval_lib.labs import PLACEHOLDER, building, gradebook, grades, judge, sandbox, student, submissions
+from radeval_lib.labs.gradebook import Roster
 from radeval_lib.labs.grades import Grade
+from radeval_lib.labs.submissions import Submission
 
 _STARTS = 20  # of a submission whose cells or functions kill its process
 _LARGEST = 300_000_000
-_ERRORS = 50
+_REMARKS = 50
 _CELLS = 20  # that may take as long as a cell may: the limit of a whole submission
-_ID = re.compile(r"""^student_id\s*=\s*(["'])([^"'\n]{1,80})\1""", re.MULTILINE)
-_ENVIRONMENT = {"MPLBACKEND": "Agg", "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-_IMPORTS = ("IPython.core.interactiveshell", "otter.test_files", "radeval_lib.findings")
+_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+_OWN_BACKEND = {"MPLBACKEND": "Agg"}
+_KERNEL = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "PIP_NO_INDEX": "1"}
+_IMPORTS = ("ipykernel.inprocess.ipkernel", "radeval_lib.findings")
+_REMEDY = (
+    "Install it (on Debian and Ubuntu: apt install bubblewrap), or take the risk with --trust-submissions: "
+    "submissions can then read and change whatever you can."
+)
 
 
 @dataclass(frozen=True)
 class SubmissionLimits:
-    """What a submission may take: seconds for a cell or a call, bytes of memory, processes beside it."""
+    """What a submission may take: seconds of processor time for a cell or a call, bytes of memory; and how
+    many are graded at once."""
 
     seconds: int = 60
     memory: int = 6_000_000_000
     jobs: int = field(default_factory=lambda: os.cpu_count() or 1)
 
 
-def grade(
-    folder: Path, output: Path, *, lab: str = "", limits: SubmissionLimits | None = None
-) -> pd.DataFrame:
-    """Grade every file below a folder, see :func:`radeval_lib.labs.grades.table`.
+@dataclass(frozen=True)
+class GradingRules:
+    """How a class is graded.
 
-    Writes the table to ``output`` and a page for each student into ``<output>_feedback/``. Where a submission
-    does not tell which lab it belongs to, ``lab`` does, by name or number.
+    Parameters
+    ----------
+    lab : name or number of the lab of submissions that do not tell theirs.
+    trusted : let submissions run without isolation.
+    accepted : versions of labs, other than today's, whose notebooks are graded all the same.
+    deadline : of a student's submissions the latest until then counts; without one, the latest.
     """
-    limits = limits or SubmissionLimits()
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
-    if not files:
-        raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
-    default = building.find(lab).name if lab else ""
-    labs = _used(files, default)
-    os.environ.update(_ENVIRONMENT)
+
+    lab: str = ""
+    trusted: bool = False
+    accepted: Collection[str] = ()
+    deadline: datetime | None = None
+    limits: SubmissionLimits = field(default_factory=SubmissionLimits)
+
+
+def grade(
+    folder: Path, output: Path, rules: GradingRules | None = None, roster: Roster | None = None
+) -> pd.DataFrame:
+    """Grade every submission below a folder, see :func:`radeval_lib.labs.gradebook.table`.
+
+    Writes the table to ``output``, with the written marks that an earlier table there has, and a page for
+    each student into ``<output>_feedback/``.
+
+    Raises
+    ------
+    LabError
+        Where submissions cannot be isolated and are not trusted, or the earlier table is not of its format.
+    """
+    rules = rules or GradingRules()
+    if not rules.trusted and (lack := sandbox.missing()):
+        raise LabError(lack, remedy=_REMEDY)
+    earlier = gradebook.read_table(output) if output.exists() else None
+    feedback = output.with_name(f"{output.stem}_feedback")
+    default = building.find(rules.lab).name if rules.lab else ""
+    os.environ.update(_ENVIRONMENT | _OWN_BACKEND)
     with tempfile.TemporaryDirectory() as scratch:
-        graders = Path(scratch) / "labs"
-        _run_apart([partial(_build, one, graders) for one in labs], limits.jobs)
+        graders, handed_in = Path(scratch) / "labs", Path(scratch) / "in"
+        handed_in.mkdir()
+        every = submissions.collect(folder, handed_in, [output, feedback])
+        if not every:
+            raise FileError("no submission", folder.name, "Name a folder that holds notebooks.")
+        labs = _used(every, default)
+        _run_apart([partial(_build, one, graders) for one in labs], rules.limits.jobs)
         if failed := [one.name for one in labs if not (graders / f"{one.name}.json").is_file()]:
             raise NotebookError(
                 f"no grader could be built of {listed(failed)}", "labs", "Run `radbook labs build`."
@@ -70,37 +110,42 @@ def grade(
         for name in _IMPORTS:
             importlib.import_module(name)
         _warm_up(graders)
-        places = {path: Path(scratch) / f"{number}.json" for number, path in enumerate(files)}
-        job = partial(_grade_one, folder=folder, graders=graders, default=default, limits=limits)
-        _run_apart([partial(job, path, place) for path, place in places.items()], limits.jobs)
-        found = [_read(place, path, folder) for path, place in places.items()]
-    grades.note_same_ids(found)
-    table = grades.table(found)
+        places = {number: Path(scratch) / f"{number}.json" for number in range(len(every))}
+        job = partial(_grade_one, graders=graders, default=default, rules=rules)
+        _run_apart([partial(job, every[n], place) for n, place in places.items()], rules.limits.jobs)
+        found = [_read(place, every[number]) for number, place in places.items()]
+    counted = gradebook.counted(found, rules.deadline)
+    table = gradebook.table(counted, roster)
+    if earlier is not None:
+        table = gradebook.with_earlier(table, earlier)
     atomic.write_text(output, table.to_csv(index=False))
-    with atomic.new_folder(output.with_name(f"{output.stem}_feedback")) as pages:
-        for number, one in enumerate(found, start=1):
-            (pages / grades.page_name(one, number)).write_text(grades.page(one), encoding="utf-8")
+    with atomic.new_folder(feedback) as pages:
+        for name, one in grades.page_names(counted).items():
+            (pages / name).write_text(grades.page(one), encoding="utf-8")
     return table
 
 
-def _used(files: Sequence[Path], default: str) -> list[building.Lab]:
-    """The labs whose names stand in files: no other is built."""
+def _used(every: Sequence[Submission], default: str) -> list[building.Lab]:
+    """The labs whose names are in files: no other is built."""
     used, labs = {default}, building.labs()
-    for path in files:
-        content = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
-        used |= {lab.name for lab in labs if lab.name.encode() in content}
+    for one in every:
+        if one.path is not None and one.path.stat().st_size <= _LARGEST:
+            content = one.path.read_bytes()
+            used |= {lab.name for lab in labs if lab.name.encode() in content}
     return [lab for lab in labs if lab.name in used]
 
 
 def _build(lab: building.Lab, folder: Path) -> None:
     """Build a lab for grading, and note what is marked.
 
-    In a process of its own: what a student's process is forked from must never have held a test.
+    In a process of its own: what a student's process may be forked from must never have held a test.
     """
     building.build(lab, folder)
     notebook = nbformat.read(folder / "grader" / f"{lab.name}.ipynb", as_version=4)
-    described = json.dumps(notebook.metadata["lab"]["tasks"])
-    (folder / f"{lab.name}.json").write_text(described, encoding="utf-8")
+    described = notebook.metadata["lab"]
+    tasks = [{key: task[key] for key in ("name", "points", "written")} for task in described["tasks"]]
+    text = json.dumps({"version": described["version"], "tasks": tasks})
+    (folder / f"{lab.name}.json").write_text(text, encoding="utf-8")
 
 
 def _warm_up(folder: Path) -> None:
@@ -129,7 +174,7 @@ def _forked(job: Callable[[], None]) -> int:
     if child == 0:
         try:
             os.setsid()
-            confinement.die_with_parent()
+            kill_on_parent_exit()
             job()
         except Exception:  # a fault of ours: what a submission raises is caught where it runs
             traceback.print_exc()
@@ -138,113 +183,136 @@ def _forked(job: Callable[[], None]) -> int:
     return child
 
 
-def _read(place: Path, path: Path, folder: Path) -> Grade:
+def _read(place: Path, one: Submission) -> Grade:
     with suppress(OSError, ValueError):
         return Grade(**json.loads(place.read_text(encoding="utf-8")))
-    note = "its process was killed, or failed as standard error says; grade it again, alone"
-    return Grade(path.relative_to(folder).as_posix(), path.stem, notes=[note])
+    return _begun(
+        one, "", ["its process was killed, or failed as standard error says; grade it again, alone"]
+    )
 
 
-def _grade_one(
-    path: Path, place: Path, *, folder: Path, graders: Path, default: str, limits: SubmissionLimits
-) -> None:
-    """Leave the grade of a file at ``place``, as JSON."""
-    confinement.limit(2 * limits.memory)
-    found = Grade(plain(path.relative_to(folder).as_posix(), 120), plain(path.stem, 80), default)
+def _begun(one: Submission, lab: str, notes: Sequence[str] = ()) -> Grade:
+    """The grade of a submission before anything of it ran."""
+    stem = plain(Path(one.name).stem, 80)
+    return Grade(one.name, stem, lab, sender=list(one.sender), time=one.time, notes=[*one.notes, *notes])
+
+
+def _grade_one(one: Submission, place: Path, *, graders: Path, default: str, rules: GradingRules) -> None:
+    """Leave the grade of a submission at ``place``, as JSON."""
+    sandbox.limit(2 * rules.limits.memory)
+    found = _begun(one, default)
     marked = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in graders.glob("*.json")}
-    cells: list[str] = []
-    try:
-        named, cells = _notebook(path)
-        found.lab = named if named in marked else default
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
-        found.notes.append("not a notebook that can be read")
-    own = next(iter(_ID.findall("\n".join(cells))), ("", PLACEHOLDER))[1].strip()
-    if own != PLACEHOLDER:
-        found.student = plain(own, 80)
-    elif cells:
-        found.notes.append("no id in the notebook: its file's name stands for it")
-    if found.lab:
-        for task in marked[found.lab]:
-            if task["written"]:
-                found.written[task["name"]] = task["points"]
-            else:
-                found.tasks[task["name"]] = {"points": 0.0, "of": task["points"], "messages": []}
-        if cells:
-            _attempt(cells, graders / "grader" / f"{found.lab}.ipynb", own, found, limits)
-    elif cells:
+    notebook = _notebook(one, found)
+    if notebook is not None and notebook.lab:
+        if notebook.lab in marked:
+            found.lab = notebook.lab
+        else:
+            found.notes.append(f"names a lab that is not here: {plain(notebook.lab, 60)}")
+    for task in marked[found.lab]["tasks"] if found.lab else []:
+        if task["written"]:
+            found.written[task["name"]] = task["points"]
+        else:
+            found.tasks[task["name"]] = {"points": 0.0, "of": task["points"], "messages": []}
+    if notebook is not None and not found.lab:
         found.notes.append("not one of the labs: name it with --lab")
-    place.write_text(json.dumps(vars(found)), encoding="utf-8")
+    elif notebook is not None and _is_of_version(
+        notebook.version, marked[found.lab]["version"], rules, found
+    ):
+        grader = graders / "grader" / f"{found.lab}.ipynb"
+        _Attempts(notebook.cells, one.files, grader, rules, found).run()
+    place.write_text(json.dumps(asdict(found)), encoding="utf-8")
 
 
-def _notebook(path: Path) -> tuple[str, list[str]]:
-    """The lab that a notebook names, and the sources of its code cells."""
-    if path.stat().st_size > _LARGEST:
-        raise ValueError(f"larger than {_LARGEST} bytes")
-    notebook = json.loads(path.read_bytes())
-    found = [cell for cell in notebook["cells"] if isinstance(cell, dict) and cell.get("cell_type") == "code"]
-    sources = [cell.get("source") for cell in found]
-    cells = ["".join(map(str, source)) for source in sources if isinstance(source, str | list)]
-    return str(notebook.get("metadata", {}).get("otter", {}).get("assignment_name", "")), cells
+def _notebook(one: Submission, found: Grade) -> submissions.SubmittedNotebook | None:
+    """What a submission holds; None, and a note, where that is no notebook."""
+    if one.path is None:
+        return None
+    try:
+        notebook = submissions.read(one.path)
+    except ValueError as error:
+        found.notes.append(plain(str(error), 200))
+    except (OSError, KeyError, TypeError, AttributeError, RecursionError, MemoryError):
+        found.notes.append("not a notebook that can be read")
+    else:
+        found.notes += notebook.notes
+        if not any(cell.strip() for cell in notebook.cells):
+            found.notes.append("a notebook without code")
+        return notebook
+    return None
 
 
-def _attempt(
-    cells: Sequence[str], grader: Path, student_id: str, found: Grade, limits: SubmissionLimits
-) -> None:
-    """Run and judge a submission, anew without the cell or the task that killed its process."""
-    skipped, left, faults = set[int](), list(found.tasks), set[str]()
-    deadline = time.monotonic() + _CELLS * limits.seconds
-    for _ in range(_STARTS):
-        found.errors.clear()
-        before = len(left), len(skipped)
-        for message in _findings(cells, skipped, grader, left, student_id, limits, deadline):
-            if "task" in message:
-                message["messages"] = [plain(one, 300) for one in message["messages"]]
-                found.tasks[message.pop("task")] |= message
-                left.pop(0)
-            elif "error" in message:
-                error_text = f"Code cell {message['cell'] + 1}: {plain(message['error'], 300)}"
-                found.errors = [*found.errors, error_text][:_ERRORS]
-            elif "fault" in message:
-                faults.add(message["fault"])
-            elif message["killed"] not in skipped:
-                skipped.add(message["killed"])
-                found.notes.append(f"code cell {message['killed'] + 1} stopped the notebook and was left out")
-        if left and (len(left), len(skipped)) == before:
-            found.tasks[left.pop(0)]["messages"].append("It could not be graded.")
-        if not left or time.monotonic() > deadline:
-            break
-    if faults:
-        found.notes.append(f"the grader itself failed ({', '.join(sorted(faults))}): mark this one by hand")
-    if left:
-        found.notes.append(f"out of time before {', '.join(left)}")
+def _is_of_version(version: str, ours: str, rules: GradingRules, found: Grade) -> bool:
+    """Whether a notebook of a version may be graded by today's tests; a note says why not."""
+    if not version:
+        found.notes.append("does not say which version of the lab it is")
+    elif version != ours and version not in rules.accepted:
+        found.notes.append(
+            f"not graded: version {plain(version, 40)} of the lab made it, and these tests are of {ours}; "
+            f"grade it with the release that handed it out, or with --accept-version '{plain(version, 40)}'"
+        )
+        return False
+    return True
 
 
-def _findings(
-    cells: Sequence[str],
-    skipped: set[int],
-    grader: Path,
-    tasks: Sequence[str],
-    student_id: str,
-    limits: SubmissionLimits,
-    deadline: float,
-) -> Iterator[dict[str, Any]]:
-    """What the judge reports of one start of a submission, in processes that end with it."""
-    ours, theirs = socket.socketpair()
-    reading, writing = os.pipe()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+@dataclass
+class _Attempts:
+    """Runs and judges a submission, again without the cell or the task that killed its process."""
 
-        def as_student() -> None:
-            ours.close()
-            os.close(reading)
-            os.close(writing)  # else it would seem open as long as a cell hangs
-            os.chdir(folder)
-            home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), folder)
-            kept = {"PATH": os.environ.get("PATH", ""), **_ENVIRONMENT, **home}
-            os.environ.clear()  # it may name what is not a student's to know
-            os.environ.update(kept)
-            confinement.limit(limits.memory)
-            confinement.isolate(Path(folder))
-            student.as_student(theirs, cells, skipped, student_id, limits.seconds)
+    cells: Sequence[str]
+    files: Path | None
+    grader: Path
+    rules: GradingRules
+    found: Grade
+
+    def run(self) -> None:
+        skipped, left = set[int](), list(self.found.tasks)
+        deadline = time.monotonic() + _CELLS * self.rules.limits.seconds
+        for _ in range(_STARTS):
+            self.found.remarks.clear()
+            before = len(left), len(skipped)
+            for message in self._findings(skipped, left, deadline):
+                self._note(message, skipped, left)
+            if not left or time.monotonic() > deadline:
+                break
+            if self.found.problem:
+                self.found.notes.append(self.found.problem)
+                return
+            if (len(left), len(skipped)) == before:
+                self.found.tasks[left.pop(0)]["messages"].append("It could not be graded.")
+        if left:
+            self.found.notes.append(f"out of time before {', '.join(left)}")
+
+    def _note(self, message: dict[str, Any], skipped: set[int], left: list[str]) -> None:
+        if "task" in message:
+            message["messages"] = [plain(one, 300) for one in message["messages"]]
+            name = message.pop("task")
+            self.found.tasks[name] |= message
+            left.remove(name)
+        elif "remark" in message:
+            text = f"Code cell {message['cell'] + 1}: {plain(message['remark'], 300)}"
+            self.found.remarks = [*self.found.remarks, text][:_REMARKS]
+        elif "ids" in message:
+            _identify(self.found, message["ids"])
+        elif "fault" in message:
+            note = f"the grader itself failed ({message['fault']}): mark this one by hand"
+            if note not in self.found.notes:
+                self.found.notes.append(note)
+        elif message["killed"] is None:
+            self.found.problem = "its process could not begin: grade it again, with more --memory"
+        elif message["killed"] not in skipped:
+            skipped.add(message["killed"])
+            self.found.notes.append(
+                f"code cell {message['killed'] + 1} stopped the notebook and was left out"
+            )
+
+    def _findings(
+        self, skipped: Collection[int], tasks: Sequence[str], deadline: float
+    ) -> Iterator[dict[str, Any]]:
+        """What the judge reports of one start of a submission, in processes that end with it."""
+        limits = self.rules.limits
+        ours, theirs = socket.socketpair()
+        reading, writing = os.pipe()
+        request = {"cells": list(self.cells), "skipped": list(skipped), "seconds": limits.seconds}
 
         def as_judge() -> None:
             theirs.close()
@@ -256,27 +324,79 @@ def _findings(
                     out.write(json.dumps(message) + "\n")
                     out.flush()
 
+                notebook = nbformat.v4.reads(self.grader.read_text(encoding="utf-8"))
                 try:
-                    test_runner.judge(
-                        ours, nbformat.v4.reads(grader.read_text()), tasks, student_id, limits.seconds, report
-                    )
+                    judge.judge(ours, request, notebook, tasks, report)
                 except Exception as error:  # the lab's fault or ours; its message may tell of hidden tests
                     report(fault=type(error).__name__)
 
-        children = [_forked(as_student), _forked(as_judge)]
-        os.close(writing)
-        ours.close()
-        theirs.close()
-        signal.signal(signal.SIGALRM, lambda *_: _kill(*children))
-        signal.alarm(max(1, int(deadline - time.monotonic())))
-        try:
-            with os.fdopen(reading, encoding="utf-8") as lines:
-                yield from map(json.loads, lines)
-        finally:
-            signal.alarm(0)
-            _kill(*children)
-            for child in children:
-                os.waitpid(child, 0)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            if self.rules.trusted:
+                serving = partial(_serve_trusted, theirs, Path(folder), self.files, limits.memory)
+                children = [_forked(serving)]
+            else:
+                children = [_start_isolated(theirs, self.files, limits.memory)]
+            children.append(_forked(as_judge))
+            os.close(writing)
+            ours.close()
+            theirs.close()
+            signal.signal(signal.SIGALRM, lambda *_: _kill(*children))
+            signal.alarm(max(1, int(deadline - time.monotonic())))
+            try:
+                with os.fdopen(reading, encoding="utf-8") as lines:
+                    yield from map(json.loads, lines)
+            finally:
+                signal.alarm(0)
+                _kill(*children)
+                for child in children:
+                    with suppress(ChildProcessError):  # the watch has seen its end
+                        os.waitpid(child, 0)
+
+
+def _identify(found: Grade, ids: Sequence[Mapping[str, str]]) -> None:
+    """Name a grade by what ran as the student's id, or say why it cannot be."""
+    if not ids or "id" not in ids[-1]:
+        why = ids[-1]["problem"] if ids else "there is none"
+        found.problem = plain(f"not graded: its id cannot be read ({why}); enter it, and grade it again", 200)
+        return
+    own = [plain(one["id"], 80) for one in ids if one.get("id", PLACEHOLDER) != PLACEHOLDER]
+    notes = []
+    if ids[-1]["id"] == PLACEHOLDER:
+        notes.append("the id is still the placeholder, whose data it has: its file's name is used")
+    else:
+        found.student, found.identified = own[-1], True
+    if len(set(own)) > 1:
+        notes.append(f"its id changes in the notebook: {', '.join(dict.fromkeys(own))}")
+    found.notes += [note for note in notes if note not in found.notes]
+
+
+def _serve_trusted(channel: socket.socket, folder: Path, files: Path | None, memory: int) -> None:
+    """Run a submission in this process, with limits and no isolation."""
+    home = dict.fromkeys(("HOME", "TMPDIR", "IPYTHONDIR", "MPLCONFIGDIR"), str(folder))
+    kept = {"PATH": os.environ.get("PATH", ""), **_ENVIRONMENT, **_KERNEL, **home}
+    os.environ.clear()  # it may name what is not a student's to know
+    os.environ.update(kept)
+    sandbox.limit(memory)
+    own = os.dup2(channel.detach(), 3)
+    os.closerange(4, 65536)
+    student.run(socket.socket(fileno=own), folder, files)
+
+
+def _start_isolated(channel: socket.socket, files: Path | None, memory: int) -> int:
+    """The id of a process that runs a submission in a sandbox, in a group of its own."""
+    number = channel.fileno()
+    called = [sys.executable, "-s", "-m", "radeval_lib.labs.student", number, memory, os.getpid()]
+    with open(os.devnull, "r+b") as null:
+        process = subprocess.Popen(
+            [*sandbox.command(_ENVIRONMENT | _KERNEL, files), *map(str, called)],
+            pass_fds=[number],
+            stdin=null,
+            stdout=null,
+            stderr=null,
+            start_new_session=True,
+        )
+    sandbox.MemoryWatch(process, memory).start()
+    return process.pid
 
 
 def _kill(*groups: int) -> None:

@@ -7,118 +7,151 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
-from types import ModuleType
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
-from radeval_lib.labs.figure_data import figure_facts
+from radeval_lib.labs import known_id, sandbox
+from radeval_lib.labs.answers import callable_answer, decode, encode, normal
+from radeval_lib.labs.checks import Checks
 
-ARRAY = "ndarray"
-"""The only key of what stands for an array."""
+_INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
+_REMARKS, _LONGEST = 50, 300
+WAITING = 4
+"""How many times as long as its processor time a cell may take in all."""
 
 
 class OutOfTimeError(BaseException):
     """A cell or call that ran too long; not an Exception, which cells may catch."""
 
 
-def serve(
-    channel: socket.socket, cells: Sequence[str], skipped: Collection[int], student_id: str, seconds: int
-) -> None:
+def kernel_shell() -> Any:
+    """A notebook's own kind of shell, but for magics and commands that fail: these leave a remark and are
+    skipped, as their cell goes on without them. The remarks are in ``remarks``."""
+    from ipykernel.inprocess.ipkernel import InProcessInteractiveShell, InProcessKernel
+    from IPython.core.error import UsageError
+    from IPython.core.history import HistoryManager
+    from traitlets import Type
+
+    HistoryManager.enabled = False  # type: ignore[assignment]
+
+    class Shell(InProcessInteractiveShell):
+        remarks: list[str]
+
+        def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+            if magic_name in _INSTALLERS:
+                self.remarks.append(f"%{magic_name} was skipped: nothing is installed here")
+                return None
+            try:
+                return super().run_line_magic(magic_name, line, _stack_depth=_stack_depth + 1)
+            except Exception as error:
+                self.remarks.append(f"%{magic_name} was skipped: {error}")
+                return None
+
+        def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:
+            try:
+                return super().run_cell_magic(magic_name, line, cell)
+            except UsageError as error:
+                self.remarks.append(f"a cell of %%{magic_name} was skipped: {error}")
+                return None
+
+        def system(self, cmd: str) -> None:
+            try:
+                self.system_piped(cmd)
+            except Exception as error:
+                self.remarks.append(f"!{cmd} was skipped: {error}")
+            else:
+                if code := self.user_ns.get("_exit_code"):
+                    self.remarks.append(f"!{cmd} failed ({code}), without a network here")
+
+    class Kernel(InProcessKernel):
+        shell_class = Type(Shell)
+
+    shell: Any = Kernel().shell
+    shell.remarks = []
+    return shell
+
+
+def serve(channel: socket.socket, cells: Sequence[str], skipped: Collection[int], seconds: int) -> None:
     """Run the sources of code cells but for those ``skipped``, which killed an earlier process, then answer
-    until the channel closes; a cell or call may take so many seconds.
+    until the channel closes; a cell or call may take so many seconds of processor time.
 
     A cell that names what a later one defines runs again at the end.
     """
-    from IPython.core.history import HistoryManager
-    from IPython.core.interactiveshell import InteractiveShell
-
-    HistoryManager.enabled = False  # type: ignore[assignment]
-    sys.modules["otter"] = _no_checks()
+    Checks.active = False
     signal.signal(signal.SIGALRM, _out_of_time)
-    shell = InteractiveShell(user_ns={"student_id": student_id})
+    signal.signal(signal.SIGPROF, _out_of_time)
+    shell = kernel_shell()
     lines = channel.makefile("rw", encoding="utf-8")
 
     def say(**message: Any) -> None:
-        lines.write(json.dumps(message, default=plain) + "\n")
+        lines.write(json.dumps(message) + "\n")
         lines.flush()
 
     turn, errors = [number for number in range(len(cells)) if number not in skipped], dict[int, str]()
+    ids: list[Any] = []
     before = None
-    while turn and turn != before:  # what a cell lacks may be defined by one that stands later
+    while turn and turn != before:  # what a cell lacks may be defined by one that comes later
         before, again = turn, list[int]()
         for number in turn:
             say(cell=number)
             with _at_most(seconds):
-                result = shell.run_cell(cells[number], store_history=False, silent=True)
+                result = shell.run_cell(cells[number], store_history=False, silent=False)
             error = result.error_before_exec or result.error_in_exec
             errors.pop(number, None)
             if error is not None:
-                errors[number] = _told(error)
+                errors[number] = _described(error)
             if isinstance(error, NameError):
                 again.append(number)
+            for text in shell.remarks[:_REMARKS]:
+                say(cell=number, remark=text[:_LONGEST])
+            shell.remarks.clear()
+            if (found := _id(shell.user_ns)) is not None and found not in ids[-1:]:
+                ids.append(found)
         turn = again
     for number, error_text in errors.items():
-        say(cell=number, error=error_text)
-    say(ready=True)
+        say(cell=number, remark=error_text)
+    say(ready=True, ids=ids[-5:])
     for line in lines:
-        asked = json.loads(line, object_hook=received)
+        asked = json.loads(line)
         try:
             with _at_most(seconds):
-                value = _answer(shell.user_ns, asked)
-                text = json.dumps({"value": value}, default=plain)
+                text = json.dumps({"value": _answer(shell.user_ns, asked)})
         except BaseException as error:  # a submission may raise anything
-            text = json.dumps({"error": _told(error), "slow": isinstance(error, OutOfTimeError)})
+            text = json.dumps({"error": _described(error), "slow": isinstance(error, OutOfTimeError)})
         lines.write(text + "\n")
         lines.flush()
 
 
+def _id(names: Mapping[str, Any]) -> dict[str, str] | None:
+    """What the namespace has for an id: its text, or why it cannot be read; None where there is nothing."""
+    if "student_id" not in names:
+        return None
+    try:
+        return {"id": known_id(names["student_id"])}
+    except Exception as error:  # whatever a submission put there may raise anything
+        return {"problem": str(error)[:_LONGEST]}
+
+
 def _answer(names: Mapping[str, Any], asked: Mapping[str, Any]) -> Any:
+    if asked["name"] not in names:
+        raise TypeError(f"there is no {asked['name']!r}")
     found = names[asked["name"]]
     if "arguments" not in asked:
-        return {"callable": True} if callable(found) else {"plain": found}
-    return found(*asked["arguments"], **asked["named"])
+        return {"callable": True} if callable(found) else {"plain": encode(normal(found))}
+    return encode(callable_answer(found)(*decode(asked["arguments"]), **decode(asked["named"])))
 
 
-def _told(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:300]
-
-
-def received(value: dict[str, Any]) -> Any:
-    """An array where one was sent."""
-    import numpy as np
-
-    return np.array(value[ARRAY]) if value.keys() == {ARRAY} else value
-
-
-def plain(value: Any) -> Any:
-    """What stands for a value that JSON lacks: lists for arrays, columns for tables, what a figure shows."""
-    if value is ...:
-        raise TypeError("it has no answer yet")
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    kind = type(value).__name__
-    if kind == "Figure":
-        return figure_facts(value)
-    if kind == "DataFrame":
-        return value.reset_index(drop=True).to_dict("list")
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"a {kind} is no number, text, list, dict, table or figure")
-
-
-def _no_checks() -> ModuleType:
-    """Stands for otter, whose checks are the judge's business."""
-    module = ModuleType("otter")
-    module.Notebook = MagicMock()  # type: ignore[attr-defined]
-    return module
+def _described(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"[:_LONGEST]
+    except Exception:
+        return type(error).__name__[:_LONGEST]
 
 
 def _out_of_time(*_: object) -> None:
@@ -127,10 +160,13 @@ def _out_of_time(*_: object) -> None:
 
 @contextmanager
 def _at_most(seconds: int) -> Iterator[None]:
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)  # and each second again, for who catches everything
+    """Limit processor time, which does not depend on what else the machine does, and waiting."""
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1)  # and each second again, for who catches everything
+    signal.setitimer(signal.ITIMER_REAL, WAITING * seconds, 1)
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
@@ -141,14 +177,37 @@ def silence() -> None:
         os.dup2(null, number)
 
 
-def as_student(
-    channel: socket.socket, cells: Sequence[str], skipped: Collection[int], student_id: str, seconds: int
-) -> None:
-    """:func:`serve` without the files of the process that it was forked from; does not return."""
-    silence()
-    os.dup2(channel.detach(), 3)
-    os.closerange(4, 65536)
+def run(channel: socket.socket, folder: Path, handed_in: Path | None) -> None:
+    """:func:`serve` what the channel's first line asks for in a folder of its own, with the files that came
+    with the notebook; does not return."""
     try:
-        serve(socket.socket(fileno=3), cells, skipped, student_id, seconds)
+        silence()
+        request = json.loads(_first_line(channel))
+        os.chdir(folder)
+        if handed_in is not None and handed_in.is_dir():
+            with suppress(OSError, shutil.Error):  # more than a submission may have
+                shutil.copytree(handed_in, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        sys.path.insert(0, str(folder))
+        serve(channel, request["cells"], set(request["skipped"]), request["seconds"])
     finally:
         os._exit(0)
+
+
+def _first_line(channel: socket.socket) -> bytes:
+    """The request, which its sender ends before anything else is said."""
+    read = bytearray()
+    while not read.endswith(b"\n") and (part := channel.recv(1 << 20)):
+        read += part
+    return bytes(read)
+
+
+def main() -> None:
+    """Serve a submission in the sandbox that this process was started in; the command line has the socket's
+    number, the limit on memory in bytes, and a number for a user."""
+    number, memory, user = map(int, sys.argv[1:])
+    sandbox.enter(memory, user)
+    run(socket.socket(fileno=number), Path(sandbox.HOME), Path(sandbox.HANDED_IN))
+
+
+if __name__ == "__main__":
+    main()

@@ -7,12 +7,10 @@ A notebook that is run without a build shares that lock with others and holds on
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import secrets
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from radeval_lib.child_process import kill_on_parent_exit as kill_on_parent_exit
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import display_path
 
@@ -27,7 +26,6 @@ OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
 _LOCK = ".lock"
 _WAIT = 0.5  # seconds between two looks
-_PR_SET_PDEATHSIG = 1
 
 
 class BusyError(RadevalError):
@@ -123,9 +121,3 @@ def _held(path: Path, token: str) -> bool:
         except OSError:
             return True
     return False
-
-
-def kill_on_parent_exit() -> None:
-    """Ask the system to kill this process when its parent dies; for ``preexec_fn``, where the system can."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -35,6 +35,19 @@ held = [one for one in gc.get_objects() if type(one) is dict and "hidden=True" i
 for one in held:
     exec(one["bleu"])
 """
+CLASS_FOLDER = "CLASS_FOLDER"
+"""Stands in the spoiling notebook for the folder of the class."""
+GATE = (
+    "magics and shell lines",
+    "answers of other types",
+    "a number for an id",
+    "an id that code makes",
+    "stripped by Colab",
+    "spoils what it can reach",
+    "looks for hidden tests",
+    "an exit",
+)
+"""Kinds that are tried whenever tests are run; the others at night."""
 DECOY = "DECOY"
 """Stands in the harmful notebook for the process that it tries to end."""
 HARM = """
@@ -46,7 +59,7 @@ class Same:
 builtins.abs = lambda value: 0
 builtins.sum = builtins.max = lambda *values: 0
 builtins.AssertionError = Exception
-for name in ("otter", "otter.test_files", "radeval_lib.labs.test_runner", "radeval_lib.labs.grading"):
+for name in ("radeval_lib.labs.answers", "radeval_lib.labs.checks", "radeval_lib.labs.judge"):
     sys.modules[name] = Same()
 scores = share_fooled = figure = fooling = Same()
 for process in (DECOY, os.getppid()):
@@ -63,6 +76,61 @@ for number in range(3, 12):
             os.write(number, (json.dumps(told) + "\\n").encode())
         except OSError:
             pass
+"""
+
+SPOIL = """
+import os
+for folder, folders, files in os.walk(CLASS_FOLDER):
+    for path in (os.path.join(folder, name) for name in folders + files):
+        for harm in (
+            lambda: os.utime(path, (0, 0)),
+            lambda: os.chmod(path, 0),
+            lambda: open(path, "w").write("mine"),
+            lambda: os.remove(path),
+        ):
+            try:
+                harm()
+            except (OSError, ValueError):
+                pass
+try:
+    open(os.path.join(CLASS_FOLDER, "planted.ipynb"), "w").write("{}")
+except OSError:
+    pass
+"""
+TOGETHER = """
+import os, time
+for _ in range(100):
+    if os.fork() == 0:
+        held = b"x" * 10**8
+        time.sleep(60)
+        os._exit(0)
+time.sleep(60)
+"""
+PICKLED = """
+class Answer:
+    def __reduce__(self):
+        return __import__("os").system, ("kill 1",)
+fooling = {"bleu": Answer()}
+"""
+MAGICS = """
+%matplotlib inline
+%config InlineBackend.figure_format = "retina"
+%pip install numpy
+%load_ext no_such_extension
+!ls
+files = !ls
+import numpy
+"""
+OTHER_TYPES = """
+import numpy, pandas
+scores = {name: pandas.Series(values) for name, values in scores.items()}
+share_fooled = pandas.Series(share_fooled)
+fooling = {name: numpy.array(pair) for name, pair in fooling.items()}
+wrong_order = pandas.Index(wrong_order)
+from fractions import Fraction
+right_precision = clipped_precision
+def clipped_precision(*given, **named):
+    return Fraction(right_precision(*given, **named))
 """
 
 CATCHES = """
@@ -84,7 +152,7 @@ for _ in range(400):
 
 def _answer(notebook: NotebookNode, task: str) -> int:
     """The place of the cell that answers a task."""
-    return next(n for n, cell in enumerate(notebook.cells) if cell.source == f'grader.check("{task}")') - 1
+    return next(n for n, cell in enumerate(notebook.cells) if cell["id"] == f"answer-{task}")
 
 
 def _replaced(task: str, code: str) -> Callable[[NotebookNode], NotebookNode]:
@@ -142,6 +210,30 @@ def _cells_of_no_kind(notebook: NotebookNode) -> NotebookNode:
     return notebook
 
 
+def _with_id(written: str) -> Callable[[NotebookNode], NotebookNode]:
+    def turn(notebook: NotebookNode) -> NotebookNode:
+        cell = next(cell for cell in notebook.cells if cell.source.startswith("student_id ="))
+        cell.source = written
+        return notebook
+
+    return turn
+
+
+def _ended_with(code: str) -> Callable[[NotebookNode], NotebookNode]:
+    def turn(notebook: NotebookNode) -> NotebookNode:
+        notebook.cells.append(new_code_cell(code))
+        return notebook
+
+    return turn
+
+
+def _stripped_by_colab(notebook: NotebookNode) -> NotebookNode:
+    notebook.metadata = {"colab": {"provenance": []}}
+    for cell in notebook.cells:
+        cell.metadata = {"id": "aBcD"}
+    return notebook
+
+
 NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = {
     "duplicated cells": (_duplicated, set()),
     "a deleted answer": (_deleted, AFTER_BLEU),
@@ -193,6 +285,15 @@ NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = 
         ),
         {"figure"},
     ),
+    "magics and shell lines": (_begun_with(MAGICS), set()),
+    "answers of other types": (_ended_with(OTHER_TYPES), set()),
+    "a number for an id": (_with_id("student_id = 1234567"), set()),
+    "an id that code makes": (_with_id("first = 'ada '; student_id: str = first + 'lovelace'"), set()),
+    "the placeholder for an id": (_with_id('student_id = "your id"'), set()),
+    "stripped by Colab": (_stripped_by_colab, set()),
+    "spoils what it can reach": (_begun_with(SPOIL), set()),
+    "much memory in many processes": (_replaced("figure", TOGETHER), {"figure"}),
+    "an answer that pickles badly": (_replaced("fooling", PICKLED), {"fooling"}),
     "looks for hidden tests": (_begun_with(HIDDEN), set()),
     "overwrites and kills": (_begun_with(HARM), TASKS),
     "forges messages": (_begun_with(FORGERY), TASKS),

@@ -1,34 +1,167 @@
-"""What an instructor and a student read is text, whatever a submission is called or says."""
+"""What counts, what is kept when a class is graded again, totals, and pages that are safe to open."""
 
 from __future__ import annotations
 
-from radeval_lib.labs import grades
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from radeval_lib.errors import LabError
+from radeval_lib.labs import building, gradebook, grades
 from radeval_lib.labs.grades import Grade
 
-TASKS = {"bleu": {"points": 1.5, "of": 3.0, "messages": ["<script>alert(1)</script>"]}}
+LAB = "words_are_not_findings"
+MARKED = building.tasks(building.find(LAB))
+WRITTEN = [task for task in MARKED if task.written]
+JUDGEMENT = WRITTEN[0].name
+OF = sum(task.points for task in MARKED if not task.written)
+DAY = datetime(2026, 11, 20).timestamp()
+
+
+def graded(student: str, file: str, points: float = 1.5, **more: Any) -> Grade:
+    """A grade of which one task tells the points."""
+    tasks = {
+        task.name: {"points": 0.0, "of": task.points, "messages": []} for task in MARKED if not task.written
+    }
+    tasks["bleu"] |= {"points": points, "messages": ["<script>alert(1)</script>"]}
+    written = {task.name: task.points for task in WRITTEN}
+    return Grade(file, student, LAB, tasks, written, **{"identified": True, **more})
+
+
+def saved(table: pd.DataFrame, path: Path, **entered: str) -> pd.DataFrame:
+    """A table as it comes back from a spreadsheet, with marks entered into its first row."""
+    table = table.astype(object)
+    for name, mark in entered.items():
+        table.loc[0, name] = mark
+    table.to_csv(path, index=False)
+    return gradebook.read_table(path)
 
 
 def test_a_table_has_points_by_task_and_room_for_written_ones() -> None:
-    rows = grades.table([Grade("b.ipynb", "bob", "lab", dict(TASKS), {"judgement": 4.0})])
-    assert rows.iloc[0][["points", "of", "bleu", "judgement"]].tolist() == [1.5, 3.0, 1.5, ""]
+    row = gradebook.table([graded("bob", "b.ipynb")]).iloc[0]
+    assert row[["points", "of", "bleu", JUDGEMENT]].tolist() == [1.5, OF, 1.5, ""]
 
 
 def test_names_are_no_formulas() -> None:
-    row = grades.table([Grade("=1+1.ipynb", "@SUM(A1)", "lab")]).iloc[0]
+    row = gradebook.table([Grade("=1+1.ipynb", "@SUM(A1)", "lab")]).iloc[0]
     assert (row["student"], row["file"]) == ("'@SUM(A1)", "'=1+1.ipynb")
 
 
 def test_pages_show_what_submissions_say_as_text() -> None:
-    shown = grades.page(Grade("<b>.ipynb", "<i>", "lab", dict(TASKS), errors=["<u>"]))
-    assert "1.5 of 3 points" in " ".join(shown.split())
+    shown = grades.page(graded("<i>", "<b>.ipynb", remarks=["<u>"]))
+    assert f"1.5 of {OF:g} points" in " ".join(shown.split())
     assert not any(tag in shown for tag in ("<script>", "<b>", "<i>", "<u>"))
 
 
-def test_pages_have_names_that_any_system_takes() -> None:
-    assert grades.page_name(Grade("f", "../Ada Lovelace\n"), 3) == "_Ada_Lovelace_-3.html"
+def test_pages_are_named_by_student() -> None:
+    names = grades.page_names([Grade("f", "../Ada\n", "x"), Grade("g", "ada", "x"), Grade("h", "Ada", "x")])
+    assert list(names) == ["_Ada_-x.html", "ada-x.html", "Ada-x-2.html"]
 
 
-def test_who_shares_an_id_is_remarked_on() -> None:
-    both = [Grade("a.ipynb", "Ada", "lab"), Grade("b.ipynb", "ada", "lab"), Grade("c.ipynb", "ada", "other")]
-    grades.note_same_ids(both)
-    assert [len(one.notes) for one in both] == [1, 1, 0]
+def test_of_one_senders_submissions_the_latest_counts() -> None:
+    first = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
+    second = graded("ADA", "ada-2.ipynb", 1, sender=["", "ada"], time=DAY + 60)
+    (one,) = gradebook.counted([second, first])
+    assert one.file == "ada-2.ipynb"
+    assert "not counted: ada.ipynb (3 points)" in one.notes[-1]
+    (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY + 30))
+    assert one.file == "ada.ipynb"
+    (one,) = gradebook.counted([second, first], datetime.fromtimestamp(DAY - 30))
+    assert one.file == "ada.ipynb"
+    assert "after the deadline" in one.notes[0]
+
+
+def test_nobody_replaces_anothers_work() -> None:
+    hers = graded("ada", "ada.ipynb", 3, sender=["", "ada"], time=DAY)
+    thief = graded("ada", "bob.ipynb", 0, sender=["", "bob"], time=DAY + 60)
+    kept = gradebook.counted([hers, thief])
+    assert {one.file for one in kept} == {"ada.ipynb", "bob.ipynb"}
+    assert all("another sender's submission has the same id" in one.notes[-1] for one in kept)
+    folders = [graded("ada", f"{who}/lab.ipynb", sender=[who, "lab"], time=DAY) for who in ("ada", "bob")]
+    assert len(gradebook.counted(folders)) == 2
+    shared = [graded(who, f"lab1/{who}.ipynb", sender=["lab1", who]) for who in ("ada", "bob", "eve")]
+    shared[2].student = "ada"
+    assert len(gradebook.counted(shared)) == 3
+
+
+def test_what_has_no_id_goes_with_what_the_same_sender_sent() -> None:
+    notebook = graded("4711", "ada/lab.ipynb", sender=["ada", "lab"], time=DAY)
+    broken = graded("lab-2", "ada/lab-2.ipynb", 0, sender=["ada", "lab"], time=DAY + 60, identified=False)
+    (one,) = gradebook.counted([broken, notebook])
+    assert one.student == "4711"
+    assert "ada/lab-2.ipynb" in one.notes[-1]
+
+
+def test_grading_again_keeps_what_was_entered(tmp_path: Path) -> None:
+    old = gradebook.table([graded("ada", "ada.ipynb"), graded("bob", "bob.ipynb")])
+    earlier = saved(old, tmp_path / "grades.csv", **{JUDGEMENT: "2.5", "remark": "well argued"})
+    again = gradebook.with_earlier(gradebook.table([graded("ada", "ada.ipynb", 3)]), earlier)
+    assert again.loc[0, ["points", JUDGEMENT, "remark"]].tolist() == [3, "2.5", "well argued"]
+    gone = gradebook.with_earlier(gradebook.table([graded("bob", "bob.ipynb")]), earlier)
+    assert gone.loc[1, ["student", JUDGEMENT]].tolist() == ["ada", "2.5"]
+    assert "no longer among the submissions" in gone.loc[1, "notes"]
+    other = gradebook.with_earlier(gradebook.table([graded("ada", "ada-2.ipynb")]), earlier)
+    assert "written marks are those of ada.ipynb" in other.loc[0, "notes"]
+    with pytest.raises(LabError, match="Write to another file"):
+        gradebook.with_earlier(old, pd.DataFrame({"a": ["1"]}))
+
+
+def test_totals_add_written_marks_and_name_what_lacks_them(tmp_path: Path) -> None:
+    table = gradebook.table([graded("ada", "a.ipynb"), graded("bob", "b.ipynb")])
+    marks = {task.name: "1,5" for task in WRITTEN}
+    found = gradebook.totals(saved(table, tmp_path / "g.csv", **marks), "g.csv")
+    assert found["total"].tolist() == [1.5 + 1.5 * len(WRITTEN), ""]
+    assert found["of"].tolist() == [sum(task.points for task in MARKED)] * 2
+    assert f"not marked yet: {JUDGEMENT}" in found["notes"][1]
+
+
+@pytest.mark.parametrize("wrong", ["much", "-1", "999", "1e3"])
+def test_what_is_no_mark_is_refused_with_its_row(wrong: str, tmp_path: Path) -> None:
+    table = saved(gradebook.table([graded("ada", "a.ipynb")]), tmp_path / "g.csv", **{JUDGEMENT: wrong})
+    with pytest.raises(LabError, match=rf"g.csv, row 2, {JUDGEMENT}: '{wrong}' is no mark"):
+        gradebook.totals(table, "g.csv")
+
+
+def test_two_rows_of_a_student_have_no_total(tmp_path: Path) -> None:
+    table = saved(gradebook.table([graded("ada", "a"), graded("ada", "b")]), tmp_path / "g.csv")
+    with pytest.raises(LabError, match="row 3: a second row of 'ada'"):
+        gradebook.totals(table, "g.csv")
+
+
+def test_a_class_list_names_students_and_those_who_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "class.csv").write_text(
+        "\ufeffid;name\n0017;Ada Lovelace\n18;Grace Hopper\n", encoding="utf-8"
+    )
+    roster = gradebook.read_roster(tmp_path / "class.csv")
+    found = gradebook.table([graded("0017", "a"), graded("eve", "e")], roster).set_index("student")
+    assert found["name"].to_dict() == {"0017": "Ada Lovelace", "18": "Grace Hopper", "eve": ""}
+    assert found["notes"].to_dict() == {"0017": "", "18": "nothing handed in", "eve": "not on the class list"}
+    (tmp_path / "twice.csv").write_text("id,name\na,A\nA,B\n", encoding="utf-8")
+    with pytest.raises(LabError, match=r"twice.csv, row 3: 'A' is there twice"):
+        gradebook.read_roster(tmp_path / "twice.csv")
+    (tmp_path / "none.csv").write_text("who\na\n", encoding="utf-8")
+    with pytest.raises(LabError, match="without ids"):
+        gradebook.read_roster(tmp_path / "none.csv")
+
+
+def test_canvas_gets_its_own_columns_and_points_possible(tmp_path: Path) -> None:
+    exported = (
+        "Student,ID,SIS User ID,SIS Login ID,Section,Old\n"
+        "    Points Possible,,,,,5\n"
+        '"Lovelace, Ada",901,S1,ada,One,\n"Hopper, Grace",902,S2,grace,One,\n'
+    )
+    (tmp_path / "class.csv").write_text(exported, encoding="utf-8")
+    roster = gradebook.read_roster(tmp_path / "class.csv")
+    table = gradebook.table([graded("ada", "a"), graded("grace", "g")], roster)
+    rows = saved(table, tmp_path / "g.csv", **{task.name: "1" for task in WRITTEN})
+    found = gradebook.canvas(gradebook.totals(rows, "g.csv"), roster)
+    title = f"Lab 1: {building.find(LAB).title}"
+    assert list(found) == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", title]
+    assert found.values.tolist() == [
+        ["    Points Possible", "", "", "", "", sum(task.points for task in MARKED)],
+        ["Lovelace, Ada", "901", "S1", "ada", "One", 1.5 + len(WRITTEN)],
+        ["Hopper, Grace", "902", "S2", "grace", "One", ""],
+    ]

@@ -232,8 +232,8 @@ def against_grades(
 
 
 def judged(run: Run, rated: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The number of errors that the rules name in each candidate, and their weighted sum: as recorded when the
-    rules were frozen, if they read otherwise now."""
+    """The number of errors that the rules name in each candidate, and their weighted sum: as recorded when
+    these were frozen, if they read otherwise now."""
     pairs = list(zip(rated["reference"], rated["text"], strict=True))
     if run.data_root is not None and recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
         kept = recordings.columns("radpref", run.data_root, pairs)

@@ -1,0 +1,15 @@
+"""What a process asks for before it becomes another."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+
+
+def kill_on_parent_exit() -> None:
+    """Ask the system to kill this process when its parent dies; for ``preexec_fn``, where the system can."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

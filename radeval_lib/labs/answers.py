@@ -1,0 +1,163 @@
+"""The one form in which answers reach tests, in a student's notebook as in grading.
+
+Tests get numbers, texts, lists and dictionaries, whatever library they come from, so that a check which a
+student can run and a hidden test see the same value. :func:`encode` and :func:`decode` carry values between
+processes as JSON, and lose neither tuples, sets and arrays nor keys that are no texts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Set
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from types import MappingProxyType
+from typing import Any
+
+from radeval_lib.labs.figure_data import figure_facts
+
+NO_ANSWER = "it has no answer yet"
+_KIND = "\0kind"
+_SEQUENCES: Any = (
+    list,
+    tuple,
+    range,
+    deque,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
+
+
+class AnswerError(TypeError):
+    """A value that is no answer: nothing was entered yet, or it is of a type that no test can read."""
+
+
+def normal(value: Any) -> Any:
+    """The form of an answer that tests see.
+
+    Returns
+    -------
+    None, bool, int, float, str, list or dict
+        Lists for tuples, arrays, sets (sorted) and Series with numbers as labels; dictionaries for
+        dataclasses, Series with other labels and tables (their columns, named indices included); floats for
+        fractions and decimals; what :func:`radeval_lib.labs.figure_data.figure_facts` finds for figures.
+
+    Raises
+    ------
+    AnswerError
+        For anything else, with a remedy.
+    """
+    if value is ...:
+        raise AnswerError(NO_ANSWER)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real | Decimal):
+        return float(value)
+    if isinstance(value, Mapping | MappingProxyType):
+        return {_key(key): normal(item) for key, item in value.items()}
+    if isinstance(value, _SEQUENCES):
+        return list(map(normal, value))
+    if isinstance(value, Set):
+        return _in_order([normal(item) for item in value])
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: normal(getattr(value, field.name)) for field in fields(value)}
+    return _of_library(value)
+
+
+def _of_library(value: Any) -> Any:
+    """The same for what pandas, NumPy, torch and matplotlib make."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None:
+        if isinstance(value, pandas.DataFrame):
+            named = [level for level in value.index.names if level is not None]
+            table = value.reset_index(level=named) if named else value
+            return {_key(name): normal(table[name].tolist()) for name in table.columns}
+        if isinstance(value, pandas.Series) and not pandas.api.types.is_numeric_dtype(value.index):
+            return {_key(key): normal(item) for key, item in value.items()}
+        if value is pandas.NA:
+            return None
+    if hasattr(getattr(value, "figure", None), "savefig"):  # axes know their figure, and a figure itself
+        return normal(figure_facts(value))
+    if hasattr(value, "tolist"):
+        listed = value.tolist()
+        if type(listed) is not type(value):
+            return normal(listed)
+    kind = type(value).__name__
+    raise AnswerError(f"a {kind} is no number, text, list, dictionary, table or figure")
+
+
+def _key(key: Any) -> Any:
+    """A dictionary's key, which can be looked up."""
+    found = normal(key)
+    if isinstance(found, dict):
+        raise AnswerError(f"a {type(key).__name__} is no key that a test can look up")
+    return tuple(map(_key, found)) if isinstance(found, list) else found
+
+
+def _in_order(items: list[Any]) -> list[Any]:
+    try:
+        return sorted(items)
+    except TypeError:
+        return sorted(items, key=repr)
+
+
+def callable_answer(value: Any) -> Callable[..., Any]:
+    """A function as tests call it: it gets copies of its arguments, and gives its result in normal form."""
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        arguments, named = decode(encode((arguments, named)))
+        return normal(value(*arguments, **named))
+
+    return called
+
+
+def encode(value: Any) -> Any:
+    """What stands for a value in JSON; a TypeError for what :func:`decode` could not make again."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, list | range):
+        return [encode(item) for item in value]
+    if isinstance(value, tuple):
+        return {_KIND: "tuple", "items": [encode(item) for item in value]}
+    if isinstance(value, Set):
+        return {_KIND: "set", "items": [encode(item) for item in value]}
+    if isinstance(value, Mapping):
+        if all(isinstance(key, str) and key != _KIND for key in value):
+            return {str(key): encode(item) for key, item in value.items()}
+        return {_KIND: "dict", "items": [[encode(key), encode(item)] for key, item in value.items()]}
+    if hasattr(value, "tolist") and hasattr(value, "dtype"):
+        return {_KIND: "array", "items": encode(value.tolist()), "dtype": str(value.dtype)}
+    raise TypeError(f"a {type(value).__name__} does not travel between processes")
+
+
+def decode(value: Any) -> Any:
+    """The value that :func:`encode` was given; a ValueError or TypeError for what it never makes."""
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if _KIND not in value:
+        return {key: decode(item) for key, item in value.items()}
+    kind, items = value[_KIND], decode(value["items"])
+    if kind == "tuple":
+        return tuple(items)
+    if kind == "set":
+        return set(items)
+    if kind == "dict":
+        return {key: item for key, item in items}  # noqa: C416 - a pair that is none is refused
+    if kind == "array":
+        import numpy as np
+
+        return np.array(items, dtype=None if "object" in value["dtype"] else value["dtype"])
+    raise ValueError(f"{kind!r} is no kind of value")

@@ -1,0 +1,69 @@
+"""Runs a student's saved notebook from its beginning, and tells what its own checks say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+
+from radeval_lib.errors import LabError, plain
+from radeval_lib.labs import submissions
+from radeval_lib.labs.checks import MIME
+
+
+@dataclass(frozen=True)
+class Check:
+    """What one check said, or, where ``task`` is empty, that a cell failed."""
+
+    task: str
+    passed: bool
+    message: str
+
+
+def check(path: Path, seconds: int) -> list[Check]:
+    """What the checks of a notebook say in a fresh kernel, in the order in which they ran.
+
+    The file is not changed. A cell may take so many seconds.
+
+    Raises
+    ------
+    LabError
+        For a file that is no notebook, or holds no check.
+    """
+    try:
+        cells = submissions.read(path).cells
+    except (OSError, ValueError) as error:
+        raise LabError(plain(str(error), 120), path.name, "Name the notebook that you saved.") from None
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    client = NotebookClient(
+        notebook,
+        timeout=seconds,
+        startup_timeout=300,
+        allow_errors=True,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(path.resolve().parent)}},
+    )
+    stopped: list[Check] = []
+    try:
+        client.execute()
+    except CellTimeoutError:
+        stopped.append(Check("", False, f"a cell took longer than {seconds} seconds: the rest did not run"))
+    except DeadKernelError:
+        stopped.append(Check("", False, "a cell ended the kernel: the rest did not run"))
+    outputs = [(number, one) for number, cell in enumerate(notebook.cells, 1) for one in cell.outputs]
+    found = [one for number, output in outputs for one in _said(number, output)] + stopped
+    if not any(one.task for one in found) and not stopped:
+        raise LabError("no check ran", path.name, "Check a lab's notebook, with its first cell as it was.")
+    return found
+
+
+def _said(cell: int, output: Mapping[str, Any]) -> list[Check]:
+    if output["output_type"] == "error":
+        return [Check("", False, f"code cell {cell}: {output['ename']}: {plain(output['evalue'], 200)}")]
+    told = output.get("data", {}).get(MIME)
+    return [Check(told["task"], told["passed"], told["message"])] if told else []

@@ -1,0 +1,313 @@
+"""Grades of a class: which submission counts, tables, written marks, totals, and what Canvas imports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from radeval_lib.errors import LabError, listed
+from radeval_lib.labs import building
+from radeval_lib.labs.grades import Grade
+
+_FIXED = ("student", "name", "lab", "file", "points", "of", "notes")
+_CANVAS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
+_ID_COLUMNS = ("student", "student_id", "id", "SIS Login ID", "SIS User ID")
+_NAME_COLUMNS = ("name", "Student")
+_GONE = "no longer among the submissions"
+_NUMBER = re.compile(r"\d+([.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class RosterEntry:
+    """A student of a class: the id as it is in notebooks, a name, and what Canvas knows the student by."""
+
+    student: str
+    name: str
+    canvas: Mapping[str, str] = field(default_factory=dict)
+
+
+Roster = dict[str, RosterEntry]
+"""The students of a class, by :func:`key` of their ids."""
+
+
+def key(student: str) -> str:
+    """What two spellings of an id have in common."""
+    return student.strip().removeprefix("'").lower()
+
+
+def read_roster(path: Path) -> Roster:
+    """A class's list: a CSV with a column of ids (``student``, ``student_id`` or ``id``; in Canvas's export
+    ``SIS Login ID`` or ``SIS User ID``), and one of names (``name`` or ``Student``)."""
+    rows = read_table(path)
+    own = next((name for name in _ID_COLUMNS if name in rows), None)
+    named = next((name for name in _NAME_COLUMNS if name in rows and name != own), None)
+    if own is None:
+        raise LabError("a class list without ids", path.name, f"Name a column {listed(_ID_COLUMNS)}.")
+    found: Roster = {}
+    for number, row in enumerate(rows.to_dict("records"), start=2):
+        if not row[own].strip():
+            continue  # Canvas's row of points possible, and its test student
+        if key(row[own]) in found:
+            raise LabError(f"{row[own]!r} is there twice", f"{path.name}, row {number}", "Leave one row.")
+        canvas = {column: row[column] for column in _CANVAS if column in rows}
+        found[key(row[own])] = RosterEntry(row[own].strip(), row[named] if named else "", canvas)
+    return found
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A CSV as texts, whether a spreadsheet wrote it with commas, semicolons or tabs."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        separator = max(",;\t", key=text.partition("\n")[0].count)
+        found = pd.read_csv(io.StringIO(text), sep=separator, dtype=str, keep_default_na=False)
+    except (UnicodeDecodeError, ValueError, csv.Error) as error:
+        raise LabError(f"not a table ({error})", path.name, "Save it as CSV, in UTF-8.") from None
+    return found.rename(columns=str.strip)
+
+
+def counted(grades: Sequence[Grade], deadline: datetime | None = None) -> list[Grade]:
+    """The submissions that count, of each student and lab: the latest, or the latest until the deadline.
+
+    What does not count is named in the notes of what does. A submission replaces another only if the same
+    person sent both, as far as folders and file names say: else anybody could replace another's work.
+    """
+    own = [replace(one, notes=list(one.notes)) for one in grades]
+    kept = [_one_that_counts(same, deadline) for same in _senders(own).values()]
+    groups = defaultdict[tuple[str, str], list[Grade]](list)
+    for one in kept:
+        groups[one.lab, key(one.student)].append(one)
+    for group in groups.values():
+        for one in group:
+            others = [other.file for other in group if other is not one]
+            if others:
+                one.notes.append(f"another sender's submission has the same id: {listed(others)}")
+    return kept
+
+
+def _senders(grades: Sequence[Grade]) -> dict[Hashable, list[Grade]]:
+    """The submissions of a lab that one person sent under one id; what has no id goes with what has one."""
+    ids = defaultdict[tuple[str, str], set[str]](set)
+    for one in grades:
+        if one.identified:
+            ids[one.lab, one.sender[0]].add(key(one.student))
+    groups = defaultdict[Hashable, list[Grade]](list)
+    for one in sorted(grades, key=lambda one: not one.identified):
+        folder, file = one.sender
+        personal = bool(folder) and len(ids[one.lab, folder]) <= 1
+        sender = (folder, "") if personal else (folder, file)
+        if not one.identified:
+            known = {group for group in groups if group[:2] == (one.lab, sender)}  # type: ignore[index]
+            if len(known) == 1:
+                groups[known.pop()].append(one)
+                continue
+        groups[one.lab, sender, key(one.student)].append(one)
+    return groups
+
+
+def _one_that_counts(same: Sequence[Grade], deadline: datetime | None) -> Grade:
+    last = deadline.timestamp() if deadline else float("inf")
+    graded = [one for one in same if one.identified] or list(same)
+    in_time = [one for one in graded if one.time <= last]
+    order = sorted(in_time or graded, key=lambda one: (one.time, one.file))
+    best = order[-1] if in_time else order[0]
+    if best.time > last:
+        best.notes.append(f"handed in after the deadline: {_moment(best.time)}")
+    if len(same) > 1:
+        others = [f"{one.file} ({one.points:g} points)" for one in same if one is not best]
+        rule = "the latest until the deadline" if deadline else "the latest"
+        best.notes.append(
+            f"of {len(same)} submissions {rule}, {_moment(best.time)}; not counted: {listed(others)}"
+        )
+    return best
+
+
+def _moment(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds):%Y-%m-%d %H:%M}"
+
+
+def table(grades: Sequence[Grade], roster: Roster | None = None) -> pd.DataFrame:
+    """One row per student and lab.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``student``, ``name`` (with a roster), ``lab``, ``file``, ``points``, ``of`` (points possible),
+        ``notes``, and a column per task; those of written tasks are left to fill in. With a roster a student
+        who handed nothing in has a row without points for each lab.
+    """
+    rows = []
+    for one in grades:
+        row: dict[str, Any] = {
+            "student": _text(one.student),
+            "name": "",
+            "lab": one.lab,
+            "file": _text(one.file),
+        }
+        row |= {"points": round(one.points, 2), "of": round(one.possible, 2), "notes": list(one.notes)}
+        row |= {name: round(task["points"], 2) for name, task in one.tasks.items()}
+        rows.append(row | dict.fromkeys(one.written, ""))
+    if roster is not None:
+        _by_roster(rows, grades, roster)
+    for row in rows:
+        row["notes"] = "; ".join(row["notes"])
+    rows.sort(key=lambda row: (row["lab"], key(row["student"]), row["file"]))
+    made = pd.DataFrame(rows, columns=list(dict.fromkeys([*_FIXED, *(name for row in rows for name in row)])))
+    return made if roster is not None else made.drop(columns="name")
+
+
+def _by_roster(rows: list[dict[str, Any]], grades: Sequence[Grade], roster: Roster) -> None:
+    """Name the students of the rows, and add those who handed nothing in."""
+    seen = set()
+    for row in rows:
+        entry = roster.get(key(row["student"]))
+        if entry is None:
+            row["notes"].append("not on the class list")
+        else:
+            row["name"] = _text(entry.name)
+            seen.add((key(row["student"]), row["lab"]))
+    possible = {one.lab: round(one.possible, 2) for one in grades if one.lab}
+    for lab, of in possible.items():
+        for own, entry in roster.items():
+            if (own, lab) not in seen:
+                known = {"student": _text(entry.student), "name": _text(entry.name), "lab": lab, "file": ""}
+                rows.append(known | {"points": "", "of": of, "notes": ["nothing handed in"]})
+
+
+def _text(value: str) -> str:
+    """What a spreadsheet takes for a text and not for a formula."""
+    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value
+
+
+def with_earlier(new: pd.DataFrame, earlier: pd.DataFrame) -> pd.DataFrame:
+    """A new table with what an instructor wrote into the earlier one: marks of written tasks, columns of the
+    instructor's own, and rows with marks whose submission is gone."""
+    if not {"student", "lab", "file"} <= set(earlier):
+        raise LabError(
+            "the table that is there has no columns student, lab and file",
+            remedy="Write to another file: what was entered there would be lost.",
+        )
+    made = new.astype(object)
+    automatic = {"points", "of", "notes", "name", *_task_columns(new)}
+    own = [name for name in earlier if name not in {"student", "lab", "file", *automatic}]
+    for name in own:
+        if name not in made:
+            made[name] = ""
+    places = defaultdict[tuple[str, str], list[int]](list)
+    for place, row in enumerate(made.to_dict("records")):
+        places[row["lab"], key(row["student"])].append(place)
+    gone = []
+    for row in earlier.to_dict("records"):
+        entered = {name: row[name] for name in own if row[name].strip()}
+        if not entered:
+            continue
+        found = places.get((row["lab"], key(row["student"])), [])
+        same = [place for place in found if made.at[place, "file"] == row["file"]]
+        if not found:
+            notes = dict.fromkeys([*filter(None, row.get("notes", "").split("; ")), _GONE])
+            gone.append({**{name: row.get(name, "") for name in made}, "notes": "; ".join(notes)})
+            continue
+        place = (same or found)[0]
+        for name, mark in entered.items():
+            made.at[place, name] = mark
+        if not same:
+            note = f"written marks are those of {row['file']}"
+            made.at[place, "notes"] = "; ".join(filter(None, (made.at[place, "notes"], note)))
+    return pd.concat([made, pd.DataFrame(gone, columns=made.columns, dtype=object)], ignore_index=True)
+
+
+def _task_columns(rows: pd.DataFrame) -> set[str]:
+    """The columns that tests fill."""
+    return {task.name for lab in _labs_of(rows).values() for task in building.tasks(lab) if not task.written}
+
+
+def _labs_of(rows: pd.DataFrame) -> dict[str, building.Lab]:
+    known = {lab.name: lab for lab in building.labs()}
+    return {name: known[name] for name in sorted(set(rows["lab"])) if name in known}
+
+
+def totals(grades: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Points of tests and of written tasks together, one row per student and lab.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``student``, ``name`` (if known), ``lab``, ``points``, ``written``, ``total``, ``of`` (what is
+        possible) and ``notes``. What is not marked yet is named there, and has no total.
+
+    Raises
+    ------
+    LabError
+        For a mark that is no number from 0 to the task's points, an unknown lab, or two rows of a student and
+        lab: it names the row of ``where``.
+    """
+    if not {"student", "lab", "points"} <= set(grades):
+        raise LabError("not a table of grades", where, "It has columns student, lab and points.")
+    labs, rows, seen = _labs_of(grades), [], set()
+    for number, row in enumerate(grades.to_dict("records"), start=2):
+        place = f"{where}, row {number}"
+        if not row["lab"]:
+            continue
+        if row["lab"] not in labs:
+            raise LabError(f"there is no lab {row['lab']!r}", place)
+        if (own := (row["lab"], key(row["student"]))) in seen:
+            raise LabError(
+                f"a second row of {row['student']!r}", place, "Delete the one that does not count."
+            )
+        seen.add(own)
+        rows.append(_total(row, building.tasks(labs[row["lab"]]), place))
+    made = pd.DataFrame(rows)
+    return made if "name" in grades or made.empty else made.drop(columns="name")
+
+
+def _total(row: Mapping[str, str], tasks: Sequence[building.LabTask], where: str) -> dict[str, Any]:
+    written = {task.name: task.points for task in tasks if task.written}
+    marks = {name: _mark(row.get(name, ""), most, f"{where}, {name}") for name, most in written.items()}
+    possible = sum(task.points for task in tasks)
+    automatic = _mark(row["points"], possible, f"{where}, points")
+    missing = [name for name, mark in marks.items() if mark is None]
+    begun = {"student": row["student"], "name": row.get("name", ""), "lab": row["lab"]}
+    notes = [row.get("notes", "")]
+    if automatic is None:  # nothing was handed in
+        total = sum(mark for mark in marks.values() if mark is not None) if not missing else None
+    else:
+        total = None if missing else automatic + sum(mark or 0 for mark in marks.values())
+        notes += [f"not marked yet: {', '.join(missing)}"] if missing else []
+    entered = [mark for mark in marks.values() if mark is not None]
+    return begun | {
+        "points": "" if automatic is None else automatic,
+        "written": sum(entered) if entered else "",
+        "total": "" if total is None else round(total, 2),
+        "of": possible,
+        "notes": "; ".join(filter(None, notes)),
+    }
+
+
+def _mark(text: object, most: float, where: str) -> float | None:
+    """A mark as somebody entered it, with a comma or a point; None where there is none."""
+    if not (entered := str(text).strip()):
+        return None
+    if not _NUMBER.fullmatch(entered) or (mark := float(entered.replace(",", "."))) > most + 1e-9:
+        raise LabError(f"{entered!r} is no mark", where, f"Enter a number from 0 to {most:g}.")
+    return mark
+
+
+def canvas(totals: pd.DataFrame, roster: Roster) -> pd.DataFrame:
+    """The totals as Canvas imports them: a row per student, a column per lab, and a first row with the points
+    possible. What has no total is empty, which changes nothing there."""
+    labs = {name: f"Lab {lab.number}: {lab.title}" for name, lab in _labs_of(totals).items()}
+    possible = {labs[row["lab"]]: row["of"] for row in totals.to_dict("records")}
+    rows: list[dict[str, Any]] = [{"Student": "    Points Possible", **possible}]
+    for own, entry in roster.items():
+        known = {"Student": entry.name, "SIS Login ID": entry.student, **entry.canvas}
+        mine = [row for row in totals.to_dict("records") if key(row["student"]) == own]
+        rows.append(known | {labs[row["lab"]]: row["total"] for row in mine})
+    return pd.DataFrame(rows, columns=[*_CANVAS, *possible]).fillna("")

@@ -1,0 +1,188 @@
+"""The judge's process: runs a lab's tests here, on what a student's process says over a channel.
+
+A test names what a submission defines. It gets values in normal form, and for functions stand-ins that call
+over the channel; so neither the test, nor what it expects, nor its verdict is within a submission's reach.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from nbformat import NotebookNode
+
+from radeval_lib.labs import building, known_id
+from radeval_lib.labs.answers import AnswerError, decode, encode
+from radeval_lib.labs.checks import StudentError, outcome
+from radeval_lib.labs.student import WAITING
+
+_MOST_BYTES = 20_000_000
+_GRACE = 60  # seconds beyond a student's own limit: on a busy machine it takes long to begin
+
+
+class GoneError(Exception):
+    """The student's process is dead, silent, or talks no sense."""
+
+
+class StudentChannel:
+    """What a student's process defines, asked for by name."""
+
+    def __init__(self, channel: socket.socket, seconds: int) -> None:
+        channel.settimeout(WAITING * seconds + _GRACE)
+        self._channel, self._read = channel, bytearray()
+        self.failed = ""
+
+    def let_down(self) -> str:
+        """Why the process gave no more answers since this was last asked; it is asked again from now on."""
+        found, self.failed = self.failed, ""
+        return found
+
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Say something; a GoneError where nobody takes it in time."""
+        try:
+            self._channel.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as error:
+            raise GoneError(type(error).__name__) from None
+
+    def listen(self) -> dict[str, Any]:
+        """The next message; a GoneError where none comes in time, or none of the kind that our side sends."""
+        try:
+            while b"\n" not in self._read:
+                part = self._channel.recv(1 << 20)
+                if not part or len(self._read) > _MOST_BYTES:
+                    raise GoneError("stopped, or said too much")
+                self._read += part
+            line, _, self._read = self._read.partition(b"\n")
+            message = json.loads(line)
+        except (OSError, ValueError, RecursionError) as error:
+            raise GoneError(type(error).__name__) from None
+        if not isinstance(message, dict):
+            raise GoneError("talks no sense")
+        return message
+
+    def _ask(self, name: str, **more: Any) -> Any:
+        if self.failed:
+            raise StudentError(self.failed)
+        try:
+            self.send({"name": name, **more})
+            answer = self.listen()
+        except GoneError:
+            self.failed = "the notebook's process stopped here"
+            raise StudentError(self.failed) from None
+        if "error" in answer:
+            self.failed = "it took too long" if answer.get("slow") else ""
+            raise StudentError(str(answer["error"])[:300])
+        return answer.get("value")
+
+    def _call(self, name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        sent = {"arguments": encode(arguments), "named": encode(named)}
+        return self._decoded(self._ask(name, **sent))
+
+    def _decoded(self, value: Any) -> Any:
+        try:
+            return decode(value)
+        except (ValueError, TypeError, KeyError, RecursionError):  # our side never sends such a thing
+            raise StudentError("the answer could not be read") from None
+
+    def get(self, name: str) -> Any:
+        """What a submission has under a name: a value in normal form, or a stand-in for a function."""
+        try:
+            found = self._ask(name)
+        except StudentError as error:
+            raise AnswerError(f"{name}: {str(error).partition(': ')[2] or error}") from None
+        if isinstance(found, dict) and found.get("callable"):
+            return lambda *arguments, **named: self._call(name, arguments, named)
+        return self._decoded(found.get("plain")) if isinstance(found, dict) else None
+
+
+def solved(notebook: NotebookNode, student_id: str) -> SimpleNamespace:
+    """What the solution defines for a student: its code is run here."""
+    names: dict[str, Any] = {"student_id": student_id, "display": lambda *_: None}
+    for source in building.code(notebook):
+        if not source.startswith("student_id ="):
+            exec(compile(source, "solution", "exec"), names)
+    return SimpleNamespace(**names)
+
+
+def judge(
+    channel: socket.socket,
+    request: Mapping[str, Any],
+    notebook: NotebookNode,
+    tasks: Sequence[str],
+    report: Callable[..., None],
+) -> None:
+    """Ask for a submission's cells to be run, then judge its tasks by the grader's version of the lab.
+
+    ``request`` has the ``cells``, which are ``skipped``, and the ``seconds`` for each cell or call.
+
+    ``report`` takes each finding as keywords: ``killed`` (the cell that the process did not survive, if any),
+    ``remark`` with ``cell``, ``ids`` (what the cells left as the student's id, the last one valid), or
+    ``task`` with ``points``, ``of`` and ``messages``.
+    """
+    student, at = StudentChannel(channel, request["seconds"]), None
+    try:
+        student.send(request)
+        while not (message := student.listen()).get("ready"):
+            at = message["cell"] if type(message.get("cell")) is int else at
+            if "remark" in message and at is not None:
+                report(cell=at, remark=str(message["remark"])[:300])
+    except GoneError:
+        report(killed=at)
+        return
+    ids = _ids(message)
+    report(ids=ids)
+    if not ids or "id" not in ids[-1]:
+        return
+    given = {"student_id": ids[-1]["id"], "solution": solved(notebook, ids[-1]["id"])}
+    waiting = {}
+    for task in notebook.metadata["lab"]["tasks"]:  # all before any hidden test: what a function was asked by
+        if task["name"] in tasks:  # one, it must not be able to tell in a visible check's message
+            said, found = _outcomes(task, student, given, hidden=False), student.let_down()
+            if found:
+                report(task=task["name"], points=0.0, of=task["points"], messages=_different(said))
+            else:
+                waiting[task["name"]] = task, said
+            if "stopped" in found:
+                return
+    for task, said in waiting.values():
+        hidden = _outcomes(task, student, given, hidden=True)
+        points = task["points"] * hidden.count(None) / len(hidden)
+        report(task=task["name"], points=points, of=task["points"], messages=_different(said + hidden))
+        if "stopped" in student.let_down():
+            return
+
+
+def _different(messages: Sequence[str | None]) -> list[str]:
+    return [message for message in dict.fromkeys(messages) if message is not None]
+
+
+def _ids(message: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The ids that a submission's process reports, of which nothing is believed but that they are ids."""
+    found = []
+    for one in message.get("ids", []) if isinstance(message.get("ids"), list) else []:
+        try:
+            found.append({"id": known_id(one["id"])})
+        except (ValueError, TypeError, KeyError):
+            problem = one.get("problem") if isinstance(one, dict) else None
+            found.append({"problem": str(problem or "it cannot be read")[:300]})
+    return found[-5:]
+
+
+def _outcomes(
+    task: Mapping[str, Any], student: StudentChannel, given: Mapping[str, Any], *, hidden: bool
+) -> list[str | None]:
+    """What each of a task's tests of a kind says of an answer; None where it passes."""
+
+    def get(name: str) -> Any:
+        return given[name] if name in given else student.get(name)
+
+    found = []
+    for test in task["tests"]:
+        if test["hidden"] == hidden:
+            names: dict[str, Any] = {}
+            exec(compile(test["source"], "test", "exec"), names)
+            found.append(outcome(names[test["name"]], get, hidden=hidden))
+    return found

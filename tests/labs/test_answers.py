@@ -1,0 +1,164 @@
+"""Answers reach visible checks and hidden tests in one form, whatever library they come from."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, OrderedDict, namedtuple
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from radeval_lib.labs import PLACEHOLDER, checks, known_id, seed
+from radeval_lib.labs.answers import AnswerError, callable_answer, decode, encode, normal
+
+
+@dataclass
+class Row:
+    lower: float
+    upper: np.float64
+
+
+Pair = namedtuple("Pair", "a b")
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+KEYS = st.text() | st.integers() | st.tuples(st.integers(), st.text())
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(KEYS, inner) | st.sets(st.integers())
+    ),
+    max_leaves=20,
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "wanted"),
+    [
+        (np.float64(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (np.array(2.5), 2.5),
+        (Fraction(1, 4), 0.25),
+        (Decimal("0.25"), 0.25),
+        ([Fraction(1, 2), np.float32(0.5)], [0.5, 0.5]),
+        (np.array([[1, 2], [3, 4]]), [[1, 2], [3, 4]]),
+        (np.array([Fraction(1, 2)], dtype=object), [0.5]),
+        ((1, (2, 3)), [1, [2, 3]]),
+        (range(3), [0, 1, 2]),
+        ({"b", "a"}, ["a", "b"]),
+        ({(1, 2): np.int64(1)}, {(1, 2): 1}),
+        ({np.int64(3): 1}, {3: 1}),
+        ({1: "a"}.items(), [[1, "a"]]),
+        (Counter("aab"), {"a": 2, "b": 1}),
+        (OrderedDict(a=1), {"a": 1}),
+        (Row(1, np.float64(2)), {"lower": 1, "upper": 2.0}),
+        (Pair(1, 2), [1, 2]),
+        (pd.Series([0.1, 0.2]), [0.1, 0.2]),
+        (pd.Series([0.1, 0.2], index=[7, 3]), [0.1, 0.2]),
+        (pd.Series({"one": 1, "six": 2}), {"one": 1, "six": 2}),
+        (pd.Index([1, 2]), [1, 2]),
+        (pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}, index=[5, 6]), {"a": [1, 2], "b": ["x", "y"]}),
+        (pd.DataFrame({"a": [1], "b": [2]}).set_index("a"), {"a": [1], "b": [2]}),
+        (pd.NA, None),
+    ],
+)
+def test_answers_of_any_library_have_one_form(answer: Any, wanted: Any) -> None:
+    found = normal(answer)
+    assert found == wanted
+    assert type(found) is type(wanted)
+
+
+@pytest.mark.parametrize(
+    "answer", [..., [1, ...], {"a": ...}, object(), (n for n in range(3)), map(str, [1]), b"a", 1j, print]
+)
+def test_what_is_no_answer_is_refused(answer: Any) -> None:
+    with pytest.raises(AnswerError):
+        normal(answer)
+
+
+def test_axes_are_their_figure() -> None:
+    axes = Figure().subplots()
+    axes.plot([0, 1], [2, 3])
+    assert normal(axes) == normal(axes.figure)
+    assert normal(axes)["axes"][0]["lines"] == [[[0, 2], [1, 3]]]
+
+
+@given(VALUES)
+def test_nothing_is_lost_between_processes(value: Any) -> None:
+    assert decode(json.loads(json.dumps(encode(value)))) == value
+
+
+@given(VALUES)
+def test_the_one_form_is_stable(value: Any) -> None:
+    once = normal(value)
+    assert normal(once) == once == decode(json.loads(json.dumps(encode(once))))
+
+
+def test_functions_get_arrays_and_tuples_and_give_the_one_form() -> None:
+    def tell(one: Any, *, other: Any) -> Any:
+        return {"one": type(one).__name__, "other": type(other).__name__, "mean": np.mean(one)}
+
+    assert callable_answer(tell)(np.array([1, 3]), other=(1, 2)) == {
+        "one": "ndarray",
+        "other": "tuple",
+        "mean": 2.0,
+    }
+
+
+def test_functions_cannot_change_what_a_test_holds() -> None:
+    held = [1, 2]
+    assert callable_answer(lambda items: items.pop())(held) == 2
+    assert held == [1, 2]
+
+
+def test_a_check_says_its_own_message_and_a_hidden_test_no_more() -> None:
+    def too_small(answer: Any) -> None:
+        """more than three"""
+        assert answer > 3, "more than three" if not isinstance(answer, str) else answer
+
+    def of_no_form(answer: Any) -> None:
+        answer["a"]
+
+    def calls(function: Any) -> None:
+        function("secret")
+
+    def leak(text: str) -> None:
+        raise ValueError(text)
+
+    class SecretError(Exception):
+        pass
+
+    def leak_by_name(text: str) -> None:
+        raise type(text, (SecretError,), {})()
+
+    def said(test: Any, value: Any, hidden: bool) -> str:
+        names = {"answer": value, "function": value}
+        return checks.outcome(test, lambda name: checks.local(names, name), hidden=hidden) or "passes"
+
+    for hidden in (False, True):
+        assert said(too_small, 4, hidden) == "passes"
+        assert said(too_small, np.int64(2), hidden).startswith("more than three")
+        assert said(too_small, ..., hidden) == "answer: it has no answer yet"
+        assert said(of_no_form, 2, hidden).startswith(checks.NOT_OF_THIS_FORM)
+    assert said(calls, leak, False) == "ValueError: secret"
+    for function in (leak, leak_by_name):
+        assert "secret" not in said(calls, function, True)
+
+
+def test_ids_are_texts_or_whole_numbers() -> None:
+    assert known_id(" Ada ") == "Ada"
+    assert known_id(17) == known_id(np.int64(17)) == known_id(17.0) == known_id("17") == "17"
+    assert seed(17) == seed("17")
+    assert seed("ADA") == seed("ada")
+    assert known_id(PLACEHOLDER) == PLACEHOLDER
+    for wrong in (..., None, True, 1.5, float("nan"), [], "", " ", "a\nb", "x" * 81, b"ada"):
+        with pytest.raises(ValueError, match="an id is a text"):
+            known_id(wrong)

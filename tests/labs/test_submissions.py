@@ -1,0 +1,187 @@
+"""Whatever a student hands in is found, read as a person would, or refused with what to ask for."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from radeval_lib.labs import submissions
+from radeval_lib.labs.submissions import Submission, collect, read
+
+BEGIN = 'from radeval_lib.labs.checks import Checks\n\ngrader = Checks("a_lab", "0.1.0-abc")'
+NOTEBOOK = nbformat.v4.new_notebook(
+    cells=[
+        nbformat.v4.new_code_cell(BEGIN, id="a"),
+        nbformat.v4.new_markdown_cell("text", id="b"),
+        nbformat.v4.new_code_cell('student_id = "ada"', id="c"),
+        nbformat.v4.new_code_cell("%matplotlib inline\nx = 'ä'", id="d"),
+    ]
+)
+TEXT = nbformat.writes(NOTEBOOK)
+CELLS = [cell.source for cell in NOTEBOOK.cells if cell.cell_type == "code"]
+
+
+def found(folder: Path, tmp_path: Path) -> dict[str, Submission]:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    return {one.name: one for one in collect(folder, scratch)}
+
+
+def put(path: Path, content: str | bytes = TEXT) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def zipped(path: Path, **members: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_notebooks_of_any_encoding(encoding: str, tmp_path: Path) -> None:
+    notebook = read(put(tmp_path / "a.ipynb", json.dumps(NOTEBOOK, ensure_ascii=False).encode(encoding)))
+    assert (notebook.cells, notebook.lab, notebook.version) == (CELLS, "a_lab", "0.1.0-abc")
+    assert bool(notebook.notes) == (encoding == "cp1252")
+
+
+def test_texts_of_jupytext(tmp_path: Path) -> None:
+    for name, form in (("a.py", "py:percent"), ("b.py", "py:light"), ("c.md", "md:myst"), ("d.Rmd", "Rmd")):
+        notebook = read(put(tmp_path / name, jupytext.writes(NOTEBOOK, fmt=form)))
+        assert [cell.strip() for cell in notebook.cells] == CELLS, name
+        assert (notebook.lab, notebook.version) == ("a_lab", "0.1.0-abc")
+
+
+def test_an_old_format_and_stripped_metadata(tmp_path: Path) -> None:
+    old = {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {},
+        "worksheets": [{"cells": [{"cell_type": "code", "input": cell.splitlines(True)} for cell in CELLS]}],
+    }
+    notebook = read(put(tmp_path / "old.ipynb", json.dumps(old)))
+    assert (notebook.cells, notebook.lab) == (CELLS, "a_lab")
+    colab = json.loads(TEXT) | {"metadata": {"colab": {"provenance": []}}}
+    assert read(put(tmp_path / "colab.ipynb", json.dumps(colab))).version == "0.1.0-abc"
+    without_versions = {"cells": [], "metadata": {"otter": {"assignment_name": "a_lab"}}}
+    notebook = read(put(tmp_path / "older.ipynb", json.dumps(without_versions)))
+    assert (notebook.lab, notebook.version) == ("a_lab", "before versions")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "an empty file"),
+        (b"%PDF-1.7", "a PDF"),
+        (b"<html>", "a web page"),
+        (b"PK\x03\x04", "a zip"),
+        (b"[1]", "not a notebook"),
+        (b"{}", "not a notebook"),
+        (b'{"cells": ' + b"[" * 200_000, "not a notebook"),
+        (TEXT.encode()[:50], "not a notebook"),
+    ],
+)
+def test_what_is_no_notebook_says_what_it_is(content: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=said):
+        read(put(tmp_path / "a.ipynb", content))
+
+
+def test_each_student_has_a_folder(tmp_path: Path) -> None:
+    base = tmp_path / "class"
+    put(base / "ada" / "lab.ipynb")
+    put(base / "ada" / "helper.py", "x = 1")
+    put(base / "ada" / ".ipynb_checkpoints" / "lab-checkpoint.ipynb")
+    put(base / "bob" / "answers.pdf", b"%PDF")
+    put(base / "eve" / ".ipynb_checkpoints" / "lab-checkpoint.ipynb")
+    (base / "zoe").mkdir()
+    put(base / "kim" / "lab.py", jupytext.writes(NOTEBOOK, fmt="py:percent"))
+    every = found(base, tmp_path)
+    assert {name: one.sender[0] for name, one in every.items()} == {
+        "ada/lab.ipynb": "ada",
+        "bob/answers.pdf": "bob",
+        "eve/.ipynb_checkpoints/lab-checkpoint.ipynb": "eve",
+        "kim/lab.py": "kim",
+        "zoe": "",
+    }
+    files = every["ada/lab.ipynb"].files
+    assert files is not None
+    assert [path.name for path in files.iterdir()] == ["helper.py"]
+    assert "a PDF" in every["bob/answers.pdf"].notes[0]
+    assert "autosave" in every["eve/.ipynb_checkpoints/lab-checkpoint.ipynb"].notes[0]
+    assert "an empty folder" in every["zoe"].notes[0]
+
+
+def test_file_names_say_who_sent_them(tmp_path: Path) -> None:
+    base = tmp_path / "class"
+    for name in (
+        "ada",
+        "ada-2",
+        "ada (1)",
+        "ada_v3_final",
+        "lovelaceada_12_345_lab-1",
+        "lovelaceada_LATE_12_9_x",
+    ):
+        put(base / f"{name}.ipynb")
+    senders = {name.removesuffix(".ipynb"): one.sender for name, one in found(base, tmp_path).items()}
+    assert {senders[name] for name in ("ada", "ada-2", "ada (1)", "ada_v3_final")} == {("", "ada")}
+    assert senders["lovelaceada_12_345_lab-1"] == senders["lovelaceada_LATE_12_9_x"] == ("", "lovelaceada")
+
+
+def test_links_and_other_files_are_named(tmp_path: Path) -> None:
+    base, secret = tmp_path / "class", put(tmp_path / "secret.ipynb")
+    put(base / "ada.ipynb")
+    put(base / "report.html", "<html>")
+    put(base / ".DS_Store", b"x")
+    (base / "bob.ipynb").symlink_to(secret)
+    os.mkfifo(base / "pipe.ipynb")
+    every = found(base, tmp_path)
+    assert set(every) == {"ada.ipynb", "report.html", "bob.ipynb", "pipe.ipynb"}
+    assert [name for name, one in every.items() if one.path] == ["ada.ipynb"]
+    assert "a link" in every["bob.ipynb"].notes[0]
+
+
+def test_a_whole_class_in_one_zip(tmp_path: Path) -> None:
+    inner = zipped(tmp_path / "inner.zip", **{"lab.ipynb": TEXT}).read_bytes()
+    base = tmp_path / "class"
+    zipped(base / "all.zip", **{"ada__lab.ipynb": TEXT, "bob__lab.zip": inner, "__MACOSX__ada__._lab": b"x"})
+    every = found(base, tmp_path)
+    assert {name: one.sender[0] for name, one in every.items()} == {
+        "all.zip/ada/lab.ipynb": "ada",
+        "all.zip/bob/lab.zip/lab.ipynb": "bob",
+    }
+
+
+def test_zips_write_nowhere_else(tmp_path: Path) -> None:
+    base = tmp_path / "class"
+    path = zipped(base / "evil.zip", **{"../../out.ipynb": TEXT, "good.ipynb": TEXT})
+    link = zipfile.ZipInfo("link.ipynb")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("/abs.ipynb", TEXT)
+        archive.writestr("..\\win.ipynb", TEXT)
+        archive.writestr(link, "/etc/passwd")
+    every = found(base, tmp_path)
+    assert set(every) == {"evil.zip/good.ipynb"}
+    assert not list(tmp_path.rglob("out.ipynb")) + list(tmp_path.rglob("win.ipynb"))
+
+
+def test_zips_that_cannot_be_opened_or_burst(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = tmp_path / "class"
+    put(base / "broken.zip", b"PK\x03\x04 no zip")
+    zipped(base / "bomb.zip", **{"zeros.bin": b"\0" * 5_000_000, "z_lab.ipynb": TEXT})
+    monkeypatch.setattr(submissions, "_LARGEST", 1_000_000)
+    every = found(base, tmp_path)
+    assert "cannot be opened" in every["broken.zip"].notes[0]
+    assert "of more than 1 MB" in every["bomb.zip"].notes[0]
+    assert (
+        sum(path.stat().st_size for path in (tmp_path / "scratch").rglob("*") if path.is_file()) < 1_000_000
+    )
