@@ -73,7 +73,7 @@ def compare(
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
-    from radeval_lib.metrics.pair_files import check_target
+    from radeval_lib.metrics.table_files import check_target
 
     files = _named(candidates, "--candidates", "file")
     if output_path is not None:

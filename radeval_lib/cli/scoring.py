@@ -70,7 +70,7 @@ def score(
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
-    from radeval_lib.metrics import files
+    from radeval_lib.metrics import score_files
     from radeval_lib.metrics.pair_scores import RELIABLE
 
     lately = deque([(time.monotonic(), 0)], maxlen=20)  # rows of an interrupted run pass at another speed
@@ -83,7 +83,7 @@ def score(
         click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
 
     try:
-        scored = files.score_file(
+        scored = score_files.score_file(
             metric_settings(given, metrics),
             input_path,
             output_path,
@@ -107,6 +107,8 @@ def score(
         metric = scored.chosen.metrics[column.partition(":")[0]]
         direction = "" if metric.higher_is_better else " (lower is better)"
         click.echo(f"Mean {column}{direction}: {', '.join(parts)}", err=True)
+    for metric in scored.chosen.metrics.values():
+        click.echo(f"Signature: {metric.signature()}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
         click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)

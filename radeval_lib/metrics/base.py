@@ -22,16 +22,17 @@ import math
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.metrics.reasons import Reason, moved
+from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
@@ -42,16 +43,49 @@ class MetricError(RadevalError):
     """Input that a metric cannot score, an unknown metric, or a setting that it does not have."""
 
 
+class Score(NamedTuple):
+    """The score of one pair: its value, what a reader should know of it (empty if nothing), and what it rests
+    on, where that was asked for."""
+
+    value: float
+    remark: str = ""
+    reasons: Sequence[Reason] = ()
+
+
 @dataclass(frozen=True)
 class Scores:
-    """One value a pair, float64 of shape (n,), every one finite, and what explains it (its type is the
-    metric's own), in the input's order."""
+    """What a metric gives for pairs.
+
+    Attributes
+    ----------
+    values : one for each pair, float64 of shape (n,), every one finite, in the input's order.
+    details : what explains each value; their type is the metric's own.
+    metric : whose they are.
+    """
 
     values: NDArray[np.float64]
-    details: list[Any] = field(default_factory=list)
+    details: list[Any]
+    metric: Metric
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def signature(self) -> Signature:
+        """How they were made."""
+        return self.metric.signature()
+
+    def each(self, pairs: Sequence[tuple[str, str]], *, explained: bool = False) -> list[Score]:
+        """The score of each of the (reference, candidate) pairs that were scored, with its remark and, where
+        asked for, its reasons."""
+        return [
+            Score(
+                float(value),
+                self.metric.remark(detail),
+                self.metric.explain(*pair, detail) if explained else (),
+            )
+            for pair, value, detail in zip(pairs, self.values, self.details, strict=True)
+        ]
 
 
 @typing.dataclass_transform(kw_only_default=True, eq_default=False)
@@ -66,6 +100,9 @@ class Metric(ABC):
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
+    variant : which of the scores that go by this name it is: a word, or the setting that decides it.
+    normalises : what it does to a text beside joining its lines, in short words, for the signature.
+    by_rules : whether it reads findings by this library's rules, which its signature then names.
     reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
         scores the same however its lines are wrapped.
     device : what its models run on: ``auto``, ``cpu`` or ``cuda``.
@@ -77,6 +114,9 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool] = True
     citation: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
+    variant: ClassVar[str] = "only"
+    normalises: ClassVar[tuple[str, ...]] = ()
+    by_rules: ClassVar[bool] = False
     reads_lines: ClassVar[bool] = False
     device: str = "auto"
 
@@ -84,11 +124,9 @@ class Metric(ABC):
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        for key, hint in typing.get_type_hints(type(self)).items():
-            choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
-            if choices and (value := getattr(self, key)) not in choices:
-                remedy = f"Choices: {', '.join(choices)}."
-                raise MetricError(f"unknown value {value!r}", f"{self.name}.{key}", remedy)
+        hints = typing.get_type_hints(type(self))
+        for one in fields(self):  # type: ignore[arg-type]
+            check_choice(getattr(self, one.name), hints[one.name], f"{self.name}.{one.name}", MetricError)
 
     def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
         """Score each candidate against the reference of the same position.
@@ -120,7 +158,7 @@ class Metric(ABC):
                 raise MetricError(f"the score of pair {at} is {value}, not a finite number", self.name)
         where = [place[pair] for pair in pairs]
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
-        return Scores(values, [scored[index][1] for index in where])
+        return Scores(values, [scored[index][1] for index in where], self)
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
@@ -156,10 +194,23 @@ class Metric(ABC):
         for, because pairs are counted by them; empty if nothing."""
         return ""
 
-    def signature(self) -> str:
-        """How the scores were made, as one line to print beside them: the name and the settings."""
-        settings = "|".join(f"{key}:{value}" for key, value in sorted(self.settings().items()))
-        return f"{self.name}|{settings}" if settings else self.name
+    def signature(self) -> Signature:
+        """How the scores are made: the same for equal settings and models, whatever folder these are in."""
+        from radeval_lib import __version__
+
+        settings, models = self.settings(), self.models()
+        variant = str(settings.pop(self.variant, self.variant))
+        signed = {role: model_text(name) for role, name in models.items()}
+        if self.by_rules:
+            signed["rules"] = rules_text()
+        return Signature(
+            self.name,
+            variant,
+            {key: setting_text(value) for key, value in settings.items() if key not in models},
+            signed,
+            ("as-written" if self.reads_lines else "one-line", *self.normalises),
+            __version__,
+        )
 
     def settings(self) -> dict[str, Any]:
         """The settings in force that decide scores."""

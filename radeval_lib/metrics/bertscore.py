@@ -35,13 +35,15 @@ class BertScore(Metric):
     range = (-1.0, 1.0)
     citation = "zhang2020bertscore"
     needs = ("encoder",)
+    variant = "f1"
+    normalises = ("512-tokens",)
 
     encoder: str = "distilbert-base-uncased"
     layer: int | None = 5
     device: str = "auto"
 
     def settings(self) -> dict[str, Any]:
-        return {**super().settings(), "idf": "no", "rescaled": "no"}
+        return {**super().settings(), "idf": False, "rescaled": False}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), _CHUNK):

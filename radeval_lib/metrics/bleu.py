@@ -81,10 +81,13 @@ class Bleu(Metric):
     name = "bleu"
     title = "BLEU"
     citation = "papineni2002bleu"
+    variant = "sentence-coco"
+    normalises = ("words-at-blanks",)
 
     order: int = 4
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.order < 1:
             raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
 

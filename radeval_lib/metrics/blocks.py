@@ -22,8 +22,8 @@ from typing import NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError
-from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, pair_scores
+from radeval_lib.metrics.base import Metric, MetricError, Score
+from radeval_lib.metrics.pair_scores import ScoredPair, scored
 from radeval_lib.metrics.reasons import Reason
 
 _CHECK, _RUN = 4, 8  # of a block that is kept: bytes of the checksum of what follows, and of the run's name
@@ -45,8 +45,7 @@ class Block(NamedTuple):
 class ScoredBlock:
     """What was found of a block; ``kept`` are metrics whose scores were there from an interrupted run."""
 
-    scores: dict[str, list[float]] = field(default_factory=dict)
-    remarks: dict[str, list[str]] = field(default_factory=dict)
+    scores: dict[str, list[Score]] = field(default_factory=dict)
     failed: dict[str, RadevalError] = field(default_factory=dict)
     explained: list[tuple[str, float | None]] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
@@ -67,24 +66,21 @@ class BlockScorer:
 
     def __call__(self, block: Block) -> ScoredBlock:
         found = ScoredBlock()
-        columns: dict[str, list[PairScore]] = {}
         for name in block.metrics:
             try:
-                columns[name] = self._scores(name, block.pairs, found)
+                found.scores[name] = self._scores(name, block.pairs, found)
             except RadevalError as error:
                 found.failed[name] = error
-        found.scores = {name: [one.value for one in column] for name, column in columns.items()}
-        found.remarks = {name: [one.remark for one in column] for name, column in columns.items()}
         for at, pair in enumerate(block.pairs if self.explained else ()):
             row, place = divmod(at, len(self.candidates))
-            scores = {name: column[at] for name, column in columns.items()}
+            scores = {name: column[at] for name, column in found.scores.items()}
             content = ScoredPair(block.first + row, self.candidates[place], *pair, scores).explained(
                 self.texts
             )
             found.explained.append((json.dumps(content, ensure_ascii=False), content["coverage"]))
         return found
 
-    def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[PairScore]:
+    def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[Score]:
         path = self.folder / name / checksums.of_text(json.dumps([self.tables[name], pairs]))
         with suppress(FileNotFoundError):
             content = path.read_bytes()
@@ -92,9 +88,9 @@ class BlockScorer:
                 if content[_CHECK : _CHECK + _RUN] != self.run:
                     found.kept.add(name)
                 records = json.loads(content[_CHECK + _RUN :])
-                return [PairScore(value, remark, list(map(Reason.of, why))) for value, remark, why in records]
+                return [Score(value, remark, list(map(Reason.of, why))) for value, remark, why in records]
             found.damaged = True
-        scores = pair_scores(self.metrics[name], pairs, explained=self.explained)
+        scores = scored(self.metrics[name], pairs).each(pairs, explained=self.explained)
         if self.metrics[name].needs:
             _give_back()
         content = self.run + json.dumps(scores).encode()

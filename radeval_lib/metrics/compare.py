@@ -16,12 +16,11 @@ from numpy.typing import ArrayLike
 
 from radeval_lib import origin
 from radeval_lib.errors import listed, plain
+from radeval_lib.metrics.api import DEFAULT
 from radeval_lib.metrics.base import Metric, MetricError, checked_pairs, get
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
-from radeval_lib.metrics.files import described_models
-from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
 from radeval_lib.metrics.pair_scores import by_metric, scored
-from radeval_lib.metrics.scoring import DEFAULT
+from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, score_column, table
 from radeval_lib.paths import REFERENCES
 
 if TYPE_CHECKING:
@@ -125,14 +124,13 @@ class Comparison:
         details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
         details += ["lower is better"] if about.get("better") == "lower" else []
         details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
-        details += [f"{role} {model}" for role, model in about.get("models", {}).items()]
         details += [about["note"]] if about.get("note") else []
         source = f" [@{about['source']}]" if about.get("source") else ""
         return f"{name}{source} ({'; '.join(details)})"
 
     def _packages(self) -> list[str]:
         """The packages that the numbers depend on, if they are installed."""
-        models = any(one.get("models") for one in self.metrics.values())
+        models = any(set(one.get("models", {})) - {"rules"} for one in self.metrics.values())
         rouge = any(name.startswith("rouge") for name in self.metrics)
         more = ["rouge-score"] * rouge + ["torch", "transformers"] * models
         return ["radeval-lib", "numpy", "scipy", *more]
@@ -262,10 +260,10 @@ def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: 
     statistics, values = metric.corpus(scored(metric, pairs))
     about = {
         "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
-        "signature": metric.signature(),
+        "signature": str(metric.signature()),
         "source": metric.citation,
         "better": "higher" if metric.higher_is_better else "lower",
-        "models": described_models(metric),
+        "models": dict(metric.signature().models),
         "note": chosen.stand_ins.get(name, ""),
     }
     return _Measured(dict(zip(systems, np.split(statistics, len(systems)), strict=True)), values, about)

@@ -38,6 +38,7 @@ class Green(Metric):
     title = "GREEN"
     citation = "ostmeier2024green"
     needs = ("judge",)
+    variant = "mode"
     reads_lines = True
 
     judge: str = "rules"
@@ -76,6 +77,8 @@ class _ByRules(Metric):
     """What the metrics of the rules' judgement share."""
 
     citation = "ostmeier2024green"
+    variant = "rules"
+    by_rules = True
     reads_lines = True
 
     def remark(self, detail: Any) -> str:

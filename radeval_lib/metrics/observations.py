@@ -121,11 +121,14 @@ class ObservationF1(Metric):
     name = "observations"
     title = "observations by rules"
     citation = "smit2020chexbert"
+    variant = "f1"
+    by_rules = True
     reads_lines = True
 
     labels: int = 14
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.labels not in (5, 14):
             raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
-from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import Reading, read
 from radeval_lib.findings.words import sentences
-from radeval_lib.metrics.base import Metric, MetricError, Scores
+from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
 from radeval_lib.models.soundness import ModelError
@@ -18,14 +17,6 @@ from radeval_lib.models.soundness import ModelError
 T = TypeVar("T")
 RELIABLE = 0.5
 """Where the rules read a smaller share of the sentences than this, users are told not to rely on them."""
-
-
-class PairScore(NamedTuple):
-    """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
-
-    value: float
-    remark: str
-    reasons: list[Reason]
 
 
 def scored(metric: Metric, pairs: list[tuple[str, str]]) -> Scores:
@@ -36,15 +27,6 @@ def scored(metric: Metric, pairs: list[tuple[str, str]]) -> Scores:
         where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
         remedy = f"{error.remedy} The setting is {where}."
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
-
-
-def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
-    """The scores of (reference, candidate) pairs by one metric."""
-    scores = scored(metric, pairs)
-    return [
-        PairScore(float(value), metric.remark(detail), metric.explain(*pair, detail) if explained else [])
-        for pair, value, detail in zip(pairs, scores.values, scores.details or repeat(None), strict=False)
-    ]
 
 
 def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
@@ -78,7 +60,7 @@ class ScoredPair(NamedTuple):
     column: str
     reference: str
     candidate: str
-    scores: dict[str, PairScore]
+    scores: dict[str, Score]
 
     def explained(self, texts: bool) -> dict[str, Any]:
         """What is told of the pair: row, column and scores, and :func:`explanation_record`."""

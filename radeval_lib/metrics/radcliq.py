@@ -97,6 +97,7 @@ class RadCliQ(Metric):
     higher_is_better = False
     citation = "yu2023radcliq"
     needs = ("graph_model", "encoder")
+    variant = "version"
 
     version: Version = "v1"
     graph_model: str = "radgraph:radgraph"

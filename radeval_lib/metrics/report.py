@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.pair_files import score_column
 from radeval_lib.metrics.pair_scores import RELIABLE
+from radeval_lib.metrics.table_files import score_column
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -202,7 +202,7 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
         if column == name or column.startswith(f"{name}:")
     }
     held = _references()
-    known = held["scores by signature"].get(metric.signature(), {})
+    known = held["scores by signature"].get(metric.signature().comparable(), {})
     rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
     rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
     drawn = chain.from_iterable(values for *_, values in rows)

@@ -12,6 +12,8 @@ from radeval_lib.stats import tokens
 
 class _Rouge(Metric):
     citation = "lin2004rouge"
+    variant = "f1"
+    normalises = ("lowercase", "ascii-alphanumeric")
     kind = ""
     stem: bool = True
 

@@ -139,7 +139,7 @@ class _Encoder:
 
 def test_entities_of_ratescore_keep_a_share_of_their_weight() -> None:
     metric = RaTEScore()
-    metric.tagger, metric.encoder = _Tagger(), _Encoder()
+    metric.tagger, metric.entity_encoder = _Tagger(), _Encoder()
     reference, candidate = "Large\neffusion of the heart.", "Effusion. There is no\nedema."
     found = _explained(metric, reference, candidate)
     assert [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from pathlib import Path
@@ -13,13 +13,13 @@ from typing import Any
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
-from radeval_lib.metrics import pair_files
+from radeval_lib.metrics import table_files
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
-from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, checksum, device_of
+from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, device_of
 
 
 @contextmanager
@@ -51,16 +51,7 @@ def kept_beside(target: Path) -> Iterator[Path]:
 def _depends_on(metric: Metric, device: str, explained: bool) -> str:
     """What a metric's values depend on beside the texts, and on nothing that this process has done so far."""
     versions = [origin.own_files(), origin.environment()]
-    return json.dumps([metric.signature(), described_models(metric), device, explained, *versions])
-
-
-def described_models(metric: Metric) -> dict[str, str]:
-    """Name and SHA-256 of the models that a metric uses, by setting."""
-    found = metric.models()
-    for role, name in found.items():
-        with suppress(ModelError):
-            found[role] = f"{Path(name).name}, sha256 {checksum(name)}"
-    return found
+    return json.dumps([str(metric.signature()), metric.models(), device, explained, *versions])
 
 
 def device_name(metric: Metric) -> str:
@@ -93,14 +84,14 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 
 @dataclass
-class Scored:
+class ScoredFile:
     """What was scored, of how much the scores were kept from an interrupted run, and what is told of it."""
 
     chosen: Chosen
     rows: int = 0
     kept: int = 0
     damaged: bool = False
-    remarks: dict[str, pair_files.Notice] = field(default_factory=dict)
+    remarks: dict[str, table_files.Notice] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
@@ -118,7 +109,7 @@ class Scored:
     def add_remark(self, name: str, remark: str, row: int) -> None:
         """Take in what a metric remarks of a pair of a row, if anything."""
         if remark:
-            self.remarks.setdefault(f"{name}: {remark}", pair_files.Notice()).add(row)
+            self.remarks.setdefault(f"{name}: {remark}", table_files.Notice()).add(row)
 
     def add_coverage(self, share: float | None) -> None:
         """Take in the share of a pair's sentences that the rules could read."""
@@ -137,7 +128,7 @@ def score_file(
     texts: bool = True,
     workers: int | None = 1,
     progress: Callable[[int, int], object] | None = None,
-) -> Scored:
+) -> ScoredFile:
     """Score the candidates of a file against its references and write its rows with a column a metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
@@ -171,12 +162,12 @@ def score_file(
     """
     source, target = Path(input_path), Path(output_path)
     page = None if report is None else Path(report)
-    beside = pair_files.check(source, target, explain, page)
+    beside = table_files.check(source, target, explain, page)
     chosen = choose(metrics)
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
-    version = pair_files.version(source)
-    found = pair_files.survey(source, list(chosen.metrics))
-    scored = Scored(chosen)
+    version = table_files.version(source)
+    found = table_files.survey(source, list(chosen.metrics))
+    scored = ScoredFile(chosen)
     if found.empty.pairs:
         scored.remarks["an empty reference or candidate, which counts in the means"] = found.empty
     if workers is None:
@@ -192,19 +183,19 @@ def score_file(
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
         blocks = in_order(_blocks(source, found, chosen), scorer, workers)
-        write: Callable[[pair_files.Row], object] | None = None
+        write: Callable[[table_files.Row], object] | None = None
         for rows, block, result in stack.enter_context(closing(blocks)):
             leave_out(chosen, result.failed, tolerant=write is None)
             if write is None:
-                added = [pair_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
-                write = stack.enter_context(pair_files.writing(part, found, added))
+                added = [table_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
+                write = stack.enter_context(table_files.writing(part, found, added))
             for at, row in enumerate(rows):
                 columns: dict[str, float] = {}
                 for place, column in enumerate(found.candidates, start=at * len(found.candidates)):
-                    scores = {name: result.scores[name][place] for name in chosen.metrics}
-                    columns |= {pair_files.score_column(name, column): one for name, one in scores.items()}
+                    scores = {name: result.scores[name][place].value for name in chosen.metrics}
+                    columns |= {table_files.score_column(name, column): one for name, one in scores.items()}
                     for name in chosen.metrics:
-                        scored.add_remark(name, result.remarks[name][place], block.first + at)
+                        scored.add_remark(name, result.scores[name][place].remark, block.first + at)
                     if explained:
                         explanation, share = result.explained[place]
                         scored.add_coverage(share)
@@ -220,7 +211,7 @@ def score_file(
                 progress(scored.rows, found.rows)
         text = json.dumps(_about(source, scored, devices), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
-        if pair_files.version(source) != version:
+        if table_files.version(source) != version:
             raise MetricError("changed while it was scored", source.name, "Score it again.")
         if page is not None:
             with atomic.new_file(page) as new:
@@ -229,23 +220,23 @@ def score_file(
 
 
 def _blocks(
-    source: Path, found: pair_files.FileContent, chosen: Chosen
-) -> Iterator[tuple[list[pair_files.Row], Block]]:
+    source: Path, found: table_files.FileContent, chosen: Chosen
+) -> Iterator[tuple[list[table_files.Row], Block]]:
     """The rows of each block, and its pairs; of a file without rows one block without any."""
-    rows = pair_files.rows(source, found, list(chosen.metrics))
+    rows = table_files.rows(source, found, list(chosen.metrics))
     for first in count(1, CHUNK):
         chunk = list(islice(rows, CHUNK))
         if not chunk and first > 1:
             return
-        pairs = [(row[pair_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
+        pairs = [(row[table_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
         yield chunk, Block(first, pairs, tuple(chosen.metrics))
 
 
-def _group(row: pair_files.Row, found: pair_files.FileContent) -> str | None:
-    return plain(str(row.get(pair_files.GROUP, "")), 60) if pair_files.GROUP in found.columns else None
+def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
+    return plain(str(row.get(table_files.GROUP, "")), 60) if table_files.GROUP in found.columns else None
 
 
-def _about(source: Path, scored: Scored, devices: Mapping[str, str]) -> dict[str, Any]:
+def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict[str, Any]:
     chosen = scored.chosen
     return {
         "input": source.name,
@@ -253,12 +244,12 @@ def _about(source: Path, scored: Scored, devices: Mapping[str, str]) -> dict[str
         "rows": scored.rows,
         "metrics": {
             name: {
-                "signature": metric.signature(),
+                "signature": str(metric.signature()),
                 "range": [str(end) for end in metric.range],
                 "higher is better": metric.higher_is_better,
                 "source": metric.citation,
-                "settings": {key: str(value) for key, value in metric.settings().items()},
-                "models": described_models(metric),
+                "settings": dict(metric.signature().settings),
+                "models": dict(metric.signature().models),
                 **({"stand-in": chosen.stand_ins[name]} if name in chosen.stand_ins else {}),
                 "explained": metric.explains(),
                 "device": devices[name],

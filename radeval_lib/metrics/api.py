@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import MetricError, checked_pairs
+from radeval_lib.metrics.base import MetricError, Score, checked_pairs
 from radeval_lib.metrics.choosing import Wanted, choose
-from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, candidates_of, score_column
-from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
+from radeval_lib.metrics.pair_scores import ScoredPair, by_metric, scored
+from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,11 +154,11 @@ def _pairs_of(frame: pd.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, str
     return columns, [pair for name in columns for pair in checked_pairs(references, list(frame[name]))]
 
 
-def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -> dict[str, list[PairScore]]:
+def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -> dict[str, list[Score]]:
     chosen = choose(metrics)
     scores = by_metric(
         chosen,
-        lambda name: pair_scores(chosen.metrics[name], pairs, explained=explained),
+        lambda name: scored(chosen.metrics[name], pairs).each(pairs, explained=explained),
     )
     for name, what in chosen.stand_ins.items():
         warnings.warn(f"{name}: {what}", stacklevel=3)
@@ -180,5 +180,5 @@ def _explained(columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: 
     ]
 
 
-def _values(column: list[PairScore]) -> NDArray[np.float64]:
+def _values(column: list[Score]) -> NDArray[np.float64]:
     return np.array([one.value for one in column], dtype=np.float64)
