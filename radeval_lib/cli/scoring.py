@@ -111,11 +111,11 @@ def score(
         click.echo(f"Signature: {metric.signature()}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
-        click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)
+        click.echo(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.", err=True)
     if scored.damaged:
         click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
-    for what, remark in scored.remarks.items():
-        click.echo(f"Note: {what}: {remark}.", err=True)
+    for caution in scored.cautions:
+        click.echo(f"Caution: {caution}.", err=True)
     for name, what in scored.chosen.stand_ins.items():
         click.echo(f"Warning: {name}: {what}.", err=True)
     for name, why in scored.chosen.left_out.items():

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError, Score, checked_pairs
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Wanted, choose
 from radeval_lib.metrics.pair_scores import ScoredPair, by_metric, scored
 from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column
@@ -41,8 +42,8 @@ def score(
     references, candidates : as many texts each; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
-        :func:`~radeval_lib.metrics.choosing.choose`. What stands in for a published model, and what could not
-        score, is told by a warning.
+        :func:`~radeval_lib.metrics.choosing.choose`. Cautions, with their rows, what stands in for a
+        published model, and what could not score are warnings.
 
     Returns
     -------
@@ -61,11 +62,11 @@ def score(
     {'green_rules_errors': array([0.25])}
     """
     if candidates is not None:
-        scores = _scored(checked_pairs(references, candidates), metrics, explained=False)
+        scores = _scored((CANDIDATE,), checked_pairs(references, candidates), metrics, explained=False)
         return {name: _values(column) for name, column in scores.items()}
     frame = _frame(references)
     columns, pairs = _pairs_of(frame)
-    scores, size = _scored(pairs, metrics, explained=False), len(frame)
+    scores, size = _scored(columns, pairs, metrics, explained=False), len(frame)
     found = {
         score_column(name, column): _values(of_pairs[at * size : (at + 1) * size])
         for at, column in enumerate(columns)
@@ -154,12 +155,27 @@ def _pairs_of(frame: pd.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, str
     return columns, [pair for name in columns for pair in checked_pairs(references, list(frame[name]))]
 
 
-def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -> dict[str, list[Score]]:
+def _cautions(
+    columns: tuple[str, ...], pairs: list[tuple[str, str]], scores: dict[str, list[Score]]
+) -> Cautions:
+    """The cautions of the pairs of one column after another."""
+    found, rows = Cautions(scores), max(1, len(pairs) // len(columns))
+    for at, pair in enumerate(pairs):
+        system = columns[at // rows].removeprefix(CANDIDATE).lstrip(":")
+        found.add(system, at % rows + 1, pair, {name: of[at].cautions for name, of in scores.items()})
+    return found
+
+
+def _scored(
+    columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool
+) -> dict[str, list[Score]]:
     chosen = choose(metrics)
     scores = by_metric(
         chosen,
         lambda name: scored(chosen.metrics[name], pairs).each(pairs, explained=explained),
     )
+    for line in _cautions(columns, pairs, scores).lines():
+        warnings.warn(line, stacklevel=3)
     for name, what in chosen.stand_ins.items():
         warnings.warn(f"{name}: {what}", stacklevel=3)
     for name, why in chosen.left_out.items():
@@ -168,7 +184,7 @@ def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -
 
 
 def _explained(columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted) -> list[ScoredPair]:
-    scores, size = _scored(pairs, metrics, explained=True), len(pairs) // len(columns)
+    scores, size = _scored(columns, pairs, metrics, explained=True), len(pairs) // len(columns)
     return [
         ScoredPair(
             at % size + 1,

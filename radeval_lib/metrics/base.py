@@ -44,11 +44,11 @@ class MetricError(RadevalError):
 
 
 class Score(NamedTuple):
-    """The score of one pair: its value, what a reader should know of it (empty if nothing), and what it rests
-    on, where that was asked for."""
+    """The score of one pair: its value, what a reader should know of it, and what it rests on, where that was
+    asked for."""
 
     value: float
-    remark: str = ""
+    cautions: Sequence[str] = ()
     reasons: Sequence[Reason] = ()
 
 
@@ -76,12 +76,12 @@ class Scores:
         return self.metric.signature()
 
     def each(self, pairs: Sequence[tuple[str, str]], *, explained: bool = False) -> list[Score]:
-        """The score of each of the (reference, candidate) pairs that were scored, with its remark and, where
-        asked for, its reasons."""
+        """The score of each of the (reference, candidate) pairs that were scored, with its cautions; with its
+        reasons where these are asked for."""
         return [
             Score(
                 float(value),
-                self.metric.remark(detail),
+                tuple(dict.fromkeys(self.metric.cautions(*pair, detail))),
                 self.metric.explain(*pair, detail) if explained else (),
             )
             for pair, value, detail in zip(pairs, self.values, self.details, strict=True)
@@ -189,10 +189,11 @@ class Metric(ABC):
         """Whether it can tell reasons."""
         return cls._reasons is not Metric._reasons
 
-    def remark(self, detail: Any) -> str:
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """What a reader of a pair's score should know of it, in the same words for every pair that it holds
-        for, because pairs are counted by them; empty if nothing."""
-        return ""
+        for, because pairs are counted by them. What holds for every metric, such as an empty text, is left to
+        :func:`radeval_lib.metrics.cautions.of_texts`."""
+        return ()
 
     def signature(self) -> Signature:
         """How the scores are made: the same for equal settings and models, whatever folder these are in."""

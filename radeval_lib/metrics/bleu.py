@@ -97,6 +97,10 @@ class Bleu(Metric):
             filled = bool(reference.split() and candidate.split())
             yield float(_bleu(counts, self.order)) if filled else 0.0, {"counts": counts}
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        if any(0 < len(text.split()) < self.order for text in (reference, candidate)):
+            yield f"a text has fewer than {self.order} words, so that even identical texts score near 0"
+
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
         table = np.array([detail["counts"] for detail in scores.details])
         return table, lambda sums: _bleu(sums, self.order)[..., None]

@@ -88,7 +88,7 @@ class BlockScorer:
                 if content[_CHECK : _CHECK + _RUN] != self.run:
                     found.kept.add(name)
                 records = json.loads(content[_CHECK + _RUN :])
-                return [Score(value, remark, list(map(Reason.of, why))) for value, remark, why in records]
+                return [Score(value, told, list(map(Reason.of, why))) for value, told, why in records]
             found.damaged = True
         scores = scored(self.metrics[name], pairs).each(pairs, explained=self.explained)
         if self.metrics[name].needs:

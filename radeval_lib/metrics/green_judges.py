@@ -10,11 +10,13 @@ from typing import Any
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.data.green_analysis import SIGNIFICANT, entries
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.green import Mode, clean, green_score, parse
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.models.judges.base import Judge
+from radeval_lib.models.judges.base import LONGEST, Judge
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.models.judges.rules.items import name
+from radeval_lib.models.pretrained import RULES
 
 
 @register
@@ -54,6 +56,12 @@ class Green(Metric):
 
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        if self.judge == RULES:
+            yield from of_rules(reference, candidate)
+        elif any(len(text.split()) > LONGEST for text in (reference, candidate)):
+            yield f"a text is longer than the {LONGEST} words that the judge is given, and was cut"
+
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for place, answer in enumerate(self._judge.judge(pairs)):
             read = parse(clean(answer), self.mode)
@@ -81,10 +89,8 @@ class _ByRules(Metric):
     by_rules = True
     reads_lines = True
 
-    def remark(self, detail: Any) -> str:
-        """That silence is no praise."""
-        read = detail.errors or detail.slight or detail.matched or detail.agreed_negatives
-        return "" if read else "nothing that the rules can read, and so no error"
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        return of_rules(reference, candidate)
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         for one in detail.errors:

@@ -133,11 +133,10 @@ class ObservationF1(Metric):
             raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
-    def remark(self, detail: Any) -> str:
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         for text in (detail["reference"], detail["candidate"]):
             if all(value is None for name, value in text.items() if name != NO_FINDING):
-                return "a text mentions none of the observations; the rules fit chest reports alone"
-        return ""
+                yield "a text mentions none of the observations; the rules fit chest reports alone"
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))

@@ -137,6 +137,9 @@ class RadCliQ(Metric):
             for value, row in zip(radcliq(table, self.version), table.tolist(), strict=True):
                 yield float(value), dict(zip(COMPONENTS, row, strict=True))
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        return self._bertscore.cautions(reference, candidate, None)
+
     @cached_property
     def _semb(self) -> Encoder:
         from radeval_lib.models.encoders import Encoder as TextEncoder

@@ -234,6 +234,12 @@ class _GraphMetric(Metric):
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        found: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
+        texts = ((reference, found.reference), (candidate, found.candidate))
+        if any(text.strip() and not entities for text, entities in texts):
+            yield "the graph model finds no entity in a text"
+
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
         """An item that a text has several times is told once, where it stands first."""
         texts = (reference, candidate)

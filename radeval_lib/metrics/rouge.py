@@ -17,6 +17,11 @@ class _Rouge(Metric):
     kind = ""
     stem: bool = True
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        unread = (tokens.share_of_letters(text, beyond="\x7f") for text in (reference, candidate))
+        if any(share > 0.1 for share in unread):
+            yield "a text has letters that ROUGE does not read, which keeps a to z and digits"
+
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer
 

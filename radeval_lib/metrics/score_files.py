@@ -16,6 +16,7 @@ from radeval_lib.errors import RadevalError, of_system, plain
 from radeval_lib.metrics import table_files
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
@@ -91,8 +92,8 @@ class ScoredFile:
     rows: int = 0
     kept: int = 0
     damaged: bool = False
-    remarks: dict[str, table_files.Notice] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
+    cautions: list[str] = field(default_factory=list)
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _covered: int = 0
@@ -106,13 +107,8 @@ class ScoredFile:
             for column, value in columns.items():
                 means[column] = (old := means.get(column, 0.0)) + (value - old) / count
 
-    def add_remark(self, name: str, remark: str, row: int) -> None:
-        """Take in what a metric remarks of a pair of a row, if anything."""
-        if remark:
-            self.remarks.setdefault(f"{name}: {remark}", table_files.Notice()).add(row)
-
     def add_coverage(self, share: float | None) -> None:
-        """Take in the share of a pair's sentences that the rules could read."""
+        """Take in the share of a pair that the rules could read."""
         if share is not None:
             self._covered += 1
             self.coverage = (old := self.coverage or 0.0) + (share - old) / self._covered
@@ -134,8 +130,8 @@ def score_file(
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
     scores stand in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
     Means are also told for each value of a column ``group``. The output appears only when it is complete, and
-    with it ``<output>.about.json``: metrics, settings, models, versions, means, and remarks such as empty
-    texts. A metric whose models cannot be loaded is left out if others score.
+    with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions such as
+    empty texts. A metric whose models cannot be loaded is left out if others score.
 
     Parameters
     ----------
@@ -168,8 +164,7 @@ def score_file(
     version = table_files.version(source)
     found = table_files.survey(source, list(chosen.metrics))
     scored = ScoredFile(chosen)
-    if found.empty.pairs:
-        scored.remarks["an empty reference or candidate, which counts in the means"] = found.empty
+    cautions = Cautions(chosen.metrics)
     if workers is None:
         workers = default_workers(chosen.metrics, devices, found.rows)
     explained = explain or page is not None
@@ -194,21 +189,23 @@ def score_file(
                 for place, column in enumerate(found.candidates, start=at * len(found.candidates)):
                     scores = {name: result.scores[name][place].value for name in chosen.metrics}
                     columns |= {table_files.score_column(name, column): one for name, one in scores.items()}
-                    for name in chosen.metrics:
-                        scored.add_remark(name, result.scores[name][place].remark, block.first + at)
+                    pair, system = block.pairs[place], column.removeprefix(table_files.CANDIDATE).lstrip(":")
+                    told = {name: result.scores[name][place].cautions for name in chosen.metrics}
+                    cautions.add(system, block.first + at, pair, told)
                     if explained:
                         explanation, share = result.explained[place]
                         scored.add_coverage(share)
                         for stream in lines:
                             stream.write(f"{explanation}\n")
                         for one in pages:
-                            one.add(block.pairs[place], column, scores, explanation, chosen.metrics)
+                            one.add(pair, column, scores, explanation, chosen.metrics)
                 write({**row, **columns})
                 scored.add(_group(row, found), columns)
             scored.kept += len(rows) if result.kept >= chosen.metrics.keys() else 0
             scored.damaged |= result.damaged
             if rows and progress is not None:
                 progress(scored.rows, found.rows)
+        scored.cautions = cautions.lines()
         text = json.dumps(_about(source, scored, devices), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
         if table_files.version(source) != version:
@@ -233,7 +230,10 @@ def _blocks(
 
 
 def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
-    return plain(str(row.get(table_files.GROUP, "")), 60) if table_files.GROUP in found.columns else None
+    if table_files.GROUP not in found.columns:
+        return None
+    value = row.get(table_files.GROUP)
+    return "without a name" if value is None or not str(value).strip() else plain(str(value), 60)
 
 
 def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict[str, Any]:
@@ -259,6 +259,6 @@ def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict
         "left out": chosen.left_out,
         "means": scored.means,
         **({} if scored.coverage is None else {"coverage": scored.coverage}),
-        "remarks": {what: str(remark) for what, remark in scored.remarks.items()},
+        "cautions": scored.cautions,
         **origin.environment(),
     }

@@ -161,10 +161,8 @@ def _commit(hub: str) -> str:
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
     """SHA-256 of the lexicon, the reader of findings, the judge by rules and the observations."""
-    from radeval_lib import findings, lexicon
-    from radeval_lib.models.judges import rules
-
-    folders = [Path(str(package.__file__)).parent for package in (findings, lexicon, rules)]
+    library = Path(__file__).parents[1]  # not imported: a signature of another metric does not depend on them
+    folders = [library / name for name in ("report_text", "findings", "lexicon", "models/judges/rules")]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".yml")]
     files += Path(__file__).parent.glob("observations.*")
     named = sorted((f"{path.parent.name}/{path.name}", checksums.of_file(path)) for path in files)

@@ -200,5 +200,5 @@ def test_negative_counts_and_unknown_modes_are_refused() -> None:
     for counts in ((-1, 2), (3, -2)):
         with pytest.raises(ValueError, match="must not be negative"):
             green.green_score(*counts)
-    with pytest.raises(RadevalError, match="mode: unknown value .* Choices: reference, strict"):
+    with pytest.raises(RadevalError, match=r"mode: unknown value .* Choices: reference, strict"):
         green.parse("", "loose")  # type: ignore[arg-type]

@@ -140,9 +140,7 @@ def test_several_metrics_give_several_columns_and_a_file_that_says_how(tmp_path)
     about = json.loads((tmp_path / "out.csv.about.json").read_text())
     assert about["metrics"]["rouge_l"]["settings"]["stem"] == "no"
     assert about["rows"] == scored.rows == 3
-    assert about["remarks"] == {
-        "an empty reference or candidate, which counts in the means": "1 pair(s), in row(s) 2"
-    }
+    assert "the candidate is empty: 1 row (2)" in about["cautions"]
     assert "numpy" in about["packages"]
     assert about["metrics"]["rouge_l"]["device"] == "cpu"
 
@@ -152,7 +150,7 @@ def test_observations_say_where_they_have_nothing_to_go_by(tmp_path) -> None:
         tmp_path / "in.csv", [["reference", "candidate"], ["Small effusion.", "Torn ligament of the knee."]]
     )
     scored = score_file({"observations": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
-    (said,) = scored.remarks
+    (said,) = scored.cautions
     assert "fit chest reports alone" in said
 
 
@@ -361,9 +359,21 @@ def test_silence_of_the_rules_is_no_praise(tmp_path) -> None:
     source = tmp_path / "pairs.csv"
     source.write_text("reference,candidate\nCat.,Dog.\nNo pneumothorax.,No pneumothorax.\n", encoding="utf-8")
     scored = score_file("green_rules_errors", source, tmp_path / "out.csv")
-    (remark,) = scored.remarks
-    assert remark == "green_rules_errors: nothing that the rules can read, and so no error"
-    assert str(scored.remarks[remark]) == "1 pair(s), in row(s) 1"
+    assert scored.cautions == [
+        f"green_rules_errors: the rules can read nothing of the {side}: 1 row (1)"
+        for side in ("reference", "candidate")
+    ]
+
+
+def test_rows_without_a_group_are_named(tmp_path) -> None:
+    rows = [("group", "reference", "candidate"), ("a", "x", "x"), ("", "x", "y"), (" ", "x", "y")]
+    _write(tmp_path / "in.csv", rows)
+    scored = score_file("rouge_1", tmp_path / "in.csv", tmp_path / "out.csv")
+    assert {part: means["rouge_1"] for part, means in scored.means.items()} == {
+        "all": pytest.approx(1 / 3),
+        "group a": 1,
+        "group without a name": 0,
+    }
 
 
 def test_a_misspelt_metric_is_guessed() -> None:

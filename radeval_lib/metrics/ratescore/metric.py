@@ -152,6 +152,9 @@ class RaTEScore(Metric):
                 explanation = self._explained(known[reference], known[candidate], vectors)
                 yield explanation.score, explanation
 
+    def cautions(self, reference: str, candidate: str, detail: Explanation) -> Iterator[str]:
+        yield from detail.notes
+
     def _reasons(self, reference: str, candidate: str, detail: Explanation) -> Iterator[Reason]:
         """An entity with the one of the other text that it is compared with; matched if it keeps at least
         half of its weight."""
