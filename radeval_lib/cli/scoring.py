@@ -63,9 +63,10 @@ def score(
     """Score the candidates of a file against its references.
 
     The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
-    its rows with a column named after each metric (METRIC:SYSTEM); a column `group` parts the means that are
-    told at the end. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the
-    same command goes on where it stopped. A metric that was named and could not score is told, and the exit
+    its rows with a column named after each metric (METRIC:SYSTEM). A column `group` divides the means that
+    are printed at the end; columns `age` and `indication` decide how much errors weigh for the judge by
+    rules. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the same
+    command goes on where it stopped. A metric that was named and could not score is reported, and the exit
     status is then 2; the others' scores are written all the same.
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
@@ -107,8 +108,8 @@ def score(
         metric = scored.chosen.metrics[column.partition(":")[0]]
         direction = "" if metric.higher_is_better else " (lower is better)"
         click.echo(f"Mean {column}{direction}: {', '.join(parts)}", err=True)
-    for metric in scored.chosen.metrics.values():
-        click.echo(f"Signature: {metric.signature()}", err=True)
+    for signature in scored.signatures.values():
+        click.echo(f"Signature: {signature}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
         click.echo(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.", err=True)

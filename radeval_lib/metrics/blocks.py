@@ -22,6 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError
+from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score
 from radeval_lib.metrics.pair_scores import ScoredPair, scored
 from radeval_lib.metrics.reasons import Reason
@@ -34,11 +35,13 @@ T = TypeVar("T")
 
 
 class Block(NamedTuple):
-    """Pairs to score, all candidates of one row after another; ``first`` is the number of their first row."""
+    """Pairs to score, all candidates of one row after another; ``first`` is the number of their first row,
+    ``contexts`` what is known of the patient of each pair."""
 
     first: int
     pairs: list[tuple[str, str]]
     metrics: tuple[str, ...]
+    contexts: list[Context | None] | None = None
 
 
 @dataclass
@@ -68,7 +71,7 @@ class BlockScorer:
         found = ScoredBlock()
         for name in block.metrics:
             try:
-                found.scores[name] = self._scores(name, block.pairs, found)
+                found.scores[name] = self._scores(name, block, found)
             except RadevalError as error:
                 found.failed[name] = error
         for at, pair in enumerate(block.pairs if self.explained else ()):
@@ -80,18 +83,24 @@ class BlockScorer:
             found.explained.append((json.dumps(content, ensure_ascii=False), content["coverage"]))
         return found
 
-    def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[Score]:
-        path = self.folder / name / checksums.of_text(json.dumps([self.tables[name], pairs]))
+    def _scores(self, name: str, block: Block, found: ScoredBlock) -> list[Score]:
+        metric, pairs = self.metrics[name], block.pairs
+        contexts = block.contexts if metric.reads_context() else None
+        given = [self.tables[name], pairs, *([[str(one) for one in contexts]] if contexts else [])]
+        path = self.folder / name / checksums.of_text(json.dumps(given))
         with suppress(FileNotFoundError):
             content = path.read_bytes()
             if len(content) > _CHECK and _check(content[_CHECK:]) == content[:_CHECK]:
                 if content[_CHECK : _CHECK + _RUN] != self.run:
                     found.kept.add(name)
                 records = json.loads(content[_CHECK + _RUN :])
-                return [Score(value, told, list(map(Reason.of, why))) for value, told, why in records]
+                return [
+                    Score(value, told, list(map(Reason.of, why)), errors)
+                    for value, told, why, errors in records
+                ]
             found.damaged = True
-        scores = scored(self.metrics[name], pairs).each(pairs, explained=self.explained)
-        if self.metrics[name].needs:
+        scores = scored(metric, pairs, contexts).each(pairs, explained=self.explained, counted=self.explained)
+        if metric.needs:
             _give_back()
         content = self.run + json.dumps(scores).encode()
         path.parent.mkdir(exist_ok=True)

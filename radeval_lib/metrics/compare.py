@@ -18,9 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib import origin
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.api import DEFAULT
-from radeval_lib.metrics.base import Metric, MetricError, checked_pairs, get
+from radeval_lib.metrics.base import Metric, MetricError, Score, checked_pairs, get
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
+from radeval_lib.metrics.context import contexts_of
+from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
 from radeval_lib.metrics.pair_scores import by_metric, scored
 from radeval_lib.metrics.table_files import CANDIDATE, CASES, REFERENCE, score_column, table
 from radeval_lib.paths import REFERENCES
@@ -28,6 +30,7 @@ from radeval_lib.paths import REFERENCES
 if TYPE_CHECKING:
     import pandas as pd
 
+    from radeval_lib.lexicon.significance import Context
     from radeval_lib.stats.resampling import FloatArray, OfSums
 
 RESAMPLES = 10_000
@@ -49,6 +52,8 @@ class Comparison:
     verdicts : for each metric, the differences that matter in a sentence each. A system with cautions on more
         than one in twenty of its pairs is called better only together with these; one most of whose
         candidates say nothing that can be judged is not ranked.
+    profile : where the judge by rules scores, errors by kind and urgent findings found, as
+        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -59,6 +64,7 @@ class Comparison:
     left_out: dict[str, str]
     cautions: list[str]
     verdicts: list[str]
+    profile: pd.DataFrame
     rows: int
     resamples: int
     seed: int
@@ -73,6 +79,9 @@ class Comparison:
         notes += [f"Caution: {caution}." for caution in self.cautions]
         notes += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
         tables = [self.clusters(), "\n".join(self.verdicts), *([self.tables()] if every else [])]
+        if len(self.profile):
+            what = "Errors per 100 pairs and share of urgent findings found, by the judge by rules:"
+            tables.append(f"{what}\n{as_text(self.profile).to_string()}")
         return "\n\n".join([*tables, "\n".join(notes), self.methods(), self.references()])
 
     def clusters(self) -> str:
@@ -176,12 +185,13 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; what has no number is null."""
         return {
-            "systems": _records(self.systems),
-            "pairs": _records(self.pairs),
+            "systems": records(self.systems),
+            "pairs": records(self.pairs),
             "metrics": self.metrics,
             "left out": self.left_out,
             "cautions": self.cautions,
             "verdicts": self.verdicts,
+            "profile": records(self.profile),
             "rows": self.rows,
             "resamples": self.resamples,
             "seed": self.seed,
@@ -198,6 +208,7 @@ def compare(
     metrics: Wanted = (),
     scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     cases: Sequence[Hashable] | None = None,
+    contexts: Sequence[Context | None] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
@@ -217,6 +228,8 @@ def compare(
     scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
         left out.
     cases : the case or patient of each row; of a table, default: its column ``case`` or ``patient``.
+    contexts : what is known of the patient of each row, for the judge by rules; of a table, default: what its
+        columns ``age`` and ``indication`` say.
     resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
     seed : of both; 0 or more.
 
@@ -247,6 +260,7 @@ def compare(
     texts: dict[str, Sequence[str]]
     if hasattr(references, "columns"):
         cases = _cases_of(references) if cases is None else cases
+        contexts = contexts_of(references) if contexts is None else contexts
         references, texts, ready = _of_table(references, systems, settings)
     else:
         if systems is not None and not isinstance(systems, Mapping):
@@ -270,7 +284,8 @@ def compare(
     if wanted := {name: of for name, of in settings.items() if name not in ready}:
         pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
         chosen = choose(wanted)
-        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names))
+        of_pairs = None if contexts is None else [*contexts] * len(names)
+        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names, of_pairs))
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
     rows = len(next(iter(next(iter(measured.values())).tables.values())))
@@ -289,13 +304,22 @@ def compare(
     about = {name: one.about for name, one in measured.items()}
     of_texts = Cautions(measured)
     for at, pair in enumerate(pairs):
-        told = {name: one.cautions[at] for name, one in measured.items() if one.cautions}
+        told = {name: one.pairs[at].cautions for name, one in measured.items() if one.pairs}
         of_texts.add(names[at // rows], at % rows + 1, pair, told)
+    errors = ErrorCounts()
+    counted = [one.pairs for one in measured.values() if one.pairs and one.pairs[0].errors]
+    for at, score in enumerate(counted[0] if counted else ()):
+        case = str(at % rows if cases is None else cases[at % rows])
+        errors.add(names[at // rows], case, score.errors)
+    profile = errors.profile(resamples=resamples, seed=seed)
     of_systems = _with_wilson(of_systems, about, measured)
     of_systems, verdicts = _ranked(of_systems, of_pairs, about, of_texts)
-    cautions = [one for name, of in measured.items() for one in _cautions(name, of.tables)]
-    cautions = [*of_texts.lines(), *cautions]
-    return Comparison(of_systems, of_pairs, about, chosen.left_out, cautions, verdicts, rows, resamples, seed)
+    cautions = of_texts.lines()
+    cautions += [one for name, of in measured.items() for one in _cautions(name, of.tables)]
+    left_out = chosen.left_out
+    return Comparison(
+        of_systems, of_pairs, about, left_out, cautions, verdicts, profile, rows, resamples, seed
+    )
 
 
 class _Measured(NamedTuple):
@@ -304,7 +328,7 @@ class _Measured(NamedTuple):
     tables: dict[str, FloatArray]
     values: OfSums
     about: dict[str, Any]
-    cautions: list[Sequence[str]]
+    pairs: list[Score]
 
     def by_case(self, place: NDArray[np.intp]) -> _Measured:
         """With the statistics of each case summed, given the number of each row's case."""
@@ -315,14 +339,20 @@ class _Measured(NamedTuple):
         return self._replace(tables=tables)
 
 
-def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: list[str]) -> _Measured:
+def _measured(
+    chosen: Chosen,
+    name: str,
+    pairs: list[tuple[str, str]],
+    systems: list[str],
+    contexts: list[Context | None] | None,
+) -> _Measured:
     """What a metric finds for the pairs of one system after another."""
     metric = chosen.metrics[name]
-    scores = scored(metric, pairs)
+    scores = scored(metric, pairs, contexts)
     statistics, values = metric.corpus(scores)
     about = {
         "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
-        "signature": str(metric.signature()),
+        "signature": str(scores.signature),
         "source": metric.citation,
         "better": "higher" if metric.higher_is_better else "lower",
         "range": _range(metric),
@@ -331,8 +361,8 @@ def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: 
     }
     tables = dict(zip(systems, np.split(statistics, len(systems)), strict=True))
     # What is cautioned of the scores of pairs does not hold for a value that is made of summed counts.
-    cautions = [one.cautions for one in scores.each(pairs)] if about["value"] == "mean" else []
-    return _Measured(tables, values, about, cautions)
+    each = scores.each(pairs, counted=True) if about["value"] == "mean" else []
+    return _Measured(tables, values, about, each)
 
 
 def _range(metric: Metric | type[Metric]) -> list[float | None]:
@@ -437,7 +467,7 @@ def _with_wilson(
 ) -> pd.DataFrame:
     """The table with Wilson's interval where every case scores 0, or every case 1, by a metric from 0 to 1;
     the bootstrap's has no width there."""
-    from radeval_lib.stats.system_comparison import wilson_of_none
+    from radeval_lib.stats.system_comparison import wilson
 
     systems = systems.copy()
     for at, row in systems.iterrows():
@@ -446,8 +476,7 @@ def _with_wilson(
         statistics = measured[metric].tables[row["system"]]
         for end in (0.0, 1.0) if share else ():
             if (statistics[:, 0] == end * statistics[:, 1]).all():
-                far = abs(end - wilson_of_none(count))
-                systems.loc[at, ["low", "high"]] = sorted((end, far))
+                systems.loc[at, ["low", "high"]] = wilson(int(end * count), count)
     return systems
 
 
@@ -528,10 +557,6 @@ def _places(cases: Sequence[Hashable], rows: int) -> NDArray[np.intp]:
         remedy = "Name the case of every row, or leave the column out."
         raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
     return np.asarray(pd.factorize(pd.Series(cases, dtype=object))[0], dtype=np.intp)
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def compare_files(

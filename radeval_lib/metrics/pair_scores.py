@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import coverage
+from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen
@@ -18,10 +19,12 @@ RELIABLE = 0.5
 """Where the rules read a smaller share of the words than this, users are told not to rely on them."""
 
 
-def scored(metric: Metric, pairs: list[tuple[str, str]]) -> Scores:
+def scored(
+    metric: Metric, pairs: list[tuple[str, str]], contexts: Sequence[Context | None] | None = None
+) -> Scores:
     """The scores of (reference, candidate) pairs; an error of a model names the settings of models."""
     try:
-        return metric.score([one for one, _ in pairs], [one for _, one in pairs])
+        return metric.score([one for one, _ in pairs], [one for _, one in pairs], contexts)
     except ModelError as error:
         where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
         remedy = f"{error.remedy} The setting is {where}."

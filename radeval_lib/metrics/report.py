@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.error_profile import as_text
 from radeval_lib.metrics.pair_scores import RELIABLE
 from radeval_lib.metrics.table_files import score_column
 
@@ -68,6 +69,7 @@ class ScorePage:
             charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
             quantiles=[f"{share:.0%}" for share in QUANTILES],
             references=_references(),
+            profile=None if about["scored"].profile is None else as_text(about["scored"].profile),
             pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
             shown=len(shown),
             total=self._total,

@@ -9,7 +9,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
@@ -18,9 +18,15 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
+from radeval_lib.metrics.context import context_of, has_context
+from radeval_lib.metrics.error_profile import ErrorCounts, records
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
+from radeval_lib.metrics.signature import Signature
 from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, device_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextmanager
@@ -68,6 +74,8 @@ def device_name(metric: Metric) -> str:
     return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
 
 
+RESAMPLES = 2_000
+"""Of the intervals of the error profile."""
 CHUNK = 500
 """Rows of a block: memory does not grow with the file, and little is lost. Other blocks would change the last
 digits of what networks score, which depend on what is computed together."""
@@ -94,6 +102,8 @@ class ScoredFile:
     damaged: bool = False
     means: dict[str, dict[str, float]] = field(default_factory=dict)
     cautions: list[str] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+    profile: pd.DataFrame | None = None
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _covered: int = 0
@@ -162,9 +172,15 @@ def score_file(
     chosen = choose(metrics)
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
     version = table_files.version(source)
-    found = table_files.survey(source, list(chosen.metrics))
+    in_context = any(metric.reads_context() for metric in chosen.metrics.values())
+    found = table_files.survey(source, list(chosen.metrics), context_of if in_context else None)
+    in_context = in_context and has_context(found.columns)
     scored = ScoredFile(chosen)
     cautions = Cautions(chosen.metrics)
+    errors = ErrorCounts()
+    counting = next(
+        (name for name, one in chosen.metrics.items() if one.by_rules and one.reads_context()), ""
+    )
     if workers is None:
         workers = default_workers(chosen.metrics, devices, found.rows)
     explained = explain or page is not None
@@ -177,7 +193,7 @@ def score_file(
         pages = [ScorePage(texts)] if page is not None else []
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
-        blocks = in_order(_blocks(source, found, chosen), scorer, workers)
+        blocks = in_order(_blocks(source, found, chosen, in_context), scorer, workers)
         write: Callable[[table_files.Row], object] | None = None
         for rows, block, result in stack.enter_context(closing(blocks)):
             leave_out(chosen, result.failed, tolerant=write is None)
@@ -192,6 +208,11 @@ def score_file(
                     pair, system = block.pairs[place], column.removeprefix(table_files.CANDIDATE).lstrip(":")
                     told = {name: result.scores[name][place].cautions for name in chosen.metrics}
                     cautions.add(system, block.first + at, pair, told)
+                    if explained and counting in chosen.metrics:
+                        case = next(
+                            (row[name] for name in table_files.CASES if name in row), block.first + at
+                        )
+                        errors.add(system, str(case), result.scores[counting][place].errors)
                     if explained:
                         explanation, share = result.explained[place]
                         scored.add_coverage(share)
@@ -206,6 +227,10 @@ def score_file(
             if rows and progress is not None:
                 progress(scored.rows, found.rows)
         scored.cautions = cautions.lines()
+        scored.profile = errors.profile(resamples=RESAMPLES, seed=0) if errors else None
+        scored.signatures = {
+            name: str(one.signature(in_context=in_context)) for name, one in chosen.metrics.items()
+        }
         text = json.dumps(_about(source, scored, devices), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
         if table_files.version(source) != version:
@@ -217,7 +242,7 @@ def score_file(
 
 
 def _blocks(
-    source: Path, found: table_files.FileContent, chosen: Chosen
+    source: Path, found: table_files.FileContent, chosen: Chosen, in_context: bool
 ) -> Iterator[tuple[list[table_files.Row], Block]]:
     """The rows of each block, and its pairs; of a file without rows one block without any."""
     rows = table_files.rows(source, found, list(chosen.metrics))
@@ -226,7 +251,13 @@ def _blocks(
         if not chunk and first > 1:
             return
         pairs = [(row[table_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
-        yield chunk, Block(first, pairs, tuple(chosen.metrics))
+        contexts = None
+        if in_context:
+            of_rows = [
+                context_of(row, f"{source.name}, row {at}") for at, row in enumerate(chunk, start=first)
+            ]
+            contexts = [one for one in of_rows for _ in found.candidates]
+        yield chunk, Block(first, pairs, tuple(chosen.metrics), contexts)
 
 
 def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
@@ -238,18 +269,19 @@ def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
 
 def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict[str, Any]:
     chosen = scored.chosen
+    signed = {name: Signature.parse(line) for name, line in scored.signatures.items()}
     return {
         "input": source.name,
         "sha256 of the input": checksums.of_file(source),
         "rows": scored.rows,
         "metrics": {
             name: {
-                "signature": str(metric.signature()),
+                "signature": scored.signatures[name],
                 "range": [str(end) for end in metric.range],
                 "higher is better": metric.higher_is_better,
                 "source": metric.citation,
-                "settings": dict(metric.signature().settings),
-                "models": dict(metric.signature().models),
+                "settings": dict(signed[name].settings),
+                "models": dict(signed[name].models),
                 **({"stand-in": chosen.stand_ins[name]} if name in chosen.stand_ins else {}),
                 "explained": metric.explains(),
                 "device": devices[name],
@@ -260,5 +292,6 @@ def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict
         "means": scored.means,
         **({} if scored.coverage is None else {"coverage": scored.coverage}),
         "cautions": scored.cautions,
+        **({} if scored.profile is None else {"error profile": records(scored.profile)}),
         **origin.environment(),
     }

@@ -116,14 +116,19 @@ def version(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def survey(source: Path, metrics: list[str]) -> FileContent:
-    """What a file holds, all of it checked; no column of its own may stand where a metric's scores will."""
+def survey(
+    source: Path, metrics: list[str], check: Callable[[Row, str], object] | None = None
+) -> FileContent:
+    """What a file holds, all of it checked, each row by ``check`` too, which is given its place; no column of
+    its own may stand where a metric's scores will."""
     found = FileContent()
     _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
     for types in found.columns.values():
         types.clear()  # a header tells none
     for found.rows, (where, row) in enumerate(_rows(source), start=1):
         _take(found, row, where, metrics)
+        if check is not None:
+            check(row, where)
     if not found.columns:
         found.columns, found.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
     return found

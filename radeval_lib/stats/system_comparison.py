@@ -112,10 +112,13 @@ def rule_of_three(cases: int) -> float:
     return min(1.0, 3 / cases)
 
 
-def wilson_of_none(cases: int) -> float:
-    """The upper end of Wilson's 95 % interval of a share where none of so many cases counts (Wilson 1927)."""
-    z = float(stats.norm.isf(0.025))
-    return z**2 / (cases + z**2)
+def wilson(count: int, cases: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927)."""
+    z, share = float(stats.norm.isf(0.025)), count / cases
+    middle = share + z**2 / (2 * cases)
+    half = z * sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))
+    low, high = ((middle + sign * half) / (1 + z**2 / cases) for sign in (-1, 1))
+    return max(0.0, low), min(1.0, high)
 
 
 def cases_needed(effect: float, alpha: float = LEVEL) -> float:

@@ -291,9 +291,9 @@ def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch) -> No
         _write_many(tmp_path)
         survey = table_files.survey
 
-        def changing(source, added, text=text, survey=survey):
-            found = survey(source, added)
-            atomic.write_text(source, text)
+        def changing(*given, text=text, survey=survey):
+            found = survey(*given)
+            atomic.write_text(given[0], text)
             return found
 
         monkeypatch.setattr(table_files, "survey", changing)
