@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from radeval_lib.findings.reader import read
-from radeval_lib.findings.words import sentences
+from radeval_lib.report_text import Section, findings, sections
 
 Span = tuple[int, int]
 
@@ -27,13 +27,6 @@ class ReadInPart(NamedTuple):
     span: Span
     unused: tuple[Span, ...]
     kinds: tuple[str, ...]
-
-
-class Section(NamedTuple):
-    """A section of a report: its kind ("findings", "history", ...), and its characters in the text."""
-
-    kind: str
-    span: Span
 
 
 class Coverage(NamedTuple):
@@ -59,13 +52,7 @@ def coverage(text: str) -> Coverage:
     """How much of a report was read."""
     found = read(text)
     starts = [*(one.start for one in found.findings), *(one.start for one in found.normals)]
-    every, unread = [], []
-    for start, sentence in sentences(text):
-        if any(sign.isalpha() for sign in sentence):
-            end = start + len(sentence.rstrip())
-            start += len(sentence) - len(sentence.lstrip())
-            every.append((start, end))
-            if not any(start <= place < end for place in starts):
-                unread.append((start, end))
+    every = [(one.start, one.end) for one in findings(text) if any(map(str.isalpha, one.text))]
+    unread = [span for span in every if not any(span[0] <= place < span[1] for place in starts)]
     share = 1 - len(unread) / len(every) if every else None
-    return Coverage(share, tuple(every), tuple(unread), (), (), ())
+    return Coverage(share, tuple(every), tuple(unread), (), sections(text), ())

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.vocabulary import Spot, Vocabulary
-from radeval_lib.findings.words import PhraseMatch, Token, tokens
+from radeval_lib.report_text import Token, tokens
 
 JOINTS = frozenset(["and", "or", "/"])
 """Words that join two of a kind."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import Mention, NormalMention, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Subject, vocabulary
-from radeval_lib.findings.words import sentences
+from radeval_lib.report_text import Statement, findings
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
@@ -42,11 +42,10 @@ class _Report:
 
     def __init__(self, text: str) -> None:
         self.text, self.known = text, vocabulary()
-        parts = [(start, sentence, parse(sentence)) for start, sentence in sentences(text)]
-        self.parsed = [(start, one) for start, _, one in parts]
+        self.parsed = [(one, parse(one.text)) for one in findings(text)]
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
-        for one in {" ".join(sentence.lower().split()): one for _, sentence, one in parts}.values():
+        for one in {" ".join(said.text.lower().split()): one for said, one in self.parsed}.values():
             self._vote([sense.region for sense in mention.senses] for mention in one.mentions)
             self._vote([spot.region for spot in spots] for spots in one.spots)
             self._vote([subject.region for subject in normal.subjects] for normal in one.normals)
@@ -61,20 +60,20 @@ class _Report:
     def read(self) -> Reading:
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
-        for offset, sentence in self.parsed:
+        for said, sentence in self.parsed:
             chosen = [(one, self._sense(one)) for one in sentence.mentions]
             kept = [
                 number
                 for number, (one, sense) in enumerate(chosen)
-                if not self._stray(one, sense) and not self._absorbed(one, chosen, offset)
+                if not self._stray(one, sense) and not self._absorbed(one, chosen, said)
             ]
             places = {number: len(findings) + place for place, number in enumerate(kept)}
             for number in kept:
                 one, sense = chosen[number]
                 sign = tuple(places[other] for other in one.sign_of if other in places)
-                findings.append(self._finding(one, sense, offset, sign))
+                findings.append(self._finding(one, sense, said, sign))
             normals += [
-                self._normal(one, offset)
+                self._normal(one, said)
                 for one in sentence.normals
                 if any(subject.region for subject in one.subjects)
             ]
@@ -89,9 +88,9 @@ class _Report:
             and 3 < self.regions[HOME] == max(self.regions.values())
         )
 
-    def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], offset: int) -> bool:
+    def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], said: Statement) -> bool:
         """Whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
-        words = self.text[offset + one.start : offset + one.stop].lower()
+        words = said.text[one.start : one.stop].lower()
         return any(
             words in sense.lead and other is not one and 0 <= other.first - one.end <= 5
             for other, sense in chosen
@@ -146,8 +145,8 @@ class _Report:
             filled.append(Location(None, side))
         return tuple(dict.fromkeys(filled))
 
-    def _finding(self, one: Mention, sense: Sense, offset: int, sign: tuple[int, ...]) -> Finding:
-        start, end = offset + one.start, offset + one.stop
+    def _finding(self, one: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]) -> Finding:
+        start, end = statement.span(one.start, one.stop)
         words, locations = self.text[start:end], self._locations(one, sense)
         said = (one.severity, one.size_mm, one.change)
         limited = locations or one.severity is not None or one.size_mm or one.change
@@ -156,11 +155,11 @@ class _Report:
         outright = one.presence == "absent" and not limited and named
         return Finding(sense.key, one.presence, start, end, words, locations, *said, sign, outright)
 
-    def _normal(self, one: NormalMention, offset: int) -> NormalStatement:
+    def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:
         def worth(subject: Subject) -> tuple[float, bool]:
             states = self.known.entry_states.get(subject.key, frozenset())
             return self.regions[subject.region], one.state not in _PLAIN and one.state in states
 
         chosen = max((subject for subject in one.subjects if subject.region), key=worth)
-        start, end = offset + one.start, offset + one.stop
+        start, end = statement.span(one.start, one.stop)
         return NormalStatement(chosen.key, start, end, self.text[start:end], one.change)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.vocabulary import Vocabulary
-from radeval_lib.findings.words import PhraseMatch, Token
+from radeval_lib.report_text import Token
 
 _OR = frozenset(["or", "nor"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])

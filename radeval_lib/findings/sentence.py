@@ -12,10 +12,11 @@ from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import BE, ScopeWords, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
-from radeval_lib.findings.words import MASK, PhraseMatch, tokens
+from radeval_lib.report_text import MASK, tokens
 
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
+from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
-from radeval_lib.findings.words import Phrases, tokens
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.report_text import tokens
 
 _FILE = Path(__file__).with_name("reading.yml")
 _ORDINALS = (

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
-from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.report_text import findings
 from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
@@ -64,8 +64,8 @@ def label(text: str) -> dict[str, int | None]:
     """
     rules = _rules()
     found: dict[str, int | None] = dict.fromkeys(observations())
-    for _, part in sentences(text):
-        sentence = one_line(part).lower()
+    for statement in findings(text):
+        sentence = one_line(statement.text).lower()
         for name, pattern in rules.mentions.items():
             values = [_said(sentence, *match.span(), rules.cues) for match in pattern.finditer(sentence)]
             if not values and name in rules.normal and rules.normal[name].search(sentence):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from itertools import repeat
 from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import Reading, read
-from radeval_lib.findings.words import sentences
+from radeval_lib.findings import coverage
 from radeval_lib.metrics.base import Metric, MetricError, Scores
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
@@ -91,38 +89,10 @@ class ScoredPair(NamedTuple):
         }
 
 
-class Coverage(NamedTuple):
-    """Of a text, where its sentences are, and which of them the rules read nothing in."""
-
-    sentences: tuple[Span, ...]
-    unread: tuple[Span, ...]
-
-
-@lru_cache(maxsize=8192)
-def coverage(text: str) -> Coverage:
-    """Which sentences the rules read a finding or a normal structure in; those without a letter are left out.
-
-    What says nothing of a finding, such as a technique, is not read either: a share of 1 is rare, and a low
-    one (reports of other regions than the chest) says that the rules do not know the words.
-    """
-    found: Reading = read(text)
-    starts = [*(one.start for one in found.findings), *(one.start for one in found.normals)]
-    every, unread = [], []
-    for start, sentence in sentences(text):
-        if any(sign.isalpha() for sign in sentence):
-            end = start + len(sentence.rstrip())
-            start += len(sentence) - len(sentence.lstrip())
-            every.append((start, end))
-            if not any(start <= place < end for place in starts):
-                unread.append((start, end))
-    return Coverage(tuple(every), tuple(unread))
-
-
 def share_read(*texts: str) -> float | None:
-    """Share of the texts' sentences that the rules could read; None where there is no sentence."""
-    found = [coverage(text) for text in texts]
-    total = sum(len(one.sentences) for one in found)
-    return 1 - sum(len(one.unread) for one in found) / total if total else None
+    """Mean share of the texts' words that the rules could read; None where no text has any to read."""
+    shares = [share for text in texts if (share := coverage(text).share) is not None]
+    return sum(shares) / len(shares) if shares else None
 
 
 def explanation_record(
@@ -161,6 +131,6 @@ def _place(span: Span, text: str | None, sentence: bool) -> dict[str, Any]:
     if text is not None:
         place["words"] = text[slice(*span)]
         if sentence:
-            around = next((one for one in coverage(text).sentences if one[0] <= span[0] < one[1]), span)
+            around = next((one for one in coverage(text).statements if one[0] <= span[0] < one[1]), span)
             place["sentence"] = text[slice(*around)]
     return place

@@ -18,10 +18,10 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
 from radeval_lib.findings.vocabulary import IGNORED, vocabulary
-from radeval_lib.findings.words import MASK, tokens
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.pages.ratescore.forms import parts
+from radeval_lib.report_text import MASK, tokens
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
 _SIDED = re.compile(

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from radeval_lib.findings import Finding, Reading, read
 from radeval_lib.findings.vocabulary import HOME, vocabulary
-from radeval_lib.findings.words import singular
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.report_text import singular
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
