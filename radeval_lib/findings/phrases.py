@@ -38,6 +38,10 @@ class Phrases(Generic[V]):
                 lengths.sort(reverse=True)
         return self._known[words]
 
+    def entries(self) -> list[tuple[str, ...]]:
+        """The words of every phrase."""
+        return list(self._known)
+
     def get(self, words: Iterable[str]) -> V | None:
         """The value of a phrase given by its words, or None."""
         return self._known.get(tuple(words))

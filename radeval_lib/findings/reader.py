@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from radeval_lib.findings.readable import unreadable
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import Mention, NormalMention, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Subject, vocabulary
@@ -18,6 +19,7 @@ from radeval_lib.report_text import Statement, findings
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
+_POSITIONS = frozenset(["malposition", "good_position"])
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
@@ -37,12 +39,17 @@ def read(text: str) -> Reading:
     return _Report(text).read()
 
 
+def why_unread(text: str) -> str:
+    """Why a text as a whole is not read (another language, a loop of words), or nothing."""
+    return unreadable(" ".join(one.text for one in findings(text)))
+
+
 class _Report:
     """A report's sentences as read, and how many of its words vote for each region."""
 
     def __init__(self, text: str) -> None:
         self.text, self.known = text, vocabulary()
-        self.parsed = [(one, parse(one.text)) for one in findings(text)]
+        self.parsed = [] if why_unread(text) else [(one, parse(one.text)) for one in findings(text)]
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
         for one in {" ".join(said.text.lower().split()): one for said, one in self.parsed}.values():
@@ -132,7 +139,12 @@ class _Report:
         said = [self._location(spots, sense) for spots in one.spots]
         if sense.key in known.paired:  # of "right hemidiaphragm" the side counts: the name says where
             said = [Location(None, where.side) for where in said]
-        said = [where for where in said if where.side or where.place not in (None, "lung")]
+        device = sense.key in known.devices
+        said = [
+            where
+            for where in said
+            if (where.side or where.place not in (None, "lung")) and (device or where.place not in _POSITIONS)
+        ]
         sides = set(one.sides)
         side = "bilateral" if len(sides) > 1 else next(iter(sides), None)
         if side is None:
@@ -153,7 +165,9 @@ class _Report:
         # Whether the name itself is what the words before it deny, and is not the name of a kind.
         named = bool(_BEFORE.intersection(one.before[-1:])) and words.lower().split()[0] not in _KINDS
         outright = one.presence == "absent" and not limited and named
-        return Finding(sense.key, one.presence, start, end, words, locations, *said, sign, outright)
+        return Finding(
+            sense.key, one.presence, start, end, words, locations, *said, sign, outright, one.distance_mm
+        )
 
     def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:
         def worth(subject: Subject) -> tuple[float, bool]:

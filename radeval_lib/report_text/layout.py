@@ -20,7 +20,7 @@ _MARK = re.compile(
     r"[^\S\n]*(?:[-*>+o]{1,2}(?=[ \t]+\S)|[-*](?=[A-Z])|\(?\d{1,2}[.)](?!\d)|\(?[a-h]\)(?=\s))\s*"
 )
 _NUMBER = re.compile(
-    r"(?:(?<=[\s.,;:!?])|^)\(?(\d{1,2})(?:\)|\.(?=\s|[A-Za-z]))[ \t]*|(?<=[A-Za-z).][a-z).X])(\d{1,2})\)"
+    r"(?:(?<=[\s.,;:!?])|^)\(?(\d{1,2})(?:\)|\.(?=\s|[A-Za-z]))[ \t]*|(?<=[A-Za-z).][A-Za-z).])(\d{1,2})\)"
 )
 _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
@@ -72,8 +72,7 @@ def _listed(text: str) -> Iterator[tuple[int, int]]:
             expected = number + 1
     if len(kept) > 1 or (kept and not text[: kept[0].start()].strip()):
         yield from (match.span() for match in kept)
-    if len(stars := list(_STAR.finditer(text))) > 1 or (stars and not text[: stars[0].start()].strip()):
-        yield from (match.span() for match in stars)
+    yield from (match.span() for match in _STAR.finditer(text))
     dashes = list(_DASH.finditer(text))
     if dashes and (not text[: dashes[0].start()].strip() or _part_items(text, dashes)):
         yield from (match.span() for match in dashes)
