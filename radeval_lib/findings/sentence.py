@@ -124,7 +124,7 @@ class _Sentence:
                 self.words[at] = token._replace(word=meant)
                 self.misspelt.append((token.start, token.end, meant))
         size = len(self.words)
-        self.used = [False] * size
+        self.used, self.normal = [False] * size, [False] * size
         self.named = known.observations.find(self.words)
         named = _marks(size, self.named)
         self.spots = places(self.words, known)
@@ -305,6 +305,8 @@ class _Sentence:
                 self._use(state.first, state.end)
             for subject in subjects:
                 self._use(subject.first, subject.end)
+                for at in (*range(subject.first, subject.end), *range(state.first, state.end)):
+                    self.normal[at] = True
                 change = self._change_near(subject.first, end)
                 start, *_, last = sorted([subject.first, subject.end, state.first, state.end])
                 span = self.words[start].start, self.words[last - 1].end
@@ -367,6 +369,15 @@ class _Sentence:
 
     # --- diagnoses and attributes ---
 
+    def _of_normal(self, change: PhraseMatch[str], finding: Mention) -> bool:
+        """Whether a word of change is nearer to what is called normal: "the heart remains normal"."""
+
+        def between(first: int, end: int) -> int:
+            return max(first - change.end, change.first - end, 0)
+
+        apart = between(finding.first, finding.end)
+        return any(said and between(at, at + 1) < apart for at, said in enumerate(self.normal))
+
     def _whole_names(self, mentions: list[Mention]) -> list[Mention]:
         """Without an adjective that belongs to the next name: "calcified small granuloma" is one finding."""
         return [
@@ -379,7 +390,15 @@ class _Sentence:
                 and after.first - one.end <= 5
                 and not _SEPARATORS.keys() & self._between(one.end, after.first)
             )
+            and not self._of_hardware(one, after)
         ]
+
+    def _of_hardware(self, one: Mention, after: Mention | None) -> bool:
+        """ "Fracture of a sternotomy wire" breaks no bone."""
+        if after is None or not all(sense.key in self.known.devices for sense in after.senses):
+            return False
+        broken = self._between(one.first, one.end) & {"fracture", "fx"}
+        return bool(broken) and after.first - one.end <= 4 and "of" in self._between(one.end, after.first)
 
     def _alternatives(self, mentions: list[Mention]) -> list[Mention]:
         """ "Atelectasis or scarring" doubts both, and so does "versus"."""
@@ -454,10 +473,8 @@ class _Sentence:
             if self._names_finding(change, mentions):
                 self._use(change.first, change.end)
                 continue
-            if (one := self._nearest(mentions, change, 1, 0, loose=True)) and one.change in (
-                None,
-                change.value,
-            ):
+            one = self._nearest(mentions, change, 1, 0, loose=True)
+            if one is not None and one.change in (None, change.value) and not self._of_normal(change, one):
                 one.change = change.value
                 self._use(change.first, change.end)
 

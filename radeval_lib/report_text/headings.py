@@ -8,7 +8,7 @@ from typing import NamedTuple
 FINDINGS = "findings"
 """The kind of a section that says what this study shows; so does a text without a heading."""
 
-_CLINICAL = r"(?:(?:brief|relevant|pertinent|patient|past|medical|surgical|clinical|oncologic(?:al)?)\s)*"
+_CLINICAL = r"(?:(?:brief|relevant|pertinent|patient|past|family|social|medical|surgical|clinical|oncologic(?:al)?)\s)*"
 _STUDY = r"(?:exam(?:ination)?s?|stud(?:y|ies)|procedures?|tests?|visit|scan|imaging|radiographs?|x-?rays?)"
 _NAMES = {
     "history": rf"{_CLINICAL}(?:history(?:\sof\spresent\sillness)?|indications?|hx)"
@@ -17,7 +17,7 @@ _NAMES = {
     r"|presentation|summary|diagnosis|symptoms?|problem))?"
     rf"|(?:{_CLINICAL})?reasons?(?:\sfor\s(?:the\s)?(?:{_STUDY}|referral|consult(?:ation)?|request))?"
     r"|chief\scomplaint|(?:pre-?op(?:erative)?|admitting|ordering|working)\sdiagnos[ie]s|presenting\scomplaint"
-    r"|symptoms?|patient\sinformation",
+    r"|symptoms?|review\sof\ssystems|physical\sexam(?:ination)?|allergies|patient\sinformation",
     "comparison": rf"comparisons?(?:\s{_STUDY})?(?:\sdates?)?|(?:prior|previous)\s{_STUDY}"
     r"|compared\s(?:to|with)",
     "technique": r"(?:exam(?:ination)?\s)?techni(?:que|cal)s?(?:\s(?:factors?|details?|notes?))?|protocol"

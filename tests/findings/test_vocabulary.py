@@ -17,7 +17,7 @@ PART_OF_A_NAME = [
     "increased thyroid", "increased bowel", "decreased lung volume", "small lung volume",
     "reduced lung volume",
     "decreased inspiration", "decreased inspiratory", "decreased bladder", "reduced bladder", "reduced left",
-    "large heart", "borderline heart size", "small lymph node", "complete occlusion", "complete hydatidiform",
+    "diminished lung volume", "diminished inspiratory", "small lymph node", "complete occlusion", "complete hydatidiform",
     "postvoid residual", "periosteal new bone", "developing asymmetry", "rightward curvature",
     "leftward curvature",
     "rightward deviation",
