@@ -25,6 +25,7 @@ _NOUN_FILLERS = _words(
     major new the or and size in
     """
 )
+_DENIED = _NOUNS | _NOUN_FILLERS
 _VERBS = _words(
     """
     increased decreased improved worsened progressed changed resolved cleared enlarged grown removed
@@ -95,9 +96,12 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     if words[at].word not in ("no", "without"):
         return 0
     end, last = at + 1, 0
-    while end < len(words) and words[end].word in _NOUNS | _NOUN_FILLERS and not named[end]:
-        end += 1
-        if words[end - 1].word in _NOUNS:
+    while end < len(words) and words[end].word in _DENIED and not named[end]:
+        token, end = words[end], end + 1
+        # "changes of emphysema" are no change
+        if token.word in _NOUNS and not (
+            token.end - token.start == len("changes") and token.word == "change"
+        ):
             last = end
     return last
 

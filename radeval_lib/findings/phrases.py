@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from radeval_lib.report_text import Token, tokens
+from radeval_lib.report_text import tokens
 
 V = TypeVar("V")
 
@@ -46,18 +46,20 @@ class Phrases(Generic[V]):
         """The value of a phrase given by its words, or None."""
         return self._known.get(tuple(words))
 
-    def find(self, sentence: Sequence[Token], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
-        """The phrases of a sentence from left to right, none overlapping another or a word that is taken."""
-        words = [token.word for token in sentence]
+    def find(self, words: Sequence[str], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
+        """The phrases of a sentence from left to right, none overlapping another or a word that is taken.
+
+        Of several phrases that begin at a word the longest counts.
+        """
         found: list[PhraseMatch[V]] = []
-        at, size = 0, len(words)
-        while at < size:
-            for length in self._lengths.get(words[at], ()):
+        known, lengths, end = self._known, self._lengths, 0
+        for at, word in enumerate(words):
+            if at < end or word not in lengths:
+                continue
+            for length in lengths[word]:
                 key = tuple(words[at : at + length])
-                if len(key) == length and key in self._known and not (taken and any(taken[at : at + length])):
-                    found.append(PhraseMatch(at, at + length, self._known[key]))
-                    at += length
+                if len(key) == length and key in known and not (taken and any(taken[at : at + length])):
+                    end = at + length
+                    found.append(PhraseMatch(at, end, known[key]))
                     break
-            else:
-                at += 1
         return found

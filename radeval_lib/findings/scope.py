@@ -40,13 +40,15 @@ BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appe
 
 
 class ScopeWords(NamedTuple):
-    """By word: denied, doubted, only talked about; and where clauses begin and diagnoses are linked."""
+    """By word: denied, doubted, only talked about; where clauses begin and diagnoses are linked; the cues."""
 
     denied: list[bool]
     doubted: list[bool]
     hypothetical: list[bool]
     clause: list[int]
     links: list[int]
+    before: list[PhraseMatch[str]]
+    after: list[PhraseMatch[str]]
 
 
 def scope(
@@ -59,8 +61,10 @@ def scope(
 ) -> ScopeWords:
     """The reach of every cue; words that are ``blocked`` begin none, for they say something else."""
     size = len(words)
-    begins = {cue.first: cue for cue in known.cues.find(words) if not blocked[cue.first]}
-    linking = {link.first: link.end for link in known.links.find(words)}
+    text = [word.word for word in words]
+    cues, after = known.cues.find(text), known.after.find(text)
+    begins = {cue.first: cue for cue in cues if not blocked[cue.first]}
+    linking = {link.first: link.end for link in known.links.find(text)}
     denied, doubted, talked = ([False] * size for _ in range(3))
     clause, links = [0] * size, []
     denying = doubting = talking = False
@@ -69,7 +73,7 @@ def scope(
         word = words[at].word
         cue = begins.get(at)
         end = cue.end if cue else at + 1
-        if cue is not None and cue.value == "stops":
+        if cue is not None and cue.value == "stops" and not (denying and word == "status"):
             denying = doubting = False
             start = at
         elif cue is not None and cue.value == "negation_before":
@@ -102,8 +106,8 @@ def scope(
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
-    _reach_back(words, known, blocked, denied, doubted, clause)
-    return ScopeWords(denied, doubted, talked, clause, links)
+    _reach_back(words, after, blocked, denied, doubted, clause)
+    return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
@@ -131,14 +135,14 @@ def _goes_on(
 
 def _reach_back(
     words: Sequence[Token],
-    known: Vocabulary,
+    after: Sequence[PhraseMatch[str]],
     blocked: Sequence[bool],
     denied: list[bool],
     doubted: list[bool],
     clause: list[int],
 ) -> None:
     before = 0
-    for found in known.after.find(words):
+    for found in after:
         if blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
         if words[found.end - 1].word in ("?", "likely") and found.end < len(words):

@@ -34,6 +34,7 @@ _DISTANCES = frozenset(
     ["above", "below", "from", "proximal", "distal", "beyond", "superior", "inferior", "cephalad", "caudal",
      "cranial", "short", "away"]
 )  # fmt: skip
+_NO_FINDINGS = frozenset(["aeration"])
 _LISTING = frozenset(
     [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
@@ -115,31 +116,31 @@ def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False)
 
 
 class _Sentence:
-    def __init__(self, text: str, known: Vocabulary) -> None:
+    def __init__(self, statement: str, known: Vocabulary) -> None:
         self.known = known
-        self.words = tokens(text)
+        self.words = tokens(statement)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
             if (meant := known.spelling.meant(token.word)) is not None:
                 self.words[at] = token._replace(word=meant)
                 self.misspelt.append((token.start, token.end, meant))
-        size = len(self.words)
+        text, size = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * size, [False] * size
-        self.named = known.observations.find(self.words)
+        self.named = known.observations.find(text)
         named = _marks(size, self.named)
         self.spots = places(self.words, known)
-        self.degrees = known.degrees.find(self.words, named)
+        self.degrees = known.degrees.find(text, named)
         denied = list(denied_changes(self.words, named))
         compared = list(side_comparisons(self.words))
-        taken = self.said_otherwise = _marks(size, denied, compared)
-        self.changes = denied + [one for one in known.changes.find(self.words, named) if not taken[one.first]]
+        taken = _marks(size, denied, compared)
+        self.changes = denied + [one for one in known.changes.find(text, named) if not taken[one.first]]
         self.changes.sort()
         self.degrees = [one for one in self.degrees if not taken[one.first]]
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self._between(spot.first, spot.end)]
-        self.states = known.states.find(self.words, _marks(size, self.named, zones))
-        self.subjects = known.subjects.find(self.words, named)
-        self.sides = known.sides.find(self.words, _marks(size, self.spots, compared)) + compared
+        self.states = known.states.find(text, _marks(size, self.named, zones))
+        self.subjects = known.subjects.find(text, named)
+        self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
         self.past = of_before(self.words, self.sizes)
         descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
@@ -161,7 +162,8 @@ class _Sentence:
         ]
         mentions = self._alternatives(self._whole_names(mentions))
         self._link(mentions)
-        self._attach(mentions)
+        others = [self._mention(one.first, one.end, one.value) for one in self.named if self._takes(one)]
+        self._attach(sorted([*mentions, *others], key=lambda one: one.first))
         if normals and not mentions:
             self._use_all(self.spots)
             self._use_all(self.sides)
@@ -206,8 +208,7 @@ class _Sentence:
     def _vain_negations(self, mentions: list[Mention]) -> list[PhraseMatch[str]]:
         """The words of denial that deny nothing that was read; the others are marked as used."""
         vain = []
-        cues = [one for one in self.known.cues.find(self.words) if not self.said_otherwise[one.first]]
-        for cue in cues:
+        for cue in self.scope.before:
             if cue.value != "negation_before":
                 self._use(cue.first, cue.end)
                 continue
@@ -217,12 +218,16 @@ class _Sentence:
                 self._use(cue.first, cue.end)
             elif not any(self.used[cue.first : cue.end]):
                 vain.append(cue)
-        for found in self.known.after.find(self.words):
+        for found in self.scope.after:
             if found.value == "hedge" or any(
                 one.presence == "absent" and one.first < found.first for one in mentions
             ):
                 self._use(found.first, found.end)
         return vain
+
+    def _takes(self, found: PhraseMatch[list[Sense]]) -> bool:
+        """Whether a phrase is no finding, and keeps what is said of it from those beside it: "aeration"."""
+        return found.value[0].key == IGNORED and self.words[found.first].word in _NO_FINDINGS
 
     def _between(self, first: int, end: int) -> set[str]:
         return {word.word for word in self.words[first:end]}

@@ -8,7 +8,10 @@ from typing import NamedTuple
 FINDINGS = "findings"
 """The kind of a section that says what this study shows; so does a text without a heading."""
 
-_CLINICAL = r"(?:(?:brief|relevant|pertinent|patient|past|family|social|medical|surgical|clinical|oncologic(?:al)?)\s)*"
+_CLINICAL = (
+    r"(?:(?:brief|relevant|pertinent|patient|past|family|social|medical|surgical|clinical"
+    r"|oncologic(?:al)?)\s)*"
+)
 _STUDY = r"(?:exam(?:ination)?s?|stud(?:y|ies)|procedures?|tests?|visit|scan|imaging|radiographs?|x-?rays?)"
 _NAMES = {
     "history": rf"{_CLINICAL}(?:history(?:\sof\spresent\sillness)?|indications?|hx)"
@@ -43,6 +46,7 @@ _HEADING = re.compile(
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
 )
+_MAY_BE = re.compile(r"[:\n]|[A-Z][ \t]-\s|^[A-Z /&]{4,}$")
 _ALONE = re.compile(rf"(?i:{_ANY})")
 _SIGNED = re.compile(
     r"(?i)(?:electronically|digitally)\s(?:signed|verified|approved)|(?:signed|dictated|transcribed)"
@@ -66,6 +70,8 @@ def headings(text: str) -> list[Heading]:
     One in the middle of a line needs a capital; one in lower case must begin a statement.
     """
     found: list[Heading] = []
+    if not _MAY_BE.search(text):
+        return found
     for match in _HEADING.finditer(text):
         kind = match.lastgroup or ""
         if kind == "alone":

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 _STOP = re.compile(
-    r"(?<!\bdr)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)(?<!\bapprox)(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bcf)[.!]+"
-    r"(?=\s|$|[\"')\]](?:\s|$)|[a-z]{2})|(?<=[\w)])\?+(?=\s|$)|(?<=\d)\.(?=[a-z])|;|•",
+    r"[.!](?<!\bdr\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bapprox\.)(?<!\bmr\.)(?<!\bmrs\.)(?<!\bcf\.)[.!]*"
+    r"(?=\s|$|[\"')\]](?:\s|$)|[a-z]{2})|\?(?<=[\w)]\?)\?*(?=\s|$)|\.(?<=\d\.)(?=[a-z])|[;\u2022]",
     re.IGNORECASE,
 )
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
