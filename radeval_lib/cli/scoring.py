@@ -72,7 +72,7 @@ def score(
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
     from radeval_lib.metrics import score_files
-    from radeval_lib.metrics.pair_scores import RELIABLE
+    from radeval_lib.metrics.cautions import RELIABLE
 
     lately = deque([(time.monotonic(), 0)], maxlen=20)  # rows of an interrupted run pass at another speed
 

@@ -1,9 +1,9 @@
 """How much of a text the reading used, and what it left.
 
 >>> from radeval_lib.findings import coverage
->>> found = coverage("Small left effusion.")
->>> found.share, found.in_part
-(1.0, ())
+>>> found = coverage("Small left effusion. Large blarney.")
+>>> found.share, found.unread
+(0.6, ((21, 34),))
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-from radeval_lib.findings.reader import read
-from radeval_lib.findings.words import sentences
+from radeval_lib.findings.reader import why_unread
+from radeval_lib.findings.sentence import parse
+from radeval_lib.report_text import Section, findings, sections
 
 Span = tuple[int, int]
 
 
 class ReadInPart(NamedTuple):
-    """A statement of which the reading left words of weight.
+    """A statement of which the reading left words that carry meaning.
 
     ``span`` are its characters in the text; ``unused`` those of the words that were left, ``kinds`` what each
-    of them is: degree, side, size, place, negation, change or word (any other that carries meaning).
+    of them is: degree, side, size, place, negation, change or word (any other).
     """
 
     span: Span
@@ -29,21 +30,14 @@ class ReadInPart(NamedTuple):
     kinds: tuple[str, ...]
 
 
-class Section(NamedTuple):
-    """A section of a report: its kind ("findings", "history", ...), and its characters in the text."""
-
-    kind: str
-    span: Span
-
-
 class Coverage(NamedTuple):
     """How much of a text was read.
 
     ``share`` is that of the words that carry meaning which the reading used, from 0 to 1; None where the text
-    has no such word. ``statements`` are the statements about this study, ``unread`` those of them in which
-    nothing was read, ``in_part`` those of which a word of weight was left. ``sections`` are those found, in
-    order. ``remarks`` say in words why the text as a whole, or a word of it, was not read as it is written
-    ("not English"); each remark is the same for every text that it holds for, up to a colon.
+    has no such word. ``statements`` are the statements about this study that say something, ``unread`` those
+    in which nothing was read, ``in_part`` those of which a word was left. ``sections`` are those found, in
+    order. ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise
+    than it is written.
     """
 
     share: float | None
@@ -56,16 +50,29 @@ class Coverage(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
-    """How much of a report was read."""
-    found = read(text)
-    starts = [*(one.start for one in found.findings), *(one.start for one in found.normals)]
-    every, unread = [], []
-    for start, sentence in sentences(text):
-        if any(sign.isalpha() for sign in sentence):
-            end = start + len(sentence.rstrip())
-            start += len(sentence) - len(sentence.lstrip())
-            every.append((start, end))
-            if not any(start <= place < end for place in starts):
-                unread.append((start, end))
-    share = 1 - len(unread) / len(every) if every else None
-    return Coverage(share, tuple(every), tuple(unread), (), (), ())
+    """How much of a report was read, by the words that carry meaning."""
+    every, unread, in_part = [], [], []
+    why = why_unread(text)
+    remarks = [f"not read: {why}"] if why else []
+    used = total = 0
+    for one in findings(text):
+        parsed = parse(one.text)
+        if not (number := parsed.used + len(parsed.unused)):
+            continue
+        span, total = (one.start, one.end), total + number
+        every.append(span)
+        if why or not (parsed.mentions or parsed.normals):
+            unread.append(span)
+            continue
+        used += parsed.used
+        if parsed.unused:
+            left = [(one.span(word.start, word.stop), word.kind) for word in parsed.unused]
+            in_part.append(
+                ReadInPart(span, tuple(where for where, _ in left), tuple(kind for _, kind in left))
+            )
+        for start, stop, meant in parsed.misspelt:
+            remarks.append(f'"{one.text[start:stop].lower()}" read as "{meant}"')
+    share = used / total if total else None
+    return Coverage(
+        share, tuple(every), tuple(unread), tuple(in_part), sections(text), tuple(dict.fromkeys(remarks))
+    )

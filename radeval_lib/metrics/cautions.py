@@ -11,7 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from radeval_lib.findings import coverage
+import numpy as np
+
+from radeval_lib.findings import Coverage, coverage
 from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"
@@ -19,7 +21,12 @@ EMPTY_CANDIDATE = "the candidate is empty"
 NOT_LATIN = "a text is mostly in another script than the Latin one"
 UNREAD_REFERENCE = "the rules can read nothing of the reference"
 UNREAD_CANDIDATE = "the rules can read nothing of the candidate"
-IN_PART = "the rules read a text in part"
+LITTLE = "the rules read less than half of what a text says"
+IN_PART = "the rules read a text in part: they left a word of degree, side, size, place, negation or change"
+OTHERWISE = "a word is read as one of the lexicon that it is a letter off"
+NOT_READ = "not read: "
+RELIABLE = 0.5
+"""Where the rules read a smaller share of the words than this, users are advised not to rely on them."""
 SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 """Of a candidate that says nothing, or nothing that can be judged: a low count of errors is then no merit."""
 
@@ -66,9 +73,18 @@ def of_rules(reference: str, candidate: str) -> Iterator[str]:
     for found, unread in filled:
         if len(found.unread) == len(found.statements):
             yield unread
-    if any(found.in_part or 0 < len(found.unread) < len(found.statements) for found, _ in filled):
+        elif found.share is not None and found.share < RELIABLE:
+            yield LITTLE
+    if any(_left_weight(found) for found, _ in filled):
         yield IN_PART
-    yield from dict.fromkeys(remark.partition(":")[0] for found, _ in filled for remark in found.remarks)
+    for remark in dict.fromkeys(remark for found, _ in filled for remark in found.remarks):
+        # The other remarks quote a word, which explanations without texts must not repeat.
+        yield remark if remark.startswith(NOT_READ) else OTHERWISE
+
+
+def _left_weight(found: Coverage) -> bool:
+    """Whether a word of degree, side, size, place, negation or change was left."""
+    return any(set(one.kinds) - {"word"} for one in found.in_part)
 
 
 class Cautions:
@@ -140,13 +156,11 @@ def _line(metric: str, system: str, what: str) -> str:
 
 def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[str]:
     """The cautions of all pairs of a system, by the hashes of its candidates and of its pairs."""
-    ((_, most),) = Counter(candidates).most_common(1)
+    most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
     if len(candidates) >= _FEWEST and most >= _ALIKE * len(candidates):
         yield f"one text for {most:,} of {len(candidates):,} candidates"
-    seen, repeated = set[int](), Rows()
-    for row, one in enumerate(pairs, start=1):
-        if one in seen:
-            repeated.add(row)
-        seen.add(one)
+    _, first = np.unique(np.asarray(pairs), return_index=True)
+    again = np.delete(np.arange(1, len(pairs) + 1), first).tolist()
+    repeated = Rows(len(again), again[:_SHOWN])
     if repeated.count:
         yield f"pairs that an earlier row has too, so that intervals may be too narrow: {repeated}"

@@ -15,8 +15,6 @@ from radeval_lib.metrics.reasons import Reason, Span
 from radeval_lib.models.soundness import ModelError
 
 T = TypeVar("T")
-RELIABLE = 0.5
-"""Where the rules read a smaller share of the words than this, users are told not to rely on them."""
 
 
 def scored(

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.error_profile import as_text
-from radeval_lib.metrics.pair_scores import RELIABLE
 from radeval_lib.metrics.table_files import score_column
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")

@@ -21,6 +21,7 @@ RULES = "green_rules_errors"
 CHINESE = "右侧少量胸腔积液。"
 FRENCH = "Épanchement pleural à gauche, œdème élevé"
 SHORT = "a text has fewer than 4 words, so that even identical texts score near 0"
+HALF = "the rules read less than half of what a text says"
 LATIN = "a text is mostly in another script than the Latin one"
 ROUGE = "a text has letters that ROUGE does not read, which keeps a to z and digits"
 SAID = ["Small left pleural effusion.", "Cardiomegaly.", "Right pneumothorax.", "Mild edema."] * 6
@@ -39,12 +40,7 @@ WRONG = ["Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe edema."
         ("bleu", "No effusion is seen.", "No effusion was seen.", []),
         (RULES, "Right pneumothorax.", "Cat.", [f"{RULES}: the rules can read nothing of the candidate"]),
         (RULES, "Cat.", "Right pneumothorax.", [f"{RULES}: the rules can read nothing of the reference"]),
-        (
-            RULES,
-            "Right pneumothorax. Cat.",
-            "Right pneumothorax.",
-            [f"{RULES}: the rules read a text in part"],
-        ),
+        (RULES, "Right pneumothorax. Cats chase angry birds.", "Right pneumothorax.", [f"{RULES}: {HALF}"]),
         (RULES, "Right pneumothorax.", "No pneumothorax.", []),
     ],
 )
@@ -68,17 +64,18 @@ def test_a_text_that_a_model_cuts_is_told() -> None:
 
 def test_what_the_reader_remarks_of_a_text_is_told(monkeypatch) -> None:
     found = covering.coverage("Right pneumothorax.")
+    word = covering.ReadInPart((0, 5), ((0, 5),), ("word",))
     part = covering.ReadInPart((0, 5), ((0, 5),), ("side",))
     changed = {
-        "a": found._replace(remarks=("not English",)),
-        "b": found._replace(in_part=(part,), remarks=("a word was read as another: effussion",)),
+        "a": found._replace(remarks=("not read: not English",), in_part=(word,)),
+        "b": found._replace(in_part=(word, part), remarks=('"effussion" read as "effusion"',)),
     }
     monkeypatch.setattr(cautioning, "coverage", changed.__getitem__)
-    assert list(cautioning.of_rules("a", "a")) == ["not English"]
+    assert list(cautioning.of_rules("a", "a")) == ["not read: not English"]
     assert list(cautioning.of_rules("a", "b")) == [
-        "the rules read a text in part",
-        "not English",
-        "a word was read as another",
+        "the rules read a text in part: they left a word of degree, side, size, place, negation or change",
+        "not read: not English",
+        "a word is read as one of the lexicon that it is a letter off",  # which it is not to repeat
     ]
 
 
