@@ -23,9 +23,9 @@ from radeval_lib.synthetic import error_pairs
 _SCORE = """
 import json, resource, sys
 from pathlib import Path
-from radeval_lib.metrics import files
+from radeval_lib.metrics import score_files
 settings = json.loads(sys.argv[1])
-files.score_file({"ratescore": settings}, Path(sys.argv[2]), Path(sys.argv[3]))
+score_files.score_file({"ratescore": settings}, Path(sys.argv[2]), Path(sys.argv[3]))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -91,7 +91,7 @@ def ours(
     models = {"ner_model": ner, "encoder": encoder}
     metric: Any = create("ratescore", cache=cache, device=device, precision=precision, **models)
     metric.tagger.tag(["No effusion."])
-    metric.encoder.encode(["effusion"])
+    metric.entity_encoder.encode(["effusion"])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     wall, cpu = time.perf_counter(), time.process_time()
     scores = metric.score(*pairs)
@@ -112,7 +112,7 @@ def least(pairs: tuple[list[str], list[str]], ner: str, encoder: str) -> dict[st
     metric: Any = create("ratescore", ner_model=ner, encoder=encoder, device="cpu")
     with FlopCounterMode(display=False) as counter:
         metric.score(*pairs)
-    config = metric.encoder.model.config
+    config = metric.entity_encoder.model.config
     layer = torch.nn.Linear(config.hidden_size, config.intermediate_size)
     rows, speeds = torch.randn(1024, config.hidden_size), []
     with torch.inference_mode():

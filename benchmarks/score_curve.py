@@ -30,8 +30,8 @@ from pyarrow import parquet
 
 from radeval_lib import data
 from radeval_lib.data import openi
-from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.blocks import cores
+from radeval_lib.report_text import statements
 
 
 def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=cores())
     given, options = parser.parse_known_args()  # the options are those of `radbook score`
     texts = [
-        [sentence for _, sentence in sentences(text)]
+        [one.text for one in statements(text)]
         for one in openi.load(given.input)
         if (text := data.reveal(one.findings)).strip()
     ]

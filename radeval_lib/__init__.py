@@ -9,7 +9,11 @@ from importlib.metadata import PackageNotFoundError, version
 
 from radeval_lib.lazy import names_of
 
-_HOMES = {"radeval_lib.metrics.compare": "compare", "radeval_lib.metrics.scoring": "explain score"}
+_HOMES = {
+    "radeval_lib.metrics.compare": "compare",
+    "radeval_lib.metrics.api": "explain score",
+    "radeval_lib.lexicon.significance": "Context",
+}
 __getattr__ = names_of(__name__, _HOMES)
 
 try:

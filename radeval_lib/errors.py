@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -103,6 +104,17 @@ def of_system(error: OSError) -> FileError:
         where,
         _REMEDIES.get(error.errno or 0, ""),
     )
+
+
+def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:
+    """Refuse, as ``error``, a value that a Literal type, or one of the types of a union, does not list.
+
+    ``where`` names the setting. A type without a Literal refuses nothing.
+    """
+    kinds = (choices, *get_args(choices))
+    known = [one for kind in kinds if get_origin(kind) is Literal for one in get_args(kind)]
+    if known and value not in known and not (value is None and NoneType in kinds):
+        raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, known))}.")
 
 
 def is_refusal(error: Exception) -> bool:

@@ -64,7 +64,7 @@ def main(pairs: int = PAIRS) -> dict[str, object]:
     scores: dict[str, dict[str, list[float]]] = {}
     for name, settings in METRICS.items():
         metric = create(name, **settings)
-        scores[metric.signature()] = {
+        scores[metric.signature().comparable()] = {
             label: [
                 round(float(value), 4)
                 for value in np.quantile(metric.score(*map(list, zip(*of, strict=True))).values, QUANTILES)

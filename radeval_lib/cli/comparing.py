@@ -52,6 +52,7 @@ def _named(given: tuple[str, ...], option: str, what: str) -> dict[str, str]:
 @click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
 @click.option("--resamples", default=10_000, show_default=True, help="Of intervals and tests; at least 100.")
 @click.option("--seed", default=0, show_default=True, help="Of intervals and tests.")
+@click.option("--all", "every", is_flag=True, help="Print every pair of systems, not only what matters.")
 @one_line_errors
 def compare(
     input_path: Path,
@@ -62,18 +63,20 @@ def compare(
     output_path: Path | None,
     resamples: int,
     seed: int,
+    every: bool,
 ) -> None:
     """Compare systems on the same references.
 
-    Prints the value of each system with its interval; for each pair of systems the difference, a
-    randomization test, Holm's correction over all pairs and metrics, and how many more cases would be needed;
-    and a paragraph for a methods section with its sources. Scores that the file has in a column METRIC:NAME
-    for every system are taken from there; METRIC may then be any name. A metric that was named and could not
-    score is told, and the exit status is then 2.
+    Prints for each metric the systems with intervals, in clusters that tests tell apart (randomization,
+    Holm's correction over all pairs and metrics), the differences that matter, cautions, and a paragraph for
+    a methods section with its sources; with --all also every pair, with how many more cases would be needed.
+    A column `case` or `patient` keeps the rows of a case together. Scores that the file has in a column
+    METRIC:NAME for every system are taken from there; METRIC may then be any name. A metric that was named
+    and could not score is reported, and the exit status is then 2.
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
-    from radeval_lib.metrics.pair_files import check_target
+    from radeval_lib.metrics.table_files import check_target
 
     files = _named(candidates, "--candidates", "file")
     if output_path is not None:
@@ -88,7 +91,7 @@ def compare(
     )
     if output_path is not None:
         atomic.write_text(output_path, json.dumps(found.as_dict(), indent=2, ensure_ascii=False) + "\n")
-    click.echo(str(found))
+    click.echo(found.text(every=every))
     if output_path is not None:
         click.echo(f"Written: {display_path(output_path)}", err=True)
     if set(metrics) & set(found.left_out):

@@ -63,15 +63,16 @@ def score(
     """Score the candidates of a file against its references.
 
     The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
-    its rows with a column named after each metric (METRIC:SYSTEM); a column `group` parts the means that are
-    told at the end. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the
-    same command goes on where it stopped. A metric that was named and could not score is told, and the exit
+    its rows with a column named after each metric (METRIC:SYSTEM). A column `group` divides the means that
+    are printed at the end; columns `age` and `indication` decide how much errors weigh for the judge by
+    rules. OUTPUT.about.json says metrics, settings, models and versions. If it is interrupted, the same
+    command goes on where it stopped. A metric that was named and could not score is reported, and the exit
     status is then 2; the others' scores are written all the same.
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
-    from radeval_lib.metrics import files
-    from radeval_lib.metrics.pair_scores import RELIABLE
+    from radeval_lib.metrics import score_files
+    from radeval_lib.metrics.cautions import RELIABLE
 
     lately = deque([(time.monotonic(), 0)], maxlen=20)  # rows of an interrupted run pass at another speed
 
@@ -83,7 +84,7 @@ def score(
         click.echo(f"{done:,} rows scored of {rows:,}, {left} left \r", nl=False, err=True)
 
     try:
-        scored = files.score_file(
+        scored = score_files.score_file(
             metric_settings(given, metrics),
             input_path,
             output_path,
@@ -107,13 +108,15 @@ def score(
         metric = scored.chosen.metrics[column.partition(":")[0]]
         direction = "" if metric.higher_is_better else " (lower is better)"
         click.echo(f"Mean {column}{direction}: {', '.join(parts)}", err=True)
+    for signature in scored.signatures.values():
+        click.echo(f"Signature: {signature}", err=True)
     if scored.coverage is not None:
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
-        click.echo(f"The rules could read {scored.coverage:.0%} of a pair's sentences{doubt}.", err=True)
+        click.echo(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.", err=True)
     if scored.damaged:
         click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
-    for what, remark in scored.remarks.items():
-        click.echo(f"Note: {what}: {remark}.", err=True)
+    for caution in scored.cautions:
+        click.echo(f"Caution: {caution}.", err=True)
     for name, what in scored.chosen.stand_ins.items():
         click.echo(f"Warning: {name}: {what}.", err=True)
     for name, why in scored.chosen.left_out.items():

@@ -5,7 +5,19 @@
 [('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
 """
 
+from radeval_lib.findings.covering import Coverage, ReadInPart, Section, coverage
 from radeval_lib.findings.reader import read
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Presence, Reading
 
-__all__ = ["Finding", "Location", "NormalStatement", "Presence", "Reading", "read"]
+__all__ = [
+    "Coverage",
+    "Finding",
+    "Location",
+    "NormalStatement",
+    "Presence",
+    "ReadInPart",
+    "Reading",
+    "Section",
+    "coverage",
+    "read",
+]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.vocabulary import Spot, Vocabulary
-from radeval_lib.findings.words import PhraseMatch, Token, tokens
+from radeval_lib.report_text import Token
 
 JOINTS = frozenset(["and", "or", "/"])
 """Words that join two of a kind."""
@@ -21,7 +22,7 @@ _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
     """The places of a sentence; of "the right upper and lower lobes" both have side and noun."""
-    found = known.spots.find(words)
+    found = known.spots.find([word.word for word in words])
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
         if first not in ZONES or joint not in JOINTS | {","}:
@@ -33,11 +34,11 @@ def places(words: Sequence[Token], known: Vocabulary) -> list[PhraseMatch[list[S
             continue
         noun = words[later + 1].word
         found += [
-            PhraseMatch(at, at + 1, one.value) for one in known.spots.find(tokens(f"{side} {first} {noun}"))
+            PhraseMatch(at, at + 1, one.value) for one in known.spots.find(f"{side} {first} {noun}".split())
         ]
         if side and not own:
             found = [one for one in found if one.first != later]
-            shared = known.spots.find(tokens(f"{side} {words[later].word} {noun}"))
+            shared = known.spots.find(f"{side} {words[later].word} {noun}".split())
             found += [PhraseMatch(later, later + 2, one.value) for one in shared]
     return found
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from radeval_lib.findings.readable import unreadable
 from radeval_lib.findings.records import Finding, Location, NormalStatement, Reading
 from radeval_lib.findings.sentence import Mention, NormalMention, parse
 from radeval_lib.findings.vocabulary import HOME, Sense, Spot, Subject, vocabulary
-from radeval_lib.findings.words import sentences
+from radeval_lib.report_text import Statement, findings
 
 _PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
 _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
+_POSITIONS = frozenset(["malposition", "good_position"])
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
 
@@ -37,16 +39,20 @@ def read(text: str) -> Reading:
     return _Report(text).read()
 
 
+def why_unread(text: str) -> str:
+    """Why a text as a whole is not read (another language, a loop of words), or nothing."""
+    return unreadable(" ".join(one.text for one in findings(text)))
+
+
 class _Report:
     """A report's sentences as read, and how many of its words vote for each region."""
 
     def __init__(self, text: str) -> None:
         self.text, self.known = text, vocabulary()
-        parts = [(start, sentence, parse(sentence)) for start, sentence in sentences(text)]
-        self.parsed = [(start, one) for start, _, one in parts]
+        self.parsed = [] if why_unread(text) else [(one, parse(one.text)) for one in findings(text)]
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
-        for one in {" ".join(sentence.lower().split()): one for _, sentence, one in parts}.values():
+        for one in {" ".join(said.text.lower().split()): one for said, one in self.parsed}.values():
             self._vote([sense.region for sense in mention.senses] for mention in one.mentions)
             self._vote([spot.region for spot in spots] for spots in one.spots)
             self._vote([subject.region for subject in normal.subjects] for normal in one.normals)
@@ -61,20 +67,20 @@ class _Report:
     def read(self) -> Reading:
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
-        for offset, sentence in self.parsed:
+        for said, sentence in self.parsed:
             chosen = [(one, self._sense(one)) for one in sentence.mentions]
             kept = [
                 number
                 for number, (one, sense) in enumerate(chosen)
-                if not self._stray(one, sense) and not self._absorbed(one, chosen, offset)
+                if not self._stray(one, sense) and not self._absorbed(one, chosen, said)
             ]
             places = {number: len(findings) + place for place, number in enumerate(kept)}
             for number in kept:
                 one, sense = chosen[number]
                 sign = tuple(places[other] for other in one.sign_of if other in places)
-                findings.append(self._finding(one, sense, offset, sign))
+                findings.append(self._finding(one, sense, said, sign))
             normals += [
-                self._normal(one, offset)
+                self._normal(one, said)
                 for one in sentence.normals
                 if any(subject.region for subject in one.subjects)
             ]
@@ -89,9 +95,9 @@ class _Report:
             and 3 < self.regions[HOME] == max(self.regions.values())
         )
 
-    def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], offset: int) -> bool:
+    def _absorbed(self, one: Mention, chosen: Iterable[tuple[Mention, Sense]], said: Statement) -> bool:
         """Whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
-        words = self.text[offset + one.start : offset + one.stop].lower()
+        words = said.text[one.start : one.stop].lower()
         return any(
             words in sense.lead and other is not one and 0 <= other.first - one.end <= 5
             for other, sense in chosen
@@ -133,7 +139,12 @@ class _Report:
         said = [self._location(spots, sense) for spots in one.spots]
         if sense.key in known.paired:  # of "right hemidiaphragm" the side counts: the name says where
             said = [Location(None, where.side) for where in said]
-        said = [where for where in said if where.side or where.place not in (None, "lung")]
+        device = sense.key in known.devices
+        said = [
+            where
+            for where in said
+            if (where.side or where.place not in (None, "lung")) and (device or where.place not in _POSITIONS)
+        ]
         sides = set(one.sides)
         side = "bilateral" if len(sides) > 1 else next(iter(sides), None)
         if side is None:
@@ -146,21 +157,23 @@ class _Report:
             filled.append(Location(None, side))
         return tuple(dict.fromkeys(filled))
 
-    def _finding(self, one: Mention, sense: Sense, offset: int, sign: tuple[int, ...]) -> Finding:
-        start, end = offset + one.start, offset + one.stop
+    def _finding(self, one: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]) -> Finding:
+        start, end = statement.span(one.start, one.stop)
         words, locations = self.text[start:end], self._locations(one, sense)
         said = (one.severity, one.size_mm, one.change)
         limited = locations or one.severity is not None or one.size_mm or one.change
         # Whether the name itself is what the words before it deny, and is not the name of a kind.
         named = bool(_BEFORE.intersection(one.before[-1:])) and words.lower().split()[0] not in _KINDS
         outright = one.presence == "absent" and not limited and named
-        return Finding(sense.key, one.presence, start, end, words, locations, *said, sign, outright)
+        return Finding(
+            sense.key, one.presence, start, end, words, locations, *said, sign, outright, one.distance_mm
+        )
 
-    def _normal(self, one: NormalMention, offset: int) -> NormalStatement:
+    def _normal(self, one: NormalMention, statement: Statement) -> NormalStatement:
         def worth(subject: Subject) -> tuple[float, bool]:
             states = self.known.entry_states.get(subject.key, frozenset())
             return self.regions[subject.region], one.state not in _PLAIN and one.state in states
 
         chosen = max((subject for subject in one.subjects if subject.region), key=worth)
-        start, end = offset + one.start, offset + one.stop
+        start, end = statement.span(one.start, one.stop)
         return NormalStatement(chosen.key, start, end, self.text[start:end], one.change)

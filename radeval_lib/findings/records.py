@@ -24,7 +24,8 @@ class Location:
 class Finding:
     """One thing that a report says of one observation.
 
-    ``sign_of`` are the places of the diagnoses that it is read as, among the reading's findings.
+    ``distance_mm`` is that of a tip from the place that it is said with. ``sign_of`` are the places of the
+    diagnoses that it is read as, among the reading's findings.
     """
 
     observation: str
@@ -38,6 +39,7 @@ class Finding:
     change: str | None = None
     sign_of: tuple[int, ...] = ()
     outright: bool = False
+    distance_mm: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

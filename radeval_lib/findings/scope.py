@@ -10,35 +10,61 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.vocabulary import Vocabulary
-from radeval_lib.findings.words import PhraseMatch, Token
+from radeval_lib.report_text import Token
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 _OR = frozenset(["or", "nor"])
+_NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
+_PARTS = _words(
+    """
+    tip end portion part hole margin border extent termination origin course port sideport angle
+    component edge contour detail aspect
+    """
+)
+_SIGHT = frozenset(
+    ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
+)
+_VIEWS = _words(
+    """
+    view projection lateral frontal ap pa portable image radiograph film
+    """
+)
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
 """Verbs by which a clause says something of its structure."""
 
 
 class ScopeWords(NamedTuple):
-    """By word: denied, doubted, only talked about; and where clauses begin and diagnoses are linked."""
+    """By word: denied, doubted, only talked about; where clauses begin and diagnoses are linked; the cues."""
 
     denied: list[bool]
     doubted: list[bool]
     hypothetical: list[bool]
     clause: list[int]
     links: list[int]
+    before: list[PhraseMatch[str]]
+    after: list[PhraseMatch[str]]
 
 
 def scope(
     words: Sequence[Token],
     known: Vocabulary,
-    changes: Sequence[PhraseMatch[str]],
+    blocked: Sequence[bool],
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
+    named: Sequence[bool],
 ) -> ScopeWords:
-    """The reach of every cue."""
+    """The reach of every cue; words that are ``blocked`` begin none, for they say something else."""
     size = len(words)
-    begins = {cue.first: cue for cue in known.cues.find(words)}
-    linking = {link.first: link.end for link in known.links.find(words)}
+    text = [word.word for word in words]
+    cues, after = known.cues.find(text), known.after.find(text)
+    begins = {cue.first: cue for cue in cues if not blocked[cue.first]}
+    linking = {link.first: link.end for link in known.links.find(text)}
     denied, doubted, talked = ([False] * size for _ in range(3))
     clause, links = [0] * size, []
     denying = doubting = talking = False
@@ -47,13 +73,17 @@ def scope(
         word = words[at].word
         cue = begins.get(at)
         end = cue.end if cue else at + 1
-        if cue is not None and cue.value == "stops":
+        if cue is not None and cue.value == "stops" and not (denying and word == "status"):
             denying = doubting = False
             start = at
         elif cue is not None and cue.value == "negation_before":
             denying, doubting = True, False
         elif cue is not None and cue.value == "hypothetical":
             talking = True
+        elif word == ":" and (answered := _answer(words, at, begins, named)):
+            for place in range(_begin_of_name(words, at), at):
+                denied[place] = True
+            denying, end = False, answered
         elif cue is not None and cue.value == "hedge_before":
             if not denying or words[at - 1].word == ",":  # "no effusion to suggest failure" doubts nothing
                 denying, doubting = False, True
@@ -62,6 +92,9 @@ def scope(
                 denying = _goes_on(words, at, begins, descriptors, subjects)
             if doubting:
                 doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
+        elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
+            denying, doubting = "less" not in said, "less" in said
+            links += [at] if doubting else []
         elif word == "with":
             denying = False
         elif word in ("and", "/") and (denying or doubting):
@@ -73,8 +106,8 @@ def scope(
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
-    _reach_back(words, known, changes, denied, doubted, clause)
-    return ScopeWords(denied, doubted, talked, clause, links)
+    _reach_back(words, after, blocked, denied, doubted, clause)
+    return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
@@ -102,16 +135,18 @@ def _goes_on(
 
 def _reach_back(
     words: Sequence[Token],
-    known: Vocabulary,
-    changes: Sequence[PhraseMatch[str]],
+    after: Sequence[PhraseMatch[str]],
+    blocked: Sequence[bool],
     denied: list[bool],
     doubted: list[bool],
     clause: list[int],
 ) -> None:
     before = 0
-    for found in known.after.find(words):
-        if any(change.first <= found.first and found.end <= change.end for change in changes):
+    for found in after:
+        if blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
+        if words[found.end - 1].word in ("?", "likely") and found.end < len(words):
+            continue  # it is said of what follows
         start = max(before, clause[found.first])
         for place in range(start, found.first):
             if found.value == "negation":
@@ -119,3 +154,35 @@ def _reach_back(
             else:
                 doubted[place], denied[place] = True, False
         before = found.end
+
+
+def _answer(
+    words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
+) -> int:
+    """The end of an answer that denies what stands before a colon, or 0: "Effusion: none", "Effusion: no"."""
+    if colon + 1 >= len(words):
+        return 0
+    rest = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
+    if words[colon + 1].word in _NO:
+        cue = begins.get(colon + 1)
+        if (cue is None or cue.value == "negation_before") and not any(named[colon + 1 : rest]):
+            return rest
+    return 0
+
+
+def _begin_of_name(words: Sequence[Token], colon: int) -> int:
+    """Where the name before a colon begins: behind the last answer."""
+    earlier = next((at for at in range(colon - 1, -1, -1) if words[at].word == ":"), -1)
+    return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
+
+
+def _of_a_part(words: Sequence[Token], found: PhraseMatch[str]) -> bool:
+    """Whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
+    before = next((at for at in range(found.first - 1, -1, -1) if words[at].word not in BE), -1)
+    if before >= 0 and words[before].word in _PARTS:
+        return True
+    if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
+        return True
+    said = {word.word for word in words[found.first : found.end]}
+    behind = [word.word for word in words[found.end : found.end + 6]]
+    return bool(said & _SIGHT) and bool(behind) and behind[0] in ("on", "in") and bool(_VIEWS & set(behind))

@@ -5,17 +5,19 @@ Names and places stay as ambiguous as they are ("mass", "base"); :mod:`.reader` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise, zip_longest
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
+from radeval_lib.findings.changes import denied_changes, of_before, side_comparisons
 from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
+from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
 from radeval_lib.findings.scope import BE, ScopeWords, scope
 from radeval_lib.findings.vocabulary import HOME, IGNORED, Sense, Spot, Subject, Vocabulary, plain, vocabulary
-from radeval_lib.findings.words import MASK, PhraseMatch, tokens
+from radeval_lib.report_text import MASK, tokens
 
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
@@ -28,7 +30,21 @@ _EITHER = frozenset(["or", "versus", "vs"])
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
+_DISTANCES = frozenset(
+    ["above", "below", "from", "proximal", "distal", "beyond", "superior", "inferior", "cephalad", "caudal",
+     "cranial", "short", "away"]
+)  # fmt: skip
+_NO_FINDINGS = frozenset(["aeration"])
+_LISTING = frozenset(
+    [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
+     "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
+)  # fmt: skip
 _FAR = 40
+
+GROWN = 1.15
+"""A size that is larger than before by more than this factor has increased."""
+
+V = TypeVar("V")
 
 
 @dataclass(slots=True)
@@ -45,6 +61,7 @@ class Mention:
     sides: list[str] = field(default_factory=list)
     severity: int | None = None
     size_mm: tuple[float, ...] = ()
+    distance_mm: float | None = None
     change: str | None = None
     sign_of: tuple[int, ...] = ()
     before: tuple[str, ...] = ()
@@ -60,12 +77,27 @@ class NormalMention(NamedTuple):
     change: str | None
 
 
+class Unused(NamedTuple):
+    """A word that the reading did not use: its characters, and what it is (degree, side, place, ...)."""
+
+    start: int
+    stop: int
+    kind: str
+
+
 class Parsed(NamedTuple):
-    """A sentence as read; positions are relative to it."""
+    """A sentence as read; positions are relative to it.
+
+    ``used`` is how many of its words that carry meaning were used, ``unused`` are those that were not;
+    ``misspelt`` are (start, end, word that was read).
+    """
 
     mentions: tuple[Mention, ...]
     normals: tuple[NormalMention, ...]
     spots: tuple[list[Spot], ...]
+    used: int
+    unused: tuple[Unused, ...]
+    misspelt: tuple[tuple[int, int, str], ...]
 
 
 @lru_cache(maxsize=65536)
@@ -84,25 +116,38 @@ def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False)
 
 
 class _Sentence:
-    def __init__(self, text: str, known: Vocabulary) -> None:
+    def __init__(self, statement: str, known: Vocabulary) -> None:
         self.known = known
-        self.words = tokens(text)
-        size = len(self.words)
-        self.named = known.observations.find(self.words)
+        self.words = tokens(statement)
+        self.misspelt: list[tuple[int, int, str]] = []
+        for at, token in enumerate(self.words):
+            if (meant := known.spelling.meant(token.word)) is not None:
+                self.words[at] = token._replace(word=meant)
+                self.misspelt.append((token.start, token.end, meant))
+        text, size = [token.word for token in self.words], len(self.words)
+        self.used, self.normal = [False] * size, [False] * size
+        self.named = known.observations.find(text)
         named = _marks(size, self.named)
         self.spots = places(self.words, known)
-        self.degrees = known.degrees.find(self.words, named)
-        self.changes = known.changes.find(self.words, named)
+        self.degrees = known.degrees.find(text, named)
+        denied = list(denied_changes(self.words, named))
+        compared = list(side_comparisons(self.words))
+        taken = _marks(size, denied, compared)
+        self.changes = denied + [one for one in known.changes.find(text, named) if not taken[one.first]]
+        self.changes.sort()
+        self.degrees = [one for one in self.degrees if not taken[one.first]]
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self._between(spot.first, spot.end)]
-        self.states = known.states.find(self.words, _marks(size, self.named, zones))
-        self.subjects = known.subjects.find(self.words, named)
-        self.sides = known.sides.find(self.words, _marks(size, self.spots))
+        self.states = known.states.find(text, _marks(size, self.named, zones))
+        self.subjects = known.subjects.find(text, named)
+        self.sides = known.sides.find(text, _marks(size, self.spots, compared)) + compared
         self.sizes = list(sizes(self.words))
+        self.past = of_before(self.words, self.sizes)
         descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
         self.scope: ScopeWords = scope(
-            self.words, known, self.changes, descriptors, _marks(size, self.subjects, begins=True)
-        )
+            self.words, known, _marks(size, self.changes, compared), descriptors,
+            _marks(size, self.subjects, begins=True), named,
+        )  # fmt: skip
 
     def read(self) -> Parsed:
         mentions = [
@@ -112,11 +157,77 @@ class _Sentence:
         ]
         stated, normals = self._states()
         mentions = sorted([*mentions, *stated], key=lambda one: one.first)
-        mentions = [one for one in mentions if not self.scope.hypothetical[one.first]]
+        mentions = [
+            one for one in mentions if not (self.scope.hypothetical[one.first] or self.past[one.first])
+        ]
         mentions = self._alternatives(self._whole_names(mentions))
         self._link(mentions)
-        self._attach(mentions)
-        return Parsed(tuple(mentions), tuple(normals), tuple(spot.value for spot in self.spots))
+        others = [self._mention(one.first, one.end, one.value) for one in self.named if self._takes(one)]
+        self._attach(sorted([*mentions, *others], key=lambda one: one.first))
+        if normals and not mentions:
+            self._use_all(self.spots)
+            self._use_all(self.sides)
+        used, unused = self._usage(mentions)
+        spots = tuple(spot.value for spot in self.spots)
+        return Parsed(tuple(mentions), tuple(normals), spots, used, unused, tuple(self.misspelt))
+
+    def _use(self, first: int, end: int) -> None:
+        for at in range(first, end):
+            self.used[at] = True
+
+    def _use_all(self, found: Iterable[PhraseMatch[Any]]) -> None:
+        for one in found:
+            self._use(one.first, one.end)
+
+    def _usage(self, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
+        """How many words that carry meaning were used, and which were not."""
+        passed = [*self.past]
+        for at, word in enumerate(self.words):
+            passed[at] |= self.scope.hypothetical[at] or word.word in self.known.passed_over
+            passed[at] |= not word.word.isalnum() or (len(word.word) == 1 and not word.word.isdigit())
+        for found in self.named:
+            self._use(found.first, found.end)
+        kinds = [""] * len(self.words)
+        groups: dict[str, Sequence[PhraseMatch[Any]]] = {
+            "size": self.sizes, "place": self.spots, "side": self.sides, "degree": self.degrees,
+            "change": self.changes, "negation": self._vain_negations(mentions),
+        }  # fmt: skip
+        for kind, group in groups.items():
+            for match in group:
+                for at in range(match.first, match.end):
+                    kinds[at] = kind
+        unused = [
+            Unused(word.start, word.end, kinds[at] or "word")
+            for at, word in enumerate(self.words)
+            if not self.used[at] and (kinds[at] or not (passed[at] or word.word.isdigit()))
+            and not self.past[at] and not self.scope.hypothetical[at] and word.word.isalnum()
+        ]  # fmt: skip
+        used = sum(mine and not over for mine, over in zip(self.used, passed, strict=True))
+        return used, tuple(dict.fromkeys(unused))
+
+    def _vain_negations(self, mentions: list[Mention]) -> list[PhraseMatch[str]]:
+        """The words of denial that deny nothing that was read; the others are marked as used."""
+        vain = []
+        for cue in self.scope.before:
+            if cue.value != "negation_before":
+                self._use(cue.first, cue.end)
+                continue
+            behind = next((one for one in mentions if one.end > cue.first), None)
+            before = next((one for one in reversed(mentions) if one.first < cue.first), None)
+            if any(one is not None and one.presence == "absent" for one in (behind, before)):
+                self._use(cue.first, cue.end)
+            elif not any(self.used[cue.first : cue.end]):
+                vain.append(cue)
+        for found in self.scope.after:
+            if found.value == "hedge" or any(
+                one.presence == "absent" and one.first < found.first for one in mentions
+            ):
+                self._use(found.first, found.end)
+        return vain
+
+    def _takes(self, found: PhraseMatch[list[Sense]]) -> bool:
+        """Whether a phrase is no finding, and keeps what is said of it from those beside it: "aeration"."""
+        return found.value[0].key == IGNORED and self.words[found.first].word in _NO_FINDINGS
 
     def _between(self, first: int, end: int) -> set[str]:
         return {word.word for word in self.words[first:end]}
@@ -195,7 +306,12 @@ class _Sentence:
             if self.scope.denied[state.first] or self._between(state.end, state.end + 1) & {"of", "from"}:
                 return False
             subjects = [one for one in subjects if self._fits(one, words)]
+            if subjects:
+                self._use(state.first, state.end)
             for subject in subjects:
+                self._use(subject.first, subject.end)
+                for at in (*range(subject.first, subject.end), *range(state.first, state.end)):
+                    self.normal[at] = True
                 change = self._change_near(subject.first, end)
                 start, *_, last = sorted([subject.first, subject.end, state.first, state.end])
                 span = self.words[start].start, self.words[last - 1].end
@@ -214,6 +330,8 @@ class _Sentence:
                     mention.start = min(mention.start, self.words[subject.first].start)
                     mention.stop = max(mention.stop, self.words[subject.end - 1].end)
                     mentions.append(mention)
+                    self._use(state.first, state.end)
+                    self._use(subject.first, subject.end)
                     said = True
                     break
         return said
@@ -228,14 +346,18 @@ class _Sentence:
         return words in self.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
 
     def _change_near(self, first: int, end: int) -> str | None:
-        return next((one.value for one in self.changes if first - 3 <= one.first <= end + 3), None)
+        near = next((one for one in self.changes if first - 3 <= one.first <= end + 3), None)
+        if near is None:
+            return None
+        self._use(near.first, near.end)
+        return near.value
 
     def _stable(self) -> list[NormalMention]:
         """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
         if self.named:
             return []
         stable = [one for one in self.changes if one.value == "unchanged"]
-        return [
+        found = [
             NormalMention(
                 subject.value, "stable", self.words[subject.first].start, self.words[subject.end - 1].end,
                 "unchanged",
@@ -245,8 +367,21 @@ class _Sentence:
             and abs(stable[0].first - subject.first) <= 5
             and {one.key for one in subject.value} & self.known.stable
         ]  # fmt: skip
+        if found:
+            self._use_all(stable)
+            self._use_all(self.subjects)
+        return found
 
     # --- diagnoses and attributes ---
+
+    def _of_normal(self, change: PhraseMatch[str], finding: Mention) -> bool:
+        """Whether a word of change is nearer to what is called normal: "the heart remains normal"."""
+
+        def between(first: int, end: int) -> int:
+            return max(first - change.end, change.first - end, 0)
+
+        apart = between(finding.first, finding.end)
+        return any(said and between(at, at + 1) < apart for at, said in enumerate(self.normal))
 
     def _whole_names(self, mentions: list[Mention]) -> list[Mention]:
         """Without an adjective that belongs to the next name: "calcified small granuloma" is one finding."""
@@ -260,7 +395,15 @@ class _Sentence:
                 and after.first - one.end <= 5
                 and not _SEPARATORS.keys() & self._between(one.end, after.first)
             )
+            and not self._of_hardware(one, after)
         ]
+
+    def _of_hardware(self, one: Mention, after: Mention | None) -> bool:
+        """ "Fracture of a sternotomy wire" breaks no bone."""
+        if after is None or not all(sense.key in self.known.devices for sense in after.senses):
+            return False
+        broken = self._between(one.first, one.end) & {"fracture", "fx"}
+        return bool(broken) and after.first - one.end <= 4 and "of" in self._between(one.end, after.first)
 
     def _alternatives(self, mentions: list[Mention]) -> list[Mention]:
         """ "Atelectasis or scarring" doubts both, and so does "versus"."""
@@ -300,14 +443,20 @@ class _Sentence:
     def _attach(self, mentions: list[Mention]) -> None:
         if not mentions:
             return
-        for spot in self.spots:
-            if not any(one.first <= spot.first and spot.end <= one.end for one in mentions):
+        for spot in self._now(self.spots):
+            overlaid = [one for one in mentions if one.first < spot.end and spot.first < one.end]
+            if overlaid and all(sense.key in self.known.devices for sense in overlaid[0].senses):
+                # The vein in the name of a line is where it goes in, not where it lies.
+                self._use(spot.first, spot.end)
+                overlaid[0].sides += [side for side in [spot.value[0].location.side] if side]
+            elif not any(one.first <= spot.first and spot.end <= one.end for one in mentions):
                 located = bool(spot.first) and (
                     self.words[spot.first - 1].word in _PREPOSITIONS
                     or any(other.end == spot.first - 1 for other in self.spots)
                 )
                 if one := self._nearest(mentions, spot, 0 if located else 4, 3 if located else 0):
                     one.spots.append(spot.value)
+                    self._use(spot.first, spot.end)
             else:
                 # Of the words of a name only those say where that a finding of the name may be at.
                 owner = next(one for one in mentions if one.first <= spot.first and spot.end <= one.end)
@@ -315,22 +464,44 @@ class _Sentence:
                 if usual & {one.location.place for one in spot.value}:
                     owner.spots.append(spot.value)
         self._share_places(mentions)
-        for side in self.sides:
+        self._share_sides(mentions)
+        for side in self._now(self.sides):
             if one := self._nearest(mentions, side, 2, 0):
                 one.sides.append(side.value)
-        for degree in self.degrees:
-            if (one := self._nearest(mentions, degree, 4, 0)) and (
-                one.severity is None or one.severity < degree.value
-            ):
-                one.severity = degree.value
-        for size in self.sizes:
-            if one := self._nearest(mentions, size, 0, 0):
-                one.size_mm = size.value
-        for change in self.changes:
+                self._use(side.first, side.end)
+        for degree in self._now(self.degrees):
+            if one := self._nearest(mentions, degree, 4, 0, loose=True):
+                one.severity = max(degree.value, -1 if one.severity is None else one.severity)
+                self._use(degree.first, degree.end)
+        self._measure(mentions)
+        for change in self._now(self.changes):
             if self._names_finding(change, mentions):
+                self._use(change.first, change.end)
                 continue
-            if (one := self._nearest(mentions, change, 1, 0)) and one.change is None:
+            one = self._nearest(mentions, change, 1, 0, loose=True)
+            if one is not None and one.change in (None, change.value) and not self._of_normal(change, one):
                 one.change = change.value
+                self._use(change.first, change.end)
+
+    def _now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
+        """Those that do not say how something was before."""
+        return [one for one in found if not self.past[one.first]]
+
+    def _measure(self, mentions: list[Mention]) -> None:
+        """Sizes, and the change that follows from those of before; distances of tips are no sizes."""
+        for size in self._now(self.sizes):
+            if one := self._nearest(mentions, size, 0, 0):
+                self._use(size.first, size.end)
+                if self._between(size.end, size.end + 1) & _DISTANCES:
+                    one.distance_mm = size.value[0]
+                else:
+                    one.size_mm = size.value
+        for size in self.sizes:
+            if self.past[size.first] and (one := self._nearest(mentions, size, 0, 0)) and one.size_mm:
+                grown = max(one.size_mm) / max(size.value) if max(size.value) else 1.0
+                one.change = (
+                    "increased" if grown > GROWN else "decreased" if grown < 1 / GROWN else "unchanged"
+                )
 
     def _names_finding(self, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
         """Whether a word of change is part of a finding: "the vascularity is increased"."""
@@ -358,10 +529,42 @@ class _Sentence:
                 and usual & {spot.location.place for spot in place.value}
             ]
 
+    def _share_sides(self, mentions: list[Mention]) -> None:
+        """ "Left effusion, consolidation and atelectasis": the side before a list belongs to all of it."""
+        sided: dict[int, str] = {side.end: side.value for side in self.sides}
+        shared: str | None = None
+        for number, one in enumerate(mentions):
+            before = mentions[number - 1].end if number else 0
+            reach = range(one.first, max(one.first - 4, before - 1), -1)
+            own = next((sided[at] for at in reach if at in sided), None)
+            if number and own is None and not one.spots and shared is not None:
+                between = self._between(mentions[number - 1].end, one.first)
+                listed = between <= _LISTING and between & {
+                    ",",
+                    "and",
+                    "/",
+                    "adjacent",
+                    "associated",
+                    "overlying",
+                }
+                if listed and any(self.known.takes_side(sense.key) for sense in one.senses):
+                    one.sides.append(shared)
+                    continue
+            shared = own if own in ("left", "right") else None
+
     def _nearest(
-        self, mentions: list[Mention], what: PhraseMatch[Any], behind: int, before: int
+        self,
+        mentions: list[Mention],
+        what: PhraseMatch[Any],
+        behind: int,
+        before: int,
+        *,
+        loose: bool = False,
     ) -> Mention | None:
-        """The mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it."""
+        """The mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it.
+
+        A ``loose`` one that is alone in its clause belongs to the clause before.
+        """
         best, least = None, float(_FAR)
         for number, one in enumerate(mentions):
             if what.end <= one.first:
@@ -373,15 +576,18 @@ class _Sentence:
                 cost += 6 * sum(one.end <= other.first < what.first for other in mentions[number + 1 :])
             else:
                 cost = 0
-            if self._apart(what.first, one.first, mentions):
+            if self._apart(what.first, one.first, mentions, loose):
                 cost += _FAR
             if cost < least:
                 best, least = one, cost
         return best
 
-    def _apart(self, at: int, name: int, mentions: list[Mention]) -> bool:
+    def _apart(self, at: int, name: int, mentions: list[Mention], loose: bool) -> bool:
         """Whether modifier and name are of different clauses; "in the left base there is" leads to a name."""
         here, there = self.scope.clause[at], self.scope.clause[name]
+        begins = [one.first for one in mentions] + [one.first for one in self.subjects]
+        if loose and here and all(self.scope.clause[first] != here for first in begins):
+            here = self.scope.clause[here - 1]  # "a pneumothorax, which is unchanged"
         leads = (
             here < there
             and self.words[there].word == "there"

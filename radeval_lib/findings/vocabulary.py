@@ -5,23 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
+from radeval_lib.findings.phrases import Phrases
 from radeval_lib.findings.records import Location
-from radeval_lib.findings.words import Phrases, tokens
+from radeval_lib.findings.spelling import Spelling
 from radeval_lib.lexicon.entries import Lexicon
 from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.report_text import tokens
 
 _FILE = Path(__file__).with_name("reading.yml")
+_HIGHEST = 12
+VERTEBRAE = (("c", "cervical", 7), ("t", "thoracic", _HIGHEST), ("l", "lumbar", 5))
+"""Parts of the spine: letter, name, how many vertebrae it has."""
 _ORDINALS = (
     *("1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th", "9th", "10th", "11th", "12th"),
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
 _NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior"])
+_OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
 
@@ -66,8 +72,10 @@ class Vocabulary:
     normal statement calls its structure normal with, ``normal`` those that fit every structure;
     ``no_abnormality`` what is denied of a structure by "no acute abnormality"; ``placeless`` are the
     observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
-    observations that have a side and no place; ``places`` is where an observation may be; ``kin`` are pairs
-    of near relatives, ``kinds`` pairs of a coarser and a finer name.
+    observations that have a side and no place; ``places`` is where an observation may be; ``beside`` are the
+    neighbours of numbered places, ``malpositions`` where the tip of a device must not lie; ``passed_over``
+    are words that need no reading; ``kin`` are pairs of near relatives, ``kinds`` pairs of a coarser and a
+    finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -90,8 +98,16 @@ class Vocabulary:
     paired: frozenset[str]
     places: Mapping[str, frozenset[str]]
     devices: frozenset[str]
+    spelling: Spelling
+    passed_over: frozenset[str]
+    beside: Mapping[str, frozenset[str]]
+    malpositions: Mapping[str, frozenset[str]]
     kin: frozenset[frozenset[str]]
     kinds: frozenset[tuple[str, str]]
+
+    def takes_side(self, observation: str) -> bool:
+        """Whether the observation is on one side, as what is in a lung or the pleura is."""
+        return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
 def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
@@ -128,7 +144,7 @@ def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterat
 def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
     both = {"bibasilar", "biapical", "bibasal"}
     for key, forms in raw.items():
-        for form in _numbered(forms):
+        for form in forms:
             if "@" in form:
                 for each in ("left", "right", "bilateral"):
                     yield form.replace("@", each), Spot(Location(key, each), HOME)
@@ -144,13 +160,41 @@ def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tupl
                 yield form, Spot(Location(key, side), HOME)
 
 
-def _numbered(forms: Iterable[str]) -> Iterator[str]:
-    """Also "left 7th rib" for "left rib"."""
-    for form in forms:
-        yield form
-        if form.endswith(" rib"):
-            for ordinal in _ORDINALS:
-                yield f"{form.removesuffix('rib')}{ordinal} rib"
+def _numbered_places() -> Iterator[tuple[str, Spot]]:
+    """Vertebrae and ribs by name and number: "T8", "eighth thoracic vertebra", "left 7th rib"."""
+    for letter, name, count in VERTEBRAE:
+        for number in range(1, count + 1):
+            spot = Spot(Location(f"{letter}{number}", None), HOME)
+            ordinals = _ORDINALS[number - 1 :: _HIGHEST]
+            for form in (f"{letter}{number}", f"{letter} {number}", *(f"{one} {name}" for one in ordinals)):
+                for noun in ("", " vertebra", " vertebral body", " body"):
+                    if noun or form[0] == letter:
+                        yield f"{form}{noun}", spot
+    for number in range(1, _HIGHEST + 1):
+        for ordinal in _ORDINALS[number - 1 :: _HIGHEST]:
+            for side in (None, "left", "right", "bilateral"):
+                spot, said = Spot(Location(f"rib_{number}", side), HOME), side or ""
+                for part in ("", "lateral ", "posterior ", "anterior "):
+                    yield f"{said} {part}{ordinal} rib", spot
+                    yield f"{part}{said} {ordinal} rib", spot
+                    yield f"{ordinal} {part}{said} rib", spot
+
+
+def _beside(raw: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Of numbered places, and of the regions that hold them, those that lie next to them or hold them."""
+    spine = [f"{letter}{number}" for letter, _, count in VERTEBRAE for number in range(1, count + 1)]
+    ribs = [f"rib_{number}" for number in range(1, _HIGHEST + 1)]
+    table: dict[str, set[str]] = {key: set() for key in (*spine, *ribs)}
+    for row in (spine, ribs):
+        for one, other in pairwise(row):
+            table[one].add(other)
+            table[other].add(one)
+    for region, held in raw["numbered"].items():
+        first, last = held.split("-")
+        row = ribs if first in ribs else spine
+        for key in row[row.index(first) : row.index(last) + 1]:
+            table[key].add(region)
+    return {key: frozenset(near) for key, near in table.items()}
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
@@ -256,6 +300,39 @@ def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield word, kind
 
 
+def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spelling:
+    """Names, places and structures as they may be misspelt; every other word of ``reading.yml`` is right."""
+    wanted = {token.word for pairs in named for text, _ in pairs for token in tokens(text)}
+    words = {token.word for part in raw.values() for text in _texts(part) for token in tokens(text)}
+    return Spelling(wanted, words)
+
+
+def _passed_over(raw: Mapping[str, Any], lexicon: Lexicon) -> frozenset[str]:
+    """Words that need no reading: of grammar, of the examination, and how a finding looks."""
+    looks = [phrase.text for phrase in lexicon.looks.values()]
+    return frozenset(token.word for text in (*raw["passed_over"], *looks) for token in tokens(text))
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Every text within a part of ``reading.yml``."""
+    if isinstance(part, Mapping):
+        for value in part.values():
+            yield from _texts(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _texts(value)
+    else:
+        yield str(part)
+
+
+def _with_numbered(places: frozenset[str]) -> frozenset[str]:
+    """Also single vertebrae or ribs, where something may be in the spine or the ribs."""
+    more = {f"rib_{number}" for number in range(1, _HIGHEST + 1)} if "ribs" in places else set()
+    if {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places:
+        more |= {f"{letter}{number}" for letter, _, count in VERTEBRAE for number in range(1, count + 1)}
+    return places | more
+
+
 def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     """(coarser, finer), also through names between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
@@ -283,11 +360,12 @@ def vocabulary() -> Vocabulary:
     changes += [(word, "new") for word in raw["new_marks"]]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
-    spots = [*_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
+    spots = [*_numbered_places(), *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
+    observations = [*ours, *_lexicon_names(lexicon)]
     subjects = [*_subjects(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        _observations([*ours, *_lexicon_names(lexicon)]),
+        _observations(observations),
         _grouped(subjects),
         _grouped(spots),
         _states(raw, lexicon, abnormal),
@@ -306,10 +384,14 @@ def vocabulary() -> Vocabulary:
         frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
         frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
         {
-            key: frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ()))
+            key: _with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
             for key, concept in concepts.items()
         },
         frozenset(key for key, concept in concepts.items() if concept.device),
+        _spelling(raw, observations, spots, subjects),
+        _passed_over(raw, lexicon),
+        _beside(raw),
+        {key: frozenset(places) for key, places in raw["malpositions"].items()},
         frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
         _kinds(raw["kinds"]),
     )

@@ -4,6 +4,6 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.metrics.base": "Metric MetricError Scores create get names register settings_of typed",
-    "radeval_lib.metrics.files": "score_file",
+    "radeval_lib.metrics.score_files": "score_file",
 }
 __getattr__ = names_of(__name__, _HOMES)

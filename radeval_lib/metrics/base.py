@@ -22,19 +22,21 @@ import math
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.metrics.reasons import Reason, moved
+from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
 from radeval_lib.registry import METRICS
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
+    from radeval_lib.lexicon.significance import Context
     from radeval_lib.stats.resampling import FloatArray, OfSums
 
 
@@ -42,16 +44,56 @@ class MetricError(RadevalError):
     """Input that a metric cannot score, an unknown metric, or a setting that it does not have."""
 
 
+class Score(NamedTuple):
+    """The score of one pair: its value, what a reader should know of it, and, where that was asked for, what
+    it rests on and its errors by kind (:mod:`radeval_lib.metrics.error_profile`)."""
+
+    value: float
+    cautions: Sequence[str] = ()
+    reasons: Sequence[Reason] = ()
+    errors: Sequence[int] = ()
+
+
 @dataclass(frozen=True)
 class Scores:
-    """One value a pair, float64 of shape (n,), every one finite, and what explains it (its type is the
-    metric's own), in the input's order."""
+    """What a metric gives for pairs.
+
+    Attributes
+    ----------
+    values : one for each pair, float64 of shape (n,), every one finite, in the input's order.
+    details : what explains each value; their type is the metric's own.
+    metric : whose they are.
+    contexts : what was known of each patient, for a metric that reads it.
+    """
 
     values: NDArray[np.float64]
-    details: list[Any] = field(default_factory=list)
+    details: list[Any]
+    metric: Metric
+    contexts: Sequence[Context | None] = ()
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def signature(self) -> Signature:
+        """How they were made."""
+        return self.metric.signature(in_context=any(self.contexts))
+
+    def each(
+        self, pairs: Sequence[tuple[str, str]], *, explained: bool = False, counted: bool = False
+    ) -> list[Score]:
+        """The score of each of the (reference, candidate) pairs that were scored, with its cautions; with its
+        reasons, or its errors by kind, where these are asked for."""
+        metric, contexts = self.metric, self.contexts or [None] * len(pairs)
+        return [
+            Score(
+                float(value),
+                tuple(dict.fromkeys(metric.cautions(*pair, detail))),
+                metric.explain(*pair, detail) if explained else (),
+                metric.error_counts(*pair, detail, context) if counted else (),
+            )
+            for pair, value, detail, context in zip(pairs, self.values, self.details, contexts, strict=True)
+        ]
 
 
 @typing.dataclass_transform(kw_only_default=True, eq_default=False)
@@ -66,6 +108,9 @@ class Metric(ABC):
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
+    variant : which of the scores that go by this name it is: a word, or the setting that decides it.
+    normalises : what it does to a text beside joining its lines, in short words, for the signature.
+    by_rules : whether it reads findings by this library's rules, which its signature then names.
     reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
         scores the same however its lines are wrapped.
     device : what its models run on: ``auto``, ``cpu`` or ``cuda``.
@@ -77,6 +122,9 @@ class Metric(ABC):
     higher_is_better: ClassVar[bool] = True
     citation: ClassVar[str] = ""
     needs: ClassVar[tuple[str, ...]] = ()
+    variant: ClassVar[str] = "only"
+    normalises: ClassVar[tuple[str, ...]] = ()
+    by_rules: ClassVar[bool] = False
     reads_lines: ClassVar[bool] = False
     device: str = "auto"
 
@@ -84,13 +132,16 @@ class Metric(ABC):
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        for key, hint in typing.get_type_hints(type(self)).items():
-            choices = typing.get_args(hint) if typing.get_origin(hint) is typing.Literal else ()
-            if choices and (value := getattr(self, key)) not in choices:
-                remedy = f"Choices: {', '.join(choices)}."
-                raise MetricError(f"unknown value {value!r}", f"{self.name}.{key}", remedy)
+        hints = typing.get_type_hints(type(self))
+        for one in fields(self):  # type: ignore[arg-type]
+            check_choice(getattr(self, one.name), hints[one.name], f"{self.name}.{one.name}", MetricError)
 
-    def score(self, references: Sequence[str], candidates: Sequence[str]) -> Scores:
+    def score(
+        self,
+        references: Sequence[str],
+        candidates: Sequence[str],
+        contexts: Sequence[Context | None] | None = None,
+    ) -> Scores:
         """Score each candidate against the reference of the same position.
 
         Each distinct pair is scored once, in an order that depends on the texts alone: neither the order of
@@ -99,6 +150,7 @@ class Metric(ABC):
         Parameters
         ----------
         references, candidates : equally long sequences of str.
+        contexts : what is known of each patient, as many; only the judge by rules reads them.
 
         Raises
         ------
@@ -109,23 +161,52 @@ class Metric(ABC):
         pairs = checked_pairs(references, candidates)
         if not self.reads_lines:
             pairs = [(one_line(reference), one_line(candidate)) for reference, candidate in pairs]
-        distinct = sorted(set(pairs))
-        place = {pair: position for position, pair in enumerate(distinct)}
-        scored = list(self._score_pairs(distinct)) if distinct else []
+        if contexts is None or not self.reads_context():
+            contexts = [None] * len(pairs)
+        if len(contexts) != len(pairs):
+            raise MetricError(f"{len(contexts)} contexts for {len(pairs)} pairs", "contexts")
+        cases = list(zip(pairs, contexts, strict=True))
+        distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
+        place = {case: position for position, case in enumerate(distinct)}
+        scored = list(self._score_cases(distinct)) if distinct else []
         if len(scored) != len(distinct):
             raise MetricError(f"{len(scored)} scores for {len(distinct)} pairs", self.name)
         for position, (value, _) in enumerate(scored):
             if not math.isfinite(value):
-                at = pairs.index(distinct[position])
+                at = cases.index(distinct[position])
                 raise MetricError(f"the score of pair {at} is {value}, not a finite number", self.name)
-        where = [place[pair] for pair in pairs]
+        where = [place[case] for case in cases]
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
-        return Scores(values, [scored[index][1] for index in where])
+        return Scores(values, [scored[index][1] for index in where], self, contexts)
+
+    def _score_cases(
+        self, cases: list[tuple[tuple[str, str], Context | None]]
+    ) -> Iterable[tuple[float, Any]]:
+        pairs = [pair for pair, _ in cases]
+        contexts = [context for _, context in cases]
+        return self._score_in_context(pairs, contexts) if any(contexts) else self._score_pairs(pairs)
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         """(value, detail) for each distinct (reference, candidate), in the order given; never called with
         none."""
+
+    def _score_in_context(
+        self, pairs: list[tuple[str, str]], contexts: list[Context | None]
+    ) -> Iterable[tuple[float, Any]]:
+        """The same where something is known of a patient, of a metric that reads it."""
+        return self._score_pairs(pairs)
+
+    def reads_context(self) -> bool:
+        """Whether what is known of a patient can change a score."""
+        return False
+
+    def error_counts(
+        self, reference: str, candidate: str, detail: Any, context: Context | None
+    ) -> Sequence[int]:
+        """The errors of a pair by kind, as :mod:`radeval_lib.metrics.error_profile` counts them; empty for a
+        metric that names none."""
+        return ()
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
         """What the value of a corpus follows from, here the mean over its pairs: statistics of each pair that
@@ -151,15 +232,32 @@ class Metric(ABC):
         """Whether it can tell reasons."""
         return cls._reasons is not Metric._reasons
 
-    def remark(self, detail: Any) -> str:
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """What a reader of a pair's score should know of it, in the same words for every pair that it holds
-        for, because pairs are counted by them; empty if nothing."""
-        return ""
+        for, because pairs are counted by them. What holds for every metric, such as an empty text, is left to
+        :func:`radeval_lib.metrics.cautions.of_texts`."""
+        return ()
 
-    def signature(self) -> str:
-        """How the scores were made, as one line to print beside them: the name and the settings."""
-        settings = "|".join(f"{key}:{value}" for key, value in sorted(self.settings().items()))
-        return f"{self.name}|{settings}" if settings else self.name
+    def signature(self, *, in_context: bool = False) -> Signature:
+        """How the scores are made: the same for equal settings and models, whatever folder these are in;
+        ``in_context`` where something was known of patients."""
+        from radeval_lib import __version__
+
+        settings, models = self.settings(), self.models()
+        if self.reads_context():
+            settings["context"] = "given" if in_context else None
+        variant = str(settings.pop(self.variant, self.variant))
+        signed = {role: model_text(name) for role, name in models.items()}
+        if self.by_rules:
+            signed["rules"] = rules_text()
+        return Signature(
+            self.name,
+            variant,
+            {key: setting_text(value) for key, value in settings.items() if key not in models},
+            signed,
+            ("as-written" if self.reads_lines else "one-line", *self.normalises),
+            __version__,
+        )
 
     def settings(self) -> dict[str, Any]:
         """The settings in force that decide scores."""

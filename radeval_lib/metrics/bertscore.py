@@ -11,8 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.stats.tokens import one_line
 
 _CHUNK = 256
+LONGEST = 512
+"""Tokens of a text that are read, two special ones among them."""
 
 
 @register
@@ -35,13 +38,15 @@ class BertScore(Metric):
     range = (-1.0, 1.0)
     citation = "zhang2020bertscore"
     needs = ("encoder",)
+    variant = "f1"
+    normalises = (f"first-{LONGEST}-tokens",)
 
     encoder: str = "distilbert-base-uncased"
     layer: int | None = 5
     device: str = "auto"
 
     def settings(self) -> dict[str, Any]:
-        return {**super().settings(), "idf": "no", "rescaled": "no"}
+        return {**super().settings(), "idf": False, "rescaled": False}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
         for start in range(0, len(pairs), _CHUNK):
@@ -53,6 +58,19 @@ class BertScore(Metric):
                 total = precision + recall
                 value = 2 * precision * recall / total if total else 0.0
                 yield value, {"precision": precision, "recall": recall}
+
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        if self._cut(reference) or self._cut(candidate):
+            yield f"a text is longer than the {LONGEST} tokens that the model reads, and was cut"
+
+    def _cut(self, text: str) -> bool:
+        """Whether the model reads only the beginning of a text."""
+        if len(text) <= LONGEST - 2:  # a token has a character at least
+            return False
+        from radeval_lib.models.encoders import well_formed
+
+        ids = self._model[0](well_formed(one_line(text)), verbose=False)["input_ids"]
+        return len(ids) > LONGEST
 
     @cached_property
     def _model(self) -> tuple[Any, Any]:
@@ -78,7 +96,7 @@ class BertScore(Metric):
         from radeval_lib.models.encoders import well_formed
 
         tokenizer, model = self._model
-        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=512)
+        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=LONGEST)
         ids = encoded["input_ids"]
         # Not every special token: an [UNK] stands for a word of the text.
         ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)

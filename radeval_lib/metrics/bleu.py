@@ -81,10 +81,13 @@ class Bleu(Metric):
     name = "bleu"
     title = "BLEU"
     citation = "papineni2002bleu"
+    variant = "sentence-coco"
+    normalises = ("words-at-blanks",)
 
     order: int = 4
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.order < 1:
             raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
 
@@ -93,6 +96,10 @@ class Bleu(Metric):
             counts = _counts(candidate, reference, self.order)
             filled = bool(reference.split() and candidate.split())
             yield float(_bleu(counts, self.order)) if filled else 0.0, {"counts": counts}
+
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        if any(0 < len(text.split()) < self.order for text in (reference, candidate)):
+            yield f"a text has fewer than {self.order} words, so that even identical texts score near 0"
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
         table = np.array([detail["counts"] for detail in scores.details])

@@ -22,8 +22,9 @@ from typing import NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError
-from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, pair_scores
+from radeval_lib.lexicon.significance import Context
+from radeval_lib.metrics.base import Metric, MetricError, Score
+from radeval_lib.metrics.pair_scores import ScoredPair, scored
 from radeval_lib.metrics.reasons import Reason
 
 _CHECK, _RUN = 4, 8  # of a block that is kept: bytes of the checksum of what follows, and of the run's name
@@ -34,19 +35,20 @@ T = TypeVar("T")
 
 
 class Block(NamedTuple):
-    """Pairs to score, all candidates of one row after another; ``first`` is the number of their first row."""
+    """Pairs to score, all candidates of one row after another; ``first`` is the number of their first row,
+    ``contexts`` what is known of the patient of each pair."""
 
     first: int
     pairs: list[tuple[str, str]]
     metrics: tuple[str, ...]
+    contexts: list[Context | None] | None = None
 
 
 @dataclass
 class ScoredBlock:
     """What was found of a block; ``kept`` are metrics whose scores were there from an interrupted run."""
 
-    scores: dict[str, list[float]] = field(default_factory=dict)
-    remarks: dict[str, list[str]] = field(default_factory=dict)
+    scores: dict[str, list[Score]] = field(default_factory=dict)
     failed: dict[str, RadevalError] = field(default_factory=dict)
     explained: list[tuple[str, float | None]] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)
@@ -67,35 +69,38 @@ class BlockScorer:
 
     def __call__(self, block: Block) -> ScoredBlock:
         found = ScoredBlock()
-        columns: dict[str, list[PairScore]] = {}
         for name in block.metrics:
             try:
-                columns[name] = self._scores(name, block.pairs, found)
+                found.scores[name] = self._scores(name, block, found)
             except RadevalError as error:
                 found.failed[name] = error
-        found.scores = {name: [one.value for one in column] for name, column in columns.items()}
-        found.remarks = {name: [one.remark for one in column] for name, column in columns.items()}
         for at, pair in enumerate(block.pairs if self.explained else ()):
             row, place = divmod(at, len(self.candidates))
-            scores = {name: column[at] for name, column in columns.items()}
+            scores = {name: column[at] for name, column in found.scores.items()}
             content = ScoredPair(block.first + row, self.candidates[place], *pair, scores).explained(
                 self.texts
             )
             found.explained.append((json.dumps(content, ensure_ascii=False), content["coverage"]))
         return found
 
-    def _scores(self, name: str, pairs: list[tuple[str, str]], found: ScoredBlock) -> list[PairScore]:
-        path = self.folder / name / checksums.of_text(json.dumps([self.tables[name], pairs]))
+    def _scores(self, name: str, block: Block, found: ScoredBlock) -> list[Score]:
+        metric, pairs = self.metrics[name], block.pairs
+        contexts = block.contexts if metric.reads_context() else None
+        given = [self.tables[name], pairs, *([[str(one) for one in contexts]] if contexts else [])]
+        path = self.folder / name / checksums.of_text(json.dumps(given))
         with suppress(FileNotFoundError):
             content = path.read_bytes()
             if len(content) > _CHECK and _check(content[_CHECK:]) == content[:_CHECK]:
                 if content[_CHECK : _CHECK + _RUN] != self.run:
                     found.kept.add(name)
                 records = json.loads(content[_CHECK + _RUN :])
-                return [PairScore(value, remark, list(map(Reason.of, why))) for value, remark, why in records]
+                return [
+                    Score(value, told, list(map(Reason.of, why)), errors)
+                    for value, told, why, errors in records
+                ]
             found.damaged = True
-        scores = pair_scores(self.metrics[name], pairs, explained=self.explained)
-        if self.metrics[name].needs:
+        scores = scored(metric, pairs, contexts).each(pairs, explained=self.explained, counted=self.explained)
+        if metric.needs:
             _give_back()
         content = self.run + json.dumps(scores).encode()
         path.parent.mkdir(exist_ok=True)

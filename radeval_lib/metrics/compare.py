@@ -5,28 +5,32 @@ from __future__ import annotations
 import math
 import platform
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import origin
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import Metric, MetricError, checked_pairs, get
+from radeval_lib.metrics.api import DEFAULT
+from radeval_lib.metrics.base import Metric, MetricError, Score, checked_pairs, get
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose, settings_by_name
-from radeval_lib.metrics.files import described_models
-from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, score_column, table
+from radeval_lib.metrics.context import contexts_of
+from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
 from radeval_lib.metrics.pair_scores import by_metric, scored
-from radeval_lib.metrics.scoring import DEFAULT
+from radeval_lib.metrics.table_files import CANDIDATE, CASES, REFERENCE, score_column, table
+from radeval_lib.metrics.verdicts import NOT_RANKED, of_intervals, ranked, with_wilson
 from radeval_lib.paths import REFERENCES
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from radeval_lib.lexicon.significance import Context
     from radeval_lib.stats.resampling import FloatArray, OfSums
 
 RESAMPLES = 10_000
@@ -44,7 +48,13 @@ class Comparison:
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``models``, and ``note``, what stands in for a published model.
     left_out : of metrics that could not score, why.
-    cautions : whose intervals may be too narrow, because hardly any score differs from the others.
+    cautions : what a reader should know of texts and intervals, with rows.
+    verdicts : for each metric, the differences that matter in a sentence each. A system with cautions on more
+        than one in twenty of its pairs is called better only together with these; one most of whose
+        candidates say nothing that can be judged is not ranked.
+    profile : where the judge by rules scores, errors by kind and urgent findings found, as
+        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
+    rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
     """
 
@@ -53,31 +63,58 @@ class Comparison:
     metrics: dict[str, dict[str, Any]]
     left_out: dict[str, str]
     cautions: list[str]
+    verdicts: list[str]
+    profile: pd.DataFrame
+    rows: int
     resamples: int
     seed: int
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, *, every: bool = False) -> str:
+        """All that it says: clusters and the differences that matter, or with ``every`` all pairs of systems
+        too."""
         notes = [f"Warning: {name}: {one['note']}." for name, one in self.metrics.items() if one.get("note")]
-        notes += [f"Warning: {caution}." for caution in self.cautions]
+        notes += [f"Caution: {caution}." for caution in self.cautions]
         notes += [f"Left out: {name}: {why}" for name, why in self.left_out.items()]
-        return "\n\n".join([self.tables(), *notes, self.methods(), self.references()])
+        tables = [self.clusters(), "\n".join(self.verdicts), *([self.tables()] if every else [])]
+        if len(self.profile):
+            what = "Errors per 100 pairs and share of urgent findings found, by the judge by rules:"
+            tables.append(f"{what}\n{as_text(self.profile).to_string()}")
+        return "\n\n".join([*tables, "\n".join(notes), self.methods(), self.references()])
+
+    def clusters(self) -> str:
+        """The systems by metric, the best first, with their clusters, for a terminal."""
+        table = self.systems.assign(metric_order=self.systems["metric"].map(list(self.metrics).index))
+        sign = [-1 if self.metrics[one].get("better") == "lower" else 1 for one in table["metric"]]
+        table = table.assign(best=table["value"] * sign).sort_values(
+            ["metric_order", "best"], ascending=[True, False], kind="stable"
+        )
+        table = self._shown(table.drop(columns=["metric_order", "best"]))
+        table["cluster"] = table["cluster"].astype(object).where(table["cluster"].notna(), "–")
+        order = ["metric", "cluster", "system", "value", "95 % interval", "cases"]
+        return str(table[order].to_string(index=False))
+
+    def _shown(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table with its numbers as texts."""
+        frame = frame.assign(metric=frame["metric"].map(self._label))
+        for name in frame.columns.intersection(_NUMERIC):
+            frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
+        frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
+        return frame
 
     def tables(self) -> str:
-        """Both tables, for a terminal."""
+        """Every pair of systems, for a terminal."""
         import pandas as pd
 
-        systems, pairs = self.systems.copy(), self.pairs.copy()
-        for frame in (systems, pairs):
-            frame["metric"] = frame["metric"].map(self._label)
-            for name in frame.columns.intersection(_NUMERIC):
-                frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
-            frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
+        pairs = self._shown(self.pairs.copy())
         more = pairs.pop("more_cases")
         pairs["more cases for 80 % power"] = ["–" if pd.isna(one) else f"{one:,}" for one in more]
         pairs = pairs.rename(columns={"p_holm": "p (Holm)"})
         order = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)"]
         pairs = pairs[[*order, *pairs.columns.difference(order, sort=False)]]
-        return f"{systems.to_string(index=False)}\n\n{pairs.to_string(index=False)}"
+        return str(pairs.to_string(index=False))
 
     def _label(self, name: str) -> str:
         """What a value is, which may be no mean, and whether it is good."""
@@ -104,10 +141,13 @@ class Comparison:
             tests += " [@riezler2005pitfalls]"
         pseudo = any(one["value"] == "corpus" for one in self.metrics.values())
         pseudo_values = " (of jackknife pseudo-values where the value of the corpus is no mean)" * pseudo
+        of_cases = f" of {cases:,} cases, whose rows were kept together" if cases < self.rows else ""
+        doubtful = "".join(f" {one}" for one in self.verdicts if NOT_RANKED in one)
         packages = origin.package_versions()
         software = [f"{name} {packages[name]}" for name in self._packages() if name in packages]
         return (
-            f"{len(names)} systems ({', '.join(names)}) were scored on the same {cases:,} references: "
+            f"{len(names)} systems ({', '.join(names)}) were scored on the same {self.rows:,} references"
+            f"{of_cases}: "
             f"{'; '.join(map(self._measured, self.metrics))}. "
             f"Values have 95 % percentile bootstrap intervals over cases ({self.resamples:,} resamples, seed "
             f"{self.seed}), widened for small samples [@hesterberg2015bootstrap]. "
@@ -116,7 +156,7 @@ class Comparison:
             f"{pseudo_values}. "
             "The number of further cases for 80 % power is that of a two-sided paired t test at the level "
             f"{level}, if the true difference is the one observed. "
-            "Cases were taken as independent; systems' training seeds were not varied. "
+            f"Cases were taken as independent; systems' training seeds were not varied.{doubtful} "
             f"Software: Python {platform.python_version()}, {', '.join(software)}."
         )
 
@@ -125,14 +165,13 @@ class Comparison:
         details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
         details += ["lower is better"] if about.get("better") == "lower" else []
         details += ["value of the corpus from summed counts"] if about["value"] == "corpus" else []
-        details += [f"{role} {model}" for role, model in about.get("models", {}).items()]
         details += [about["note"]] if about.get("note") else []
         source = f" [@{about['source']}]" if about.get("source") else ""
         return f"{name}{source} ({'; '.join(details)})"
 
     def _packages(self) -> list[str]:
         """The packages that the numbers depend on, if they are installed."""
-        models = any(one.get("models") for one in self.metrics.values())
+        models = any(set(one.get("models", {})) - {"rules"} for one in self.metrics.values())
         rouge = any(name.startswith("rouge") for name in self.metrics)
         more = ["rouge-score"] * rouge + ["torch", "transformers"] * models
         return ["radeval-lib", "numpy", "scipy", *more]
@@ -146,11 +185,14 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; what has no number is null."""
         return {
-            "systems": _records(self.systems),
-            "pairs": _records(self.pairs),
+            "systems": records(self.systems),
+            "pairs": records(self.pairs),
             "metrics": self.metrics,
             "left out": self.left_out,
             "cautions": self.cautions,
+            "verdicts": self.verdicts,
+            "profile": records(self.profile),
+            "rows": self.rows,
             "resamples": self.resamples,
             "seed": self.seed,
             "methods": self.methods(),
@@ -165,12 +207,15 @@ def compare(
     *,
     metrics: Wanted = (),
     scores: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    cases: Sequence[Hashable] | None = None,
+    contexts: Sequence[Context | None] | None = None,
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
     """Compare systems on the same references: values with intervals, differences, tests.
 
-    Every distinct pair of texts is scored once. Rows are taken as independent cases.
+    Every distinct pair of texts is scored once. Rows are taken as independent, unless ``cases`` or a column
+    ``case`` or ``patient`` says which belong together: then cases are resampled, with all their rows.
 
     Parameters
     ----------
@@ -182,6 +227,9 @@ def compare(
         for every system is not scored anew: these scores count, and their mean.
     scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
         left out.
+    cases : the case or patient of each row; of a table, default: its column ``case`` or ``patient``.
+    contexts : what is known of the patient of each row, for the judge by rules; of a table, default: what its
+        columns ``age`` and ``indication`` say.
     resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
     seed : of both; 0 or more.
 
@@ -211,6 +259,8 @@ def compare(
     settings = settings_by_name(metrics or (() if scores else DEFAULT))
     texts: dict[str, Sequence[str]]
     if hasattr(references, "columns"):
+        cases = _cases_of(references) if cases is None else cases
+        contexts = contexts_of(references) if contexts is None else contexts
         references, texts, ready = _of_table(references, systems, settings)
     else:
         if systems is not None and not isinstance(systems, Mapping):
@@ -230,12 +280,18 @@ def compare(
             )
     measured = {metric: _ready(metric, by_system, names) for metric, by_system in ready.items()}
     chosen = Chosen({}, {}, {})
+    pairs: list[tuple[str, str]] = []
     if wanted := {name: of for name, of in settings.items() if name not in ready}:
         pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
         chosen = choose(wanted)
-        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names))
+        of_pairs = None if contexts is None else [*contexts] * len(names)
+        measured |= by_metric(chosen, lambda name: _measured(chosen, name, pairs, names, of_pairs))
     if not measured:
         raise MetricError("nothing to compare by", "metrics", "Name a metric, or give scores.")
+    rows = len(next(iter(next(iter(measured.values())).tables.values())))
+    if cases is not None:
+        place = _places(cases, rows)
+        measured = {name: one.by_case(place) for name, one in measured.items()}
     _check_cases({(name, system): of for name, one in measured.items() for system, of in one.tables.items()})
     of_systems, of_pairs = compare_systems(
         {name: one.tables for name, one in measured.items()},
@@ -243,9 +299,27 @@ def compare(
         resamples=resamples,
         seed=seed,
     )
+    if not pairs and references is not None and texts:
+        pairs = [pair for name in names for pair in _pairs(references, texts.get(name), name)]
     about = {name: one.about for name, one in measured.items()}
-    cautions = [one for name, of in measured.items() for one in _cautions(name, of.tables)]
-    return Comparison(of_systems, of_pairs, about, chosen.left_out, cautions, resamples, seed)
+    of_texts = Cautions(measured)
+    for at, pair in enumerate(pairs):
+        told = {name: one.pairs[at].cautions for name, one in measured.items() if one.pairs}
+        of_texts.add(names[at // rows], at % rows + 1, pair, told)
+    errors = ErrorCounts()
+    counted = [one.pairs for one in measured.values() if one.pairs and one.pairs[0].errors]
+    for at, score in enumerate(counted[0] if counted else ()):
+        case = str(at % rows if cases is None else cases[at % rows])
+        errors.add(names[at // rows], case, score.errors)
+    profile = errors.profile(resamples=resamples, seed=seed)
+    of_systems = with_wilson(of_systems, about, {name: one.tables for name, one in measured.items()})
+    of_systems, verdicts = ranked(of_systems, of_pairs, about, of_texts)
+    cautions = of_texts.lines()
+    cautions += [one for name, of in measured.items() for one in of_intervals(name, of.tables)]
+    left_out = chosen.left_out
+    return Comparison(
+        of_systems, of_pairs, about, left_out, cautions, verdicts, profile, rows, resamples, seed
+    )
 
 
 class _Measured(NamedTuple):
@@ -254,21 +328,46 @@ class _Measured(NamedTuple):
     tables: dict[str, FloatArray]
     values: OfSums
     about: dict[str, Any]
+    pairs: list[Score]
+
+    def by_case(self, place: NDArray[np.intp]) -> _Measured:
+        """With the statistics of each case summed, given the number of each row's case."""
+        tables = {}
+        for system, statistics in self.tables.items():
+            tables[system] = np.zeros((int(place.max()) + 1, statistics.shape[1]))
+            np.add.at(tables[system], place, statistics)
+        return self._replace(tables=tables)
 
 
-def _measured(chosen: Chosen, name: str, pairs: list[tuple[str, str]], systems: list[str]) -> _Measured:
+def _measured(
+    chosen: Chosen,
+    name: str,
+    pairs: list[tuple[str, str]],
+    systems: list[str],
+    contexts: list[Context | None] | None,
+) -> _Measured:
     """What a metric finds for the pairs of one system after another."""
     metric = chosen.metrics[name]
-    statistics, values = metric.corpus(scored(metric, pairs))
+    scores = scored(metric, pairs, contexts)
+    statistics, values = metric.corpus(scores)
     about = {
         "value": "mean" if type(metric).corpus is Metric.corpus else "corpus",
-        "signature": metric.signature(),
+        "signature": str(scores.signature),
         "source": metric.citation,
         "better": "higher" if metric.higher_is_better else "lower",
-        "models": described_models(metric),
+        "range": _range(metric),
+        "models": dict(metric.signature().models),
         "note": chosen.stand_ins.get(name, ""),
     }
-    return _Measured(dict(zip(systems, np.split(statistics, len(systems)), strict=True)), values, about)
+    tables = dict(zip(systems, np.split(statistics, len(systems)), strict=True))
+    # What is cautioned of the scores of pairs does not hold for a value that is made of summed counts.
+    each = scores.each(pairs, counted=True) if about["value"] == "mean" else []
+    return _Measured(tables, values, about, each)
+
+
+def _range(metric: Metric | type[Metric]) -> list[float | None]:
+    """The ends of a metric's scale as JSON has them."""
+    return [end if math.isfinite(end) else None for end in metric.range]
 
 
 def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) -> _Measured:
@@ -282,10 +381,11 @@ def _ready(metric: str, by_system: Mapping[str, ArrayLike], systems: list[str]) 
     for system in systems:
         scores = _numbers(by_system[system], score_column(metric, f"{CANDIDATE}:{system}"))
         tables[system] = np.column_stack([scores, np.ones(len(scores))])
-    about = {"value": "mean"}
+    about: dict[str, Any] = {"value": "mean"}
     with suppress(MetricError):  # a name of the user's own
-        about["better"] = "higher" if get(metric).higher_is_better else "lower"
-    return _Measured(tables, mean_of_sums, about)
+        known = get(metric)
+        about |= {"better": "higher" if known.higher_is_better else "lower", "range": _range(known)}
+    return _Measured(tables, mean_of_sums, about, [])
 
 
 def _numbers(given: ArrayLike, where: str) -> FloatArray:
@@ -347,17 +447,23 @@ def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
         raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
 
 
-def _cautions(metric: str, tables: Mapping[str, FloatArray]) -> Iterable[str]:
-    """The systems of which most cases have the same score, and fewer than ten another (a rule of thumb)."""
-    for system, statistics in tables.items():
-        same = int(np.unique(statistics, axis=0, return_counts=True)[1].max())
-        if len(statistics) - same < min(10, same):
-            message = f"{same:,} of {len(statistics):,} cases of {system} have the same score"
-            yield f"{metric}: {message}; the interval may be too narrow"
+def _cases_of(frame: pd.DataFrame) -> list[Hashable] | None:
+    """The case of each row, from the first of the columns that may have it."""
+    column = next((name for name in CASES if name in frame), None)
+    return None if column is None else list(frame[column])
 
 
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
+def _places(cases: Sequence[Hashable], rows: int) -> NDArray[np.intp]:
+    """The number of each row's case."""
+    import pandas as pd
+
+    if len(cases) != rows:
+        raise MetricError(f"{len(cases)} cases for {rows} rows", "cases", "Give one for each row.")
+    blank = pd.isna(pd.Series(cases, dtype=object)) | pd.Series(map(str, cases)).str.strip().eq("")
+    if blank.any():
+        remedy = "Name the case of every row, or leave the column out."
+        raise MetricError("no case", f"cases, row {int(blank.to_numpy().argmax()) + 1}", remedy)
+    return np.asarray(pd.factorize(pd.Series(cases, dtype=object))[0], dtype=np.intp)
 
 
 def compare_files(

@@ -11,10 +11,11 @@ Errors]:``, each with lines ``(a) <category>: <count>. <errors>`` to ``(f)``, an
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from radeval_lib.data.categories import DIGITS, LETTERS
 from radeval_lib.data.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
+from radeval_lib.errors import RadevalError, check_choice
 
 Mode = Literal["reference", "strict"]
 Counts = tuple[int, int, int, int, int, int]
@@ -73,8 +74,7 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
         form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
         ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
     """
-    if mode not in get_args(Mode):
-        raise ValueError(f"unknown mode {mode!r}; modes: {', '.join(get_args(Mode))}")
+    check_choice(mode, Mode, "mode", RadevalError)
     if mode == "strict":
         return _strict(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))

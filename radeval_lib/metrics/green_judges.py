@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from radeval_lib.data.categories import CATEGORIES
 from radeval_lib.data.green_analysis import SIGNIFICANT, entries
+from radeval_lib.lexicon.significance import Context
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.green import Mode, clean, green_score, parse
 from radeval_lib.metrics.reasons import Reason
-from radeval_lib.models.judges.base import Judge
-from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.models.judges.base import LONGEST, Judge
+from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import name
+from radeval_lib.models.pretrained import RULES
 
 
 @register
@@ -38,6 +42,7 @@ class Green(Metric):
     title = "GREEN"
     citation = "ostmeier2024green"
     needs = ("judge",)
+    variant = "mode"
     reads_lines = True
 
     judge: str = "rules"
@@ -53,13 +58,31 @@ class Green(Metric):
 
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        if self.judge == RULES:
+            yield from of_rules(reference, candidate)
+        elif any(len(text.split()) > LONGEST for text in (reference, candidate)):
+            yield f"a text is longer than the {LONGEST} words that the judge is given, and was cut"
+
+    def reads_context(self) -> bool:
+        return self.judge == RULES
+
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        for place, answer in enumerate(self._judge.judge(pairs)):
+        return self._parsed(self._judge.judge(pairs))
+
+    def _score_in_context(
+        self, pairs: list[tuple[str, str]], contexts: list[Context | None]
+    ) -> Iterable[tuple[float, Any]]:
+        judged = zip(pairs, contexts, strict=True)
+        return self._parsed([judge_pair(*pair, context).analysis() for pair, context in judged])
+
+    def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
+        for place, answer in enumerate(answers):
             read = parse(clean(answer), self.mode)
             if read.score is None:
                 raise MetricError(
                     f"the judge's answer to a pair is malformed: {read.faults[0][:120]}",
-                    f"{self.name}, pair {place + 1} of {len(pairs)}",
+                    f"{self.name}, pair {place + 1} of {len(answers)}",
                     "Use mode=reference to score it as the released parser does, or another judge.",
                 )
             yield read.score, (read, answer)
@@ -76,12 +99,36 @@ class _ByRules(Metric):
     """What the metrics of the rules' judgement share."""
 
     citation = "ostmeier2024green"
+    variant = "rules"
+    by_rules = True
     reads_lines = True
 
-    def remark(self, detail: Any) -> str:
-        """That silence is no praise."""
-        read = detail.errors or detail.slight or detail.matched or detail.agreed_negatives
-        return "" if read else "nothing that the rules can read, and so no error"
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        return of_rules(reference, candidate)
+
+    def reads_context(self) -> bool:
+        return True
+
+    def error_counts(
+        self, reference: str, candidate: str, detail: Any, context: Context | None
+    ) -> Sequence[int]:
+        from radeval_lib.metrics.error_profile import error_counts
+
+        return error_counts(reference, candidate, detail, context)
+
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        return self._score_in_context(list(pairs), [None] * len(pairs))
+
+    def _score_in_context(
+        self, pairs: list[tuple[str, str]], contexts: list[Context | None]
+    ) -> Iterable[tuple[float, Any]]:
+        for pair, context in zip(pairs, contexts, strict=True):
+            judgement = judge_pair(*pair, context)
+            yield self._value(judgement), judgement
+
+    @abstractmethod
+    def _value(self, judgement: Judgement) -> float:
+        """The score of a judgement."""
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         for one in detail.errors:
@@ -120,10 +167,8 @@ class GreenRules(_ByRules):
     name = "green_rules"
     title = "GREEN by rules"
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        for reference, candidate in pairs:
-            judgement = judge_pair(reference, candidate)
-            yield green_score(judgement.matched_findings, sum(judgement.count(True))), judgement
+    def _value(self, judgement: Judgement) -> float:
+        return green_score(judgement.matched_findings, sum(judgement.count(True)))
 
 
 @register
@@ -139,7 +184,5 @@ class GreenRulesErrors(_ByRules):
     range = (0.0, math.inf)
     higher_is_better = False
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        for reference, candidate in pairs:
-            judgement = judge_pair(reference, candidate)
-            yield judgement.weighted_errors, judgement
+    def _value(self, judgement: Judgement) -> float:
+        return judgement.weighted_errors

@@ -34,10 +34,13 @@ class Meteor(Metric):
     name = "meteor"
     title = "METEOR"
     citation = "banerjee2005meteor"
+    variant = "nltk"
+    normalises = ("lowercase", "words")
 
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self._synonyms: Any = _NoSynonyms()
         if self.wordnet is not None:
             if not (Path(self.wordnet) / "data.noun").is_file():

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from radeval_lib import own_yaml
-from radeval_lib.findings.words import sentences
+from radeval_lib.findings.changes import denied_changes
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.report_text import findings, tokens
 from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
@@ -26,6 +27,7 @@ FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusi
 """The five observations that are most often reported apart."""
 
 _RULES = Path(__file__).with_name("observations.yml")
+_NONE = re.compile(r"\s*:\s*(?:none|no|nil|negative|absent|not seen)\s*(?:$|,)")
 _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
 
 
@@ -64,8 +66,8 @@ def label(text: str) -> dict[str, int | None]:
     """
     rules = _rules()
     found: dict[str, int | None] = dict.fromkeys(observations())
-    for _, part in sentences(text):
-        sentence = one_line(part).lower()
+    for statement in findings(text):
+        sentence = _without_denied_changes(one_line(statement.text).lower(), rules.mentions.values())
         for name, pattern in rules.mentions.items():
             values = [_said(sentence, *match.span(), rules.cues) for match in pattern.finditer(sentence)]
             if not values and name in rules.normal and rules.normal[name].search(sentence):
@@ -79,6 +81,17 @@ def label(text: str) -> dict[str, int | None]:
     return found
 
 
+def _without_denied_changes(sentence: str, mentions: Iterable[re.Pattern[str]]) -> str:
+    """A sentence in which only findings are denied: blanks where a change is ("no worsening of edema")."""
+    words = tokens(sentence)
+    spans = [match.span() for pattern in mentions for match in pattern.finditer(sentence)]
+    named = [any(start <= word.start < end for start, end in spans) for word in words]
+    for change in denied_changes(words, named):
+        start, end = words[change.first].start, words[change.end - 1].end
+        sentence = sentence[:start] + " " * (end - start) + sentence[end:]
+    return sentence
+
+
 def _said(sentence: str, begin: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> int:
     before, after = sentence[:begin], sentence[end:]
     stop = max((match.end() for match in cues["stops"].finditer(before)), default=0)
@@ -87,7 +100,7 @@ def _said(sentence: str, begin: int, end: int, cues: Mapping[str, re.Pattern[str
     # The mention itself is within reach: "heart size is not enlarged", "heart may be enlarged".
     reach = sentence[stop:end]
     denials = list(cues["negation_before"].finditer(reach))
-    denied = bool(denials) or cues["negation_after"].search(after) is not None
+    denied = bool(denials) or cues["negation_after"].search(after) is not None or bool(_NONE.match(after))
     # "no features to suggest edema" denies: a doubt within a longer denial is no doubt.
     doubts = [
         doubt.group()
@@ -121,20 +134,22 @@ class ObservationF1(Metric):
     name = "observations"
     title = "observations by rules"
     citation = "smit2020chexbert"
+    variant = "f1"
+    by_rules = True
     reads_lines = True
 
     labels: int = 14
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.labels not in (5, 14):
             raise MetricError(f"labels must be 14 or 5, not {self.labels}", "observations")
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
-    def remark(self, detail: Any) -> str:
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         for text in (detail["reference"], detail["candidate"]):
             if all(value is None for name, value in text.items() if name != NO_FINDING):
-                return "a text mentions none of the observations; the rules fit chest reports alone"
-        return ""
+                yield "a text mentions none of the observations; the rules fit chest reports alone"
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))

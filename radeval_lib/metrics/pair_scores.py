@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
-from itertools import repeat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.findings import Reading, read
-from radeval_lib.findings.words import sentences
-from radeval_lib.metrics.base import Metric, MetricError, Scores
+from radeval_lib.findings import coverage
+from radeval_lib.lexicon.significance import Context
+from radeval_lib.metrics.base import Metric, MetricError, Score, Scores
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen
 from radeval_lib.metrics.reasons import Reason, Span
 from radeval_lib.models.soundness import ModelError
 
 T = TypeVar("T")
-RELIABLE = 0.5
-"""Where the rules read a smaller share of the sentences than this, users are told not to rely on them."""
 
 
-class PairScore(NamedTuple):
-    """The score of a pair, what a reader should know of it, and what it rests on where that is asked for."""
-
-    value: float
-    remark: str
-    reasons: list[Reason]
-
-
-def scored(metric: Metric, pairs: list[tuple[str, str]]) -> Scores:
+def scored(
+    metric: Metric, pairs: list[tuple[str, str]], contexts: Sequence[Context | None] | None = None
+) -> Scores:
     """The scores of (reference, candidate) pairs; an error of a model names the settings of models."""
     try:
-        return metric.score([one for one, _ in pairs], [one for _, one in pairs])
+        return metric.score([one for one, _ in pairs], [one for _, one in pairs], contexts)
     except ModelError as error:
         where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
         remedy = f"{error.remedy} The setting is {where}."
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
-
-
-def pair_scores(metric: Metric, pairs: list[tuple[str, str]], *, explained: bool) -> list[PairScore]:
-    """The scores of (reference, candidate) pairs by one metric."""
-    scores = scored(metric, pairs)
-    return [
-        PairScore(float(value), metric.remark(detail), metric.explain(*pair, detail) if explained else [])
-        for pair, value, detail in zip(pairs, scores.values, scores.details or repeat(None), strict=False)
-    ]
 
 
 def by_metric(chosen: Chosen, score: Callable[[str], T]) -> dict[str, T]:
@@ -78,51 +60,30 @@ class ScoredPair(NamedTuple):
     column: str
     reference: str
     candidate: str
-    scores: dict[str, PairScore]
+    scores: dict[str, Score]
+
+    def cautions(self) -> list[str]:
+        """What a reader should know of the pair; what a metric says begins with its name."""
+        of_metrics = {name: one.cautions for name, one in self.scores.items()}
+        return Cautions(of_metrics).add("", self.row, (self.reference, self.candidate), of_metrics)
 
     def explained(self, texts: bool) -> dict[str, Any]:
-        """What is told of the pair: row, column and scores, and :func:`explanation_record`."""
+        """What is reported of the pair: row, column, scores, cautions, and :func:`explanation_record`."""
         reasons = ((name, reason) for name, one in self.scores.items() for reason in one.reasons)
         return {
             "row": self.row,
             "candidate": self.column,
             "scores": {name: one.value for name, one in self.scores.items()},
+            "cautions": self.cautions(),
             **explanation_record(reasons, self.reference, self.candidate, texts=texts),
         }
 
 
-class Coverage(NamedTuple):
-    """Of a text, where its sentences are, and which of them the rules read nothing in."""
-
-    sentences: tuple[Span, ...]
-    unread: tuple[Span, ...]
-
-
-@lru_cache(maxsize=8192)
-def coverage(text: str) -> Coverage:
-    """Which sentences the rules read a finding or a normal structure in; those without a letter are left out.
-
-    What says nothing of a finding, such as a technique, is not read either: a share of 1 is rare, and a low
-    one (reports of other regions than the chest) says that the rules do not know the words.
-    """
-    found: Reading = read(text)
-    starts = [*(one.start for one in found.findings), *(one.start for one in found.normals)]
-    every, unread = [], []
-    for start, sentence in sentences(text):
-        if any(sign.isalpha() for sign in sentence):
-            end = start + len(sentence.rstrip())
-            start += len(sentence) - len(sentence.lstrip())
-            every.append((start, end))
-            if not any(start <= place < end for place in starts):
-                unread.append((start, end))
-    return Coverage(tuple(every), tuple(unread))
-
-
 def share_read(*texts: str) -> float | None:
-    """Share of the texts' sentences that the rules could read; None where there is no sentence."""
-    found = [coverage(text) for text in texts]
-    total = sum(len(one.sentences) for one in found)
-    return 1 - sum(len(one.unread) for one in found) / total if total else None
+    """Mean share of what the texts say that the rules could read (:func:`radeval_lib.findings.coverage`);
+    None where they say nothing."""
+    shares = [one.share for one in map(coverage, texts) if one.share is not None]
+    return sum(shares) / len(shares) if shares else None
 
 
 def explanation_record(
@@ -133,7 +94,9 @@ def explanation_record(
     Returns
     -------
     dict
-        ``coverage``: see :func:`share_read`. ``unread``: by side, where the sentences are that were not read.
+        ``coverage``: see :func:`share_read`. ``unread``: by side, where the statements are that were not
+        read. ``in_part``: by side, those of which words of weight were left: ``span``, and the places
+        (``unused``) and ``kinds`` of these words.
         ``reasons``: a dictionary each, ``metric`` and the fields of :class:`Reason`; ``reference`` and
         ``candidate`` are None or a dictionary with ``start``, ``end``, the ``words`` there and, of errors,
         the ``sentence`` that holds them.
@@ -152,6 +115,7 @@ def explanation_record(
     return {
         "coverage": None if share is None else round(share, 4),
         "unread": {side: [list(span) for span in coverage(text).unread] for side, text in sides.items()},
+        "in_part": {side: [one._asdict() for one in coverage(text).in_part] for side, text in sides.items()},
         "reasons": listed,
     }
 
@@ -161,6 +125,6 @@ def _place(span: Span, text: str | None, sentence: bool) -> dict[str, Any]:
     if text is not None:
         place["words"] = text[slice(*span)]
         if sentence:
-            around = next((one for one in coverage(text).sentences if one[0] <= span[0] < one[1]), span)
+            around = next((one for one in coverage(text).statements if one[0] <= span[0] < one[1]), span)
             place["sentence"] = text[slice(*around)]
     return place

@@ -97,6 +97,7 @@ class RadCliQ(Metric):
     higher_is_better = False
     citation = "yu2023radcliq"
     needs = ("graph_model", "encoder")
+    variant = "version"
 
     version: Version = "v1"
     graph_model: str = "radgraph:radgraph"
@@ -135,6 +136,9 @@ class RadCliQ(Metric):
             table = np.stack(columns, axis=1)
             for value, row in zip(radcliq(table, self.version), table.tolist(), strict=True):
                 yield float(value), dict(zip(COMPONENTS, row, strict=True))
+
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        return self._bertscore.cautions(reference, candidate, None)
 
     @cached_property
     def _semb(self) -> Encoder:

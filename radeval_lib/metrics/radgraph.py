@@ -6,9 +6,10 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from radeval_lib.metrics.base import Metric, register
+from radeval_lib.errors import check_choice
+from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason, Span, places
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ class Overlap(NamedTuple):
     precision: float
     recall: float
     f1: float
-
-
-def _check(choices: Any, value: str) -> None:
-    if value not in get_args(choices):
-        raise ValueError(f"unknown choice {value!r}; choices: {', '.join(get_args(choices))}")
 
 
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
@@ -89,7 +85,7 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
         counts it for both of its ends.
     """
-    _check(Direction, direction)
+    check_choice(direction, Direction, "direction", MetricError)
     related = {key for key, entity in graph.items() if entity.relations}
     if direction == "either":
         related |= {other for entity in graph.values() for _, other in entity.relations}
@@ -108,8 +104,8 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
-    _check(Level, level)
-    _check(Case, case)
+    check_choice(level, Level, "level", MetricError)
+    check_choice(case, Case, "case", MetricError)
     return {item for _, item in _keyed_items(graph, level, case)}
 
 
@@ -132,7 +128,7 @@ def _keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
     """Agreement of two sets of items; see :func:`compare`."""
-    _check(BothEmpty, both_empty)
+    check_choice(both_empty, BothEmpty, "both_empty", MetricError)
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
@@ -238,6 +234,12 @@ class _GraphMetric(Metric):
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
 
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        found: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
+        texts = ((reference, found.reference), (candidate, found.candidate))
+        if any(text.strip() and not entities for text, entities in texts):
+            yield "the graph model finds no entity in a text"
+
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
         """An item that a text has several times is told once, where it stands first."""
         texts = (reference, candidate)
@@ -297,6 +299,7 @@ class F1RadGraph(_GraphMetric):
 
     name = "f1_radgraph"
     title = "RadGraph F1"
+    variant = "level"
     graph_model: str = "radgraph:modern-radgraph-xl"
     level: Level = "partial"
     case: Case = "relations"
@@ -329,6 +332,7 @@ class RadGraphCombined(_GraphMetric):
     name = "radgraph_combined"
     title = "RadGraph entities and relations"
     citation = "yu2023radcliq"
+    variant = "mean-of-two-f1"
     graph_model: str = "radgraph:radgraph"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.pair_files import score_column
-from radeval_lib.metrics.pair_scores import RELIABLE
+from radeval_lib.metrics.cautions import RELIABLE
+from radeval_lib.metrics.error_profile import as_text
+from radeval_lib.metrics.table_files import score_column
 
 REFERENCE_SCORES = Path(__file__).with_name("reference_scores.json")
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -68,6 +69,7 @@ class ScorePage:
             charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
             quantiles=[f"{share:.0%}" for share in QUANTILES],
             references=_references(),
+            profile=None if about["scored"].profile is None else as_text(about["scored"].profile),
             pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
             shown=len(shown),
             total=self._total,
@@ -202,7 +204,7 @@ def chart(name: str, metric: Metric, scores: Mapping[str, array[float]]) -> Char
         if column == name or column.startswith(f"{name}:")
     }
     held = _references()
-    known = held["scores by signature"].get(metric.signature(), {})
+    known = held["scores by signature"].get(metric.signature().comparable(), {})
     rows = [(label, len(of), True, np.quantile(of, QUANTILES).tolist()) for label, of in own.items() if of]
     rows += [(label, held["sets"][label], False, values) for label, values in known.items()]
     drawn = chain.from_iterable(values for *_, values in rows)

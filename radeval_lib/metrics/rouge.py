@@ -12,8 +12,15 @@ from radeval_lib.stats import tokens
 
 class _Rouge(Metric):
     citation = "lin2004rouge"
+    variant = "f1"
+    normalises = ("lowercase", "ascii-alphanumeric")
     kind = ""
     stem: bool = True
+
+    def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        unread = (tokens.share_of_letters(text, beyond="\x7f") for text in (reference, candidate))
+        if any(share > 0.1 for share in unread):
+            yield "a text has letters that ROUGE does not read, which keeps a to z and digits"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer

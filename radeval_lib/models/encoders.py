@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.errors import check_choice
 from radeval_lib.models import cache as caching
 from radeval_lib.models.batching import in_batches, of_distinct
 from radeval_lib.models.packaged import PACKAGED
@@ -55,9 +56,7 @@ class Encoder:
         precision: Precision = "auto",
         cache: str | Path | None = None,
     ) -> None:
-        if pooling not in get_args(Pooling):
-            choices = ", ".join(get_args(Pooling))
-            raise ModelError(f"unknown pooling {pooling!r}", "encoder", f"Choices: {choices}.")
+        check_choice(pooling, Pooling, "pooling", ModelError)
         from transformers import AutoModel, AutoTokenizer
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens

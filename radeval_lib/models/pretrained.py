@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, is_dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from radeval_lib.errors import check_choice
 from radeval_lib.models import soundness
 from radeval_lib.models.packaged import PACKAGED, is_packaged, packaged_minilm
 from radeval_lib.models.soundness import ModelError as ModelError
@@ -227,9 +228,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 def precision_of(device: torch.device, precision: Precision = "auto") -> Precision:
     """What a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
-    if precision not in get_args(Precision):
-        choices = ", ".join(get_args(Precision))
-        raise ModelError(f"unknown precision {precision!r}", "precision", f"Choices: {choices}.")
+    check_choice(precision, Precision, "precision", ModelError)
     if precision == "auto":
         return "bfloat16" if device.type == "cuda" else "float32"
     return precision

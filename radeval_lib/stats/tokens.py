@@ -46,6 +46,12 @@ TOKENIZERS: dict[str, Tokenizer] = {
 }
 
 
+def share_of_letters(text: str, beyond: str) -> float:
+    """Share of a text's letters that come after a character in Unicode; 0 where there is no letter."""
+    letters = [sign for sign in text if sign.isalpha()]
+    return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
+
+
 def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, float]:
     """Number of texts, and min, max, average and sample standard deviation (n - 1) of their token counts."""
     lengths = [len(tokenizer(text)) for text in texts]

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib.findings import Location, read
-from radeval_lib.findings.words import sentences, tokens
 from radeval_lib.synthetic import Denial, PlannedFinding, generate
 
 
@@ -134,33 +133,6 @@ def test_a_diagnosis_is_linked_to_its_sign():
 def test_any_text_is_read_and_spans_lie_within_it(text):
     for finding in read(text).findings:
         assert text[finding.start : finding.end] == finding.words
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("A small\nLeft effusion with\nXXXX tip", ["A small\nLeft effusion with\nXXXX tip"]),
-        ("A nodule measuring\n2 cm. Clear", ["A nodule measuring\n2 cm", "Clear"]),
-        ("No mass.\nSeen by Dr.\nSmith", ["No mass", "Seen by Dr.\nSmith"]),
-        ("Nodule\r\n \r\nNo mass", ["Nodule", "No mass"]),
-        ("1. Nodule\n2. No mass", ["1", "Nodule\n2", "No mass"]),
-        ("1) Nodule\n2) No mass", ["1) Nodule", "2) No mass"]),
-        ("Nodule (series 4, image\n22) in the base", ["Nodule (series 4, image\n22) in the base"]),
-        ("- Nodule in\nthe base\n- No mass", ["- Nodule in\nthe base", "- No mass"]),
-        ("Nodule 13\n- 14 mm", ["Nodule 13\n- 14 mm"]),
-        ("• Nodule\n• No mass", ["Nodule", "No mass"]),
-        ("INDICATION: Cough\nFINDINGS:\nNo mass", ["INDICATION: Cough", "FINDINGS:\nNo mass"]),
-        ("CLINICAL HISTORY: Cough Findings: No mass", ["CLINICAL HISTORY: Cough", "Findings: No mass"]),
-    ],
-)
-def test_a_line_break_alone_ends_no_sentence(text, parts):
-    assert [part.strip() for _, part in sentences(text)] == parts
-
-
-def test_sentences_keep_their_place():
-    text = "1. No effusion.2. Heart size 3.5 cm; clear lungs"
-    assert all(text[start : start + len(part)] == part for start, part in sentences(text))
-    assert [word.word for word in tokens("T12, 3.5 cm")] == ["t12", ",", "3.5", "cm"]
 
 
 def test_generated_reports_are_read_as_they_were_meant():

@@ -14,7 +14,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from radeval_lib.metrics import MetricError, create, files, pair_files, score_file
+from radeval_lib.metrics import MetricError, create, score_file, score_files, table_files
 from radeval_lib.synthetic.generator import generate
 
 METRICS = ["bleu", "green_rules_errors"]  # they begin fast
@@ -30,7 +30,7 @@ def _write(folder: Path, rows: int) -> Path:
     return folder / "in.csv"
 
 
-def _score(folder: Path, **settings) -> files.Scored:
+def _score(folder: Path, **settings) -> score_files.ScoredFile:
     files_of_run = folder / "in.csv", folder / "out.csv"
     return score_file(METRICS, *files_of_run, explain=True, report=folder / "page.html", **settings)
 
@@ -44,7 +44,7 @@ def test_workers_and_blocks_change_nothing(tmp_path, monkeypatch) -> None:
     _score(tmp_path)
     whole = _outputs(tmp_path)
     for chunk, workers in ((7, 1), (9, 2)):
-        monkeypatch.setattr(files, "CHUNK", chunk)
+        monkeypatch.setattr(score_files, "CHUNK", chunk)
         done: list[tuple[int, int]] = []
         _score(tmp_path, workers=workers, progress=lambda *rows, done=done: done.append(rows))
         assert _outputs(tmp_path) == whole
@@ -56,8 +56,8 @@ def test_parquet_is_read_and_written_in_parts(tmp_path, monkeypatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = pd.read_csv(_write(tmp_path, 60))
     rows.to_parquet(tmp_path / "in.parquet")
-    monkeypatch.setattr(files, "CHUNK", 7)
-    monkeypatch.setattr(pair_files, "_GROUP_ROWS", 25)
+    monkeypatch.setattr(score_files, "CHUNK", 7)
+    monkeypatch.setattr(table_files, "_GROUP_ROWS", 25)
     for workers in (1, 2):
         score_file(METRICS, tmp_path / "in.parquet", tmp_path / f"{workers}.parquet", workers=workers)
     assert (tmp_path / "1.parquet").read_bytes() == (tmp_path / "2.parquet").read_bytes()
@@ -72,7 +72,7 @@ def _children() -> list[psutil.Process]:
 
 
 def test_a_worker_that_is_killed_is_told_and_what_was_scored_is_kept(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "CHUNK", 5)
+    monkeypatch.setattr(score_files, "CHUNK", 5)
     _write(tmp_path, 60)
     _score(tmp_path)
     whole = _outputs(tmp_path)
@@ -92,7 +92,7 @@ def test_a_worker_that_is_killed_is_told_and_what_was_scored_is_kept(tmp_path, m
 
 
 def test_an_error_of_a_worker_is_told_in_its_own_words(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "CHUNK", 5)
+    monkeypatch.setattr(score_files, "CHUNK", 5)
     source = _write(tmp_path, 20)
     graphs = tmp_path / "graphs.json"  # of no text that is scored
     graphs.write_text("{}")
@@ -105,10 +105,10 @@ def test_an_error_of_a_worker_is_told_in_its_own_words(tmp_path, monkeypatch) ->
 
 
 def test_how_many_processes_are_worth_it(monkeypatch) -> None:
-    monkeypatch.setattr(files, "cores", lambda: 4)
+    monkeypatch.setattr(score_files, "cores", lambda: 4)
 
     def default(name: str, rows: int, device: str = "cpu", **settings: str) -> int:
-        return files.default_workers({name: create(name, **settings)}, {name: device}, rows)
+        return score_files.default_workers({name: create(name, **settings)}, {name: device}, rows)
 
     assert [default("bleu", rows) for rows in (0, 5_000, 10_000, 10**6)] == [1, 1, 2, 4]
     assert [default("bertscore", rows) for rows in (0, 999, 2_000, 10**6)] == [1, 1, 2, 4]
@@ -119,9 +119,9 @@ def test_how_many_processes_are_worth_it(monkeypatch) -> None:
 
 RUN = """
 import signal, sys
-from radeval_lib.metrics import files, score_file
+from radeval_lib.metrics import score_file, score_files
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
-files.CHUNK = 10
+score_files.CHUNK = 10
 if __name__ == "__main__":
     settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]))
     settings["progress"] = lambda done, rows: print(done, flush=True)
@@ -150,7 +150,7 @@ def test_a_run_that_is_killed_leaves_no_process_and_goes_on(
     tmp_path, monkeypatch, began, how, workers
 ) -> None:
     _write(tmp_path, 200)
-    monkeypatch.setattr(files, "CHUNK", 10)
+    monkeypatch.setattr(score_files, "CHUNK", 10)
     _score(tmp_path)
     whole = _outputs(tmp_path)
     for name in OUTPUTS:

@@ -67,7 +67,7 @@ def test_lists_tables_and_ready_scores_compare_alike(monkeypatch) -> None:
     beside = TABLE[["reference"]].assign(**{f"rouge_l:{name}": ready[name] for name in ready})
     for given in (compare([], scores={"rouge_l": ready}), compare(beside, metrics="rouge_l")):
         pd.testing.assert_frame_equal(given.systems, by_list.systems.query("metric == 'rouge_l'"))
-        assert given.metrics == {"rouge_l": {"value": "mean", "better": "higher"}}
+        assert given.metrics == {"rouge_l": {"value": "mean", "better": "higher", "range": [0.0, 1.0]}}
         assert "scores as given" in given.methods()
     assert not asked
     means = by_list.systems.set_index(["metric", "system"])["value"]
@@ -88,10 +88,11 @@ def test_what_is_told_can_be_pasted_and_read_back() -> None:
     assert "corrected over all 6 comparisons" in methods
     assert f"numpy {np.__version__}" in methods
     assert "bleu (corpus)" in found.tables()
-    assert "green_rules_errors (mean, lower is better)" in found.tables()
+    assert "green_rules_errors (mean, lower is better)" in found.clusters()
     assert [row["system"] for row in told["systems"]] == ["a", "b", "c"] * 2
     assert told["pairs"][0]["p"] == found.pairs["p"][0]
-    assert told["metrics"]["bleu"]["signature"] == "bleu|order:4"
+    assert told["metrics"]["bleu"]["signature"] == str(create("bleu").signature())
+    assert f"signature `{create('bleu').signature()}`" in methods
     assert compare(TABLE, metrics="bleu").pairs.equals(compare(TABLE, metrics="bleu").pairs)
     two = compare(TABLE.drop(columns="candidate:c"))  # one comparison: nothing to correct for
     assert "holm1979" not in two.methods()
@@ -111,8 +112,74 @@ def test_a_system_whose_scores_hardly_vary_is_told() -> None:
     varied, flat = np.arange(40.0), np.r_[np.ones(31), np.zeros(9)]
     found = compare([], scores={"m": {"a": varied, "b": flat, "c": np.r_[flat, 0.5][1:]}}, resamples=100)
     assert found.cautions == ["m: 31 of 40 cases of b have the same score; the interval may be too narrow"]
-    assert f"Warning: {found.cautions[0]}." in str(found)
+    assert f"Caution: {found.cautions[0]}." in str(found)
     assert not compare([], scores={"m": {"a": [1, 2, 3], "b": [2, 1, 3]}}).cautions
+
+
+def test_clusters_part_what_tests_tell_apart() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=(4, 60))
+    systems = {name: level + 0.5 * of for name, level, of in zip("abcd", (5, 5, 3, 1), noise, strict=True)}
+    found = compare([], scores={"m": systems}, resamples=500)
+    assert found.systems.set_index("system")["cluster"].to_dict() == {"a": 1, "b": 1, "c": 2, "d": 3}
+    first, second = found.verdicts
+    better = max("ab", key=lambda name: systems[name].mean())
+    other = "ab".replace(better, "")
+    assert first.startswith(
+        f"m: {other} scores higher than c ("
+    )  # the name is no metric's: no word on better
+    assert second.startswith("m: c scores higher than d (")
+    lines = found.clusters().splitlines()
+    assert [line.split()[3] for line in lines[1:]] == [better, other, "c", "d"]
+    # A direction turns the order round, and Holm's correction counts the pairs of every metric.
+    turned = compare([], scores={"green_rules_errors": systems}, resamples=500)
+    assert turned.systems.set_index("system")["cluster"].to_dict() == {"a": 3, "b": 3, "c": 2, "d": 1}
+    assert turned.verdicts[0].startswith("green_rules_errors: d is better than c (")
+    equal = compare([], scores={"m": {"a": noise[0], "b": noise[0][::-1]}}, resamples=500)
+    assert equal.verdicts == ["m: no difference between systems is established after correction."]
+
+
+def test_pairs_are_printed_where_they_are_asked_for() -> None:
+    found = compare(TABLE, metrics=["bleu", "green_rules_errors"])
+    assert found.tables() not in str(found)
+    assert found.tables() in found.text(every=True)
+
+
+def test_rows_of_a_case_are_kept_together() -> None:
+    rng = np.random.default_rng(0)
+    of_cases = {name: rng.normal(size=20) for name in "ab"}
+    rows = {name: np.repeat(values, 5) for name, values in of_cases.items()}
+    cases = [f"patient {number}" for number in np.repeat(np.arange(20), 5)]
+    whole = compare([], scores={"m": of_cases}, resamples=500)
+    found = compare([], scores={"m": rows}, cases=cases, resamples=500)
+    numbers = ["value", "low", "high", "cases"]
+    pd.testing.assert_frame_equal(found.systems[numbers], whole.systems[numbers])
+    pd.testing.assert_series_equal(found.pairs["p"], whole.pairs["p"])
+    assert "on the same 100 references of 20 cases, whose rows were kept together: " in found.methods()
+    apart = compare([], scores={"m": rows}, resamples=500)
+    assert (apart.systems["high"] - apart.systems["low"] < found.systems["high"] - found.systems["low"]).all()
+    for column in ("case", "patient"):
+        frame = pd.DataFrame({f"m:{name}": values for name, values in rows.items()}).assign(**{column: cases})
+        by_column = compare(frame, metrics="m", resamples=500)
+        pd.testing.assert_frame_equal(by_column.systems, found.systems)
+    for wrong, message in (
+        (cases[1:], "99 cases for 100 rows"),
+        ([*cases[:-1], " "], "cases, row 100: no case"),
+    ):
+        with pytest.raises(MetricError, match=message):
+            compare([], scores={"m": rows}, cases=wrong)
+
+
+def test_an_interval_without_width_at_an_end_is_wilsons() -> None:
+    found = compare([], scores={"rouge_l": {"a": np.ones(50), "b": np.zeros(50)}}, resamples=100)
+    bounds = found.systems.set_index("system")
+    # statsmodels.stats.proportion.proportion_confint(0, 50, method="wilson")
+    assert bounds.loc["b", ["low", "high"]].tolist() == pytest.approx([0, 0.0713476])
+    assert bounds.loc["a", ["low", "high"]].tolist() == pytest.approx([1 - 0.0713476, 1])
+    all_alike = "rouge_l: all 50 cases of a have the same score"
+    assert found.cautions[0] == f"{all_alike}: at most 0.06 of all cases score otherwise (95 %, 3/50)"
+    other = compare([], scores={"mine": {"a": np.ones(50), "b": np.zeros(50)}}, resamples=100)
+    assert other.systems["low"].tolist() == [1, 0]  # its scale is not known
 
 
 def _breaks(self, pairs) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib.data import green_analysis
+from radeval_lib.errors import RadevalError
 from radeval_lib.metrics import green
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 6)
@@ -199,5 +200,5 @@ def test_negative_counts_and_unknown_modes_are_refused() -> None:
     for counts in ((-1, 2), (3, -2)):
         with pytest.raises(ValueError, match="must not be negative"):
             green.green_score(*counts)
-    with pytest.raises(ValueError, match="modes: reference, strict"):
+    with pytest.raises(RadevalError, match=r"mode: unknown value .* Choices: reference, strict"):
         green.parse("", "loose")  # type: ignore[arg-type]

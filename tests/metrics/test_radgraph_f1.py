@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.metrics import radgraph
+from radeval_lib.metrics import MetricError, radgraph
 
 # Appendix A.2: V with labels in V's order, E as (source, type, target); E's types are not printed.
 A2_ENTITIES = [
@@ -158,5 +158,5 @@ def test_broken_graphs_and_unknown_choices_are_refused() -> None:
         lambda: radgraph.compare(graph, graph, both_empty="none"),  # type: ignore[arg-type]
         lambda: radgraph.triplets(graph, "both"),  # type: ignore[arg-type]
     ):
-        with pytest.raises(ValueError, match="unknown choice"):
+        with pytest.raises(MetricError, match="unknown value"):
             refused()

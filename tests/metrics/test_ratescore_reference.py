@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from radeval_lib.metrics import create, score_file
+from radeval_lib.metrics.ratescore.formula import split
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.scoring import split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

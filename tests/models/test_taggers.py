@@ -182,7 +182,7 @@ def test_bad_checkpoints_are_named(tmp_path) -> None:
         IobTagger(copy)
     with pytest.raises(ModelError, match="no folder"):
         IobTagger(tmp_path / "gone")
-    with pytest.raises(ModelError, match="unknown decoding"):
+    with pytest.raises(ModelError, match="decoding: unknown value"):
         IobTagger(TINY, decoding="viterbi")  # type: ignore[arg-type]
 
 

@@ -47,7 +47,7 @@ def test_forms_by_hand() -> None:
 def test_layouts_change_a_score_by_other_sentences_alone() -> None:
     texts = [report.findings.text for report in generate(15, seed=3)]
     metric = RaTEScore()
-    metric.tagger, metric.encoder = _Tagger(), _Encoder()
+    metric.tagger, metric.entity_encoder = _Tagger(), _Encoder()
     found = changed_by_form(metric, list(zip(texts, texts[1:] + texts[:1], strict=True)))
     assert list(found.index) == list(FORMS)
     layouts = found.loc[[*LAYOUTS, "a blank at the end"]]

@@ -33,7 +33,7 @@ import pandas as pd
 from radeval_lib import atomic, tables
 from radeval_lib.data import guard
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.metrics.ratescore.scoring import Explanation, NamedEntity
+from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity
 from radeval_lib.pages.ratescore import entity_display
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import release

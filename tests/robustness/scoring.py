@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from radeval_lib.metrics import files, score_file
+from radeval_lib.metrics import score_file, score_files
 from radeval_lib.synthetic.generator import generate
 from tests.robustness.inputs import LONGEST
 
@@ -225,7 +225,7 @@ def damage(path: Path, rng: Random) -> None:
 
 def damaged_caches(folder: Path, number: int, rng: Random) -> Iterator[tuple[str, str]]:
     source, target = folder / "pairs.csv", folder / "scores.csv"
-    write_pairs(source, 3 * files.CHUNK)
+    write_pairs(source, 3 * score_files.CHUNK)
     metrics: dict[str, dict[str, str]] = {"rouge_1": {}, "bleu": {}}
     score_file(metrics, source, target)
     whole = _outputs(folder)

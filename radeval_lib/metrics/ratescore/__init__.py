@@ -1,8 +1,7 @@
 """RaTEScore (Zhao et al. 2024): entities, their synonyms, their types, and a weighted F1 of the matches."""
 
 from radeval_lib.data.categories import TYPES
-from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.scoring import (
+from radeval_lib.metrics.ratescore.formula import (
     PRESETS,
     Direction,
     Explanation,
@@ -14,6 +13,7 @@ from radeval_lib.metrics.ratescore.scoring import (
     options,
     split,
 )
+from radeval_lib.metrics.ratescore.metric import RaTEScore
 from radeval_lib.metrics.ratescore.weights import Weights, load
 
 __all__ = [

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.scoring import (
+from radeval_lib.metrics.ratescore.formula import (
     Cosine,
+    Decoding,
     Empty,
     Explanation,
     NamedEntity,
@@ -23,6 +24,7 @@ from radeval_lib.metrics.ratescore.scoring import (
     Orientation,
     PenaltyRule,
     Pooling,
+    Preset,
     Scorer,
     options,
     split,
@@ -77,57 +79,41 @@ class RaTEScore(Metric):
     needs = ("ner_model", "encoder")
     reads_lines = True  # the released rules do
 
-    def __init__(
-        self,
-        *,
-        preset: str = "released",
-        weights: str = "long",
-        ner_model: str = "Angelakeke/RaTE-NER-Deberta",
-        encoder: str = "FremyCompany/BioLORD-2023-C",
-        penalty: PenaltyRule | None = None,
-        orientation: Orientation | None = None,
-        empty: Empty | None = None,
-        min_characters: int | None = None,
-        pooling: Pooling | None = None,
-        cosine: Cosine | None = None,
-        decoding: str | None = None,
-        device: str = "auto",
-        precision: Precision = "auto",
-        cache: str | None = None,
-    ) -> None:
-        self.options: Options = options(
-            preset,
-            penalty=penalty,
-            orientation=orientation,
-            empty=empty,
-            min_characters=min_characters,
-            pooling=pooling,
-            cosine=cosine,
-            decoding=decoding,
-        )
-        if precision not in get_args(Precision):
-            choices = ", ".join(get_args(Precision))
-            raise MetricError(f"precision cannot be {precision!r}", self.name, f"Choices: {choices}.")
-        self.scorer = Scorer(weights, self.options)
-        self._names = {"ner_model": ner_model, "encoder": encoder}
-        self.device, self.precision, self._cache, self._preset = device, precision, cache, preset
+    variant = "preset"
+
+    preset: Preset = "released"
+    weights: str = "long"
+    ner_model: str = "Angelakeke/RaTE-NER-Deberta"
+    encoder: str = "FremyCompany/BioLORD-2023-C"
+    penalty: PenaltyRule | None = None
+    orientation: Orientation | None = None
+    empty: Empty | None = None
+    min_characters: int | None = None
+    pooling: Pooling | None = None
+    cosine: Cosine | None = None
+    decoding: Decoding | None = None
+    device: str = "auto"
+    precision: Precision = "auto"
+    cache: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        changes = {one.name: getattr(self, one.name) for one in fields(Options)}
+        self.options = options(self.preset, **changes)
+        vars(self).update(asdict(self.options))  # what the preset decides
+        self.scorer = Scorer(self.weights, self.options)
 
     def settings(self) -> dict[str, Any]:
-        return {
-            "preset": self._preset,
-            "weights": self.scorer.weights.name,
-            **asdict(self.options),
-            **self._names,
-            "precision": self.precision,
-        }
+        return {**super().settings(), "weights": self.scorer.weights.name}
 
     @cached_property
     def tagger(self) -> Tagger:
-        """The entity tagger, loaded when first needed."""
+        """The NER model, loaded when first needed."""
         from radeval_lib.models.ner.training import open_tagger
 
-        name, decoding = self._names["ner_model"], self.options.decoding
-        tagger = open_tagger(name, decoding=decoding, device=self.device, precision=self.precision)
+        tagger = open_tagger(
+            self.ner_model, decoding=self.options.decoding, device=self.device, precision=self.precision
+        )
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
         if unknown := sorted(types - set(TYPES)):
             what = f"the tagger has the type {unknown[0]!r}"
@@ -135,16 +121,16 @@ class RaTEScore(Metric):
         return tagger
 
     @cached_property
-    def encoder(self) -> Encoder:
+    def entity_encoder(self) -> Encoder:
         """The entity encoder, loaded when first needed."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(
-            self._names["encoder"],
+            self.encoder,
             pooling=self.options.pooling,
             device=self.device,
             precision=self.precision,
-            cache=self._cache,
+            cache=self.cache,
         )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
@@ -153,7 +139,9 @@ class RaTEScore(Metric):
         return [found[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
-        vectors = Vectors(lambda texts: self.encoder.encode(texts))  # loaded only where an entity is found
+        vectors = Vectors(
+            lambda texts: self.entity_encoder.encode(texts)
+        )  # loaded only where an entity is found
         known: dict[str, _Reading] = {}
         remaining = iter(pairs)
         while chunk := list(islice(remaining, CHUNK)):
@@ -163,6 +151,9 @@ class RaTEScore(Metric):
             for reference, candidate in chunk:
                 explanation = self._explained(known[reference], known[candidate], vectors)
                 yield explanation.score, explanation
+
+    def cautions(self, reference: str, candidate: str, detail: Explanation) -> Iterator[str]:
+        yield from detail.notes
 
     def _reasons(self, reference: str, candidate: str, detail: Explanation) -> Iterator[Reason]:
         """An entity with the one of the other text that it is compared with; matched if it keeps at least
@@ -225,15 +216,15 @@ class RaTEScore(Metric):
     @cached_property
     def _kept(self) -> BlobCache | None:
         """What earlier runs found, under the hash of the text."""
-        if self._cache is None:
+        if self.cache is None:
             return None
         from radeval_lib.models.cache import BlobCache
         from radeval_lib.models.pretrained import checksum, device_of, precision_of
 
-        model = checksum(self._names["ner_model"])
+        model = checksum(self.ner_model)
         precision = precision_of(device_of(self.device), self.precision)
         how = (model, self.options.decoding, self.options.min_characters, precision)
-        return BlobCache(self._cache, f"readings {how}")
+        return BlobCache(self.cache, f"readings {how}")
 
     def _found(self, texts: Sequence[str]) -> dict[str, _Reading]:
         sentences = [split(text, self.options.min_characters) for text in texts]

@@ -27,8 +27,8 @@ _RELEASED = Path(__file__).with_name("weights.yml")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called and its
-    SHA-256.
+    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called, ``@``
+    and the first digits of its SHA-256.
 
     ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
     column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
@@ -107,4 +107,4 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise MetricError(f"neither YAML nor JSON ({str(error).splitlines()[0]})", path.name) from None
     weights = from_mapping(content, path.name)
-    return replace(weights, name=f"{path.name}, sha256 {checksums.of_text(text)}")
+    return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
 from radeval_lib.data.records import AnnotatedSentence
+from radeval_lib.errors import check_choice
 from radeval_lib.models.batching import (
     IGNORED,
     in_batches,
@@ -102,9 +103,7 @@ class IobTagger:
         device: str = "auto",
         precision: Precision = "auto",
     ) -> None:
-        if decoding not in get_args(Decoding):
-            choices = ", ".join(get_args(Decoding))
-            raise ModelError(f"unknown decoding {decoding!r}", "ner_model", f"Choices: {choices}.")
+        check_choice(decoding, Decoding, "decoding", ModelError)
         from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
 
         self.name, self.decoding = str(model), decoding

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from radeval_lib import plots
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
-from radeval_lib.findings.words import sentences
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across.which_judge import scored
+from radeval_lib.report_text import statements
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
@@ -100,7 +100,7 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
     """The sentences of the first reports whose findings have at least six, no text twice."""
     found: dict[str, list[str]] = {}
     for report in reports:
-        parts = [part.strip() for _, part in sentences(" ".join(reveal(report.findings).split()))]
+        parts = [one.text for one in statements(reveal(report.findings))]
         if len(parts) >= max(STEPS):
             found.setdefault(_joined(parts), parts)
     return list(found.values())[:REPORTS]

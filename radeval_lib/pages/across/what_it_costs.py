@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.ratescore.scoring import split
+from radeval_lib.metrics.ratescore.formula import split
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.plots import PALETTE
 from radeval_lib.study.runs import Run
@@ -55,7 +55,7 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     """Sixty rated pairs, and the tokens of each one's sentences and of the distinct names of its entities,
     by RaTEScore's encoder."""
     pairs = rating_table(run.load("rated_pairs")).head(60)
-    tokens = metric.encoder.tokenizer
+    tokens = metric.entity_encoder.tokenizer
     read = metric.entities([*pairs["reference"], *pairs["candidate"]])
     lengths = []
     for row, ours, theirs in zip(pairs.itertuples(), read[: len(pairs)], read[len(pairs) :], strict=True):
@@ -81,7 +81,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         with BERT base twice; this build's RaTEScore first, then that.
     """
     models = {
-        f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.encoder)],
+        f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.entity_encoder)],
         f"RaTEScore, {BASE}": [_bert_base(), _bert_base()],
     }
     rows = {}

@@ -18,10 +18,10 @@ from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.findings import read
 from radeval_lib.findings.vocabulary import IGNORED, vocabulary
-from radeval_lib.findings.words import MASK, tokens
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import relation, said
 from radeval_lib.pages.ratescore.forms import parts
+from radeval_lib.report_text import MASK, tokens
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
 _SIDED = re.compile(
@@ -93,11 +93,11 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
     known = vocabulary()
     sentences = _closed(text)
     for place, sentence in enumerate(sentences):
-        words = tokens(sentence)
+        words = [word.word for word in tokens(sentence)]
         named = known.observations.find(words)
         if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
             continue
-        name = {word.word for word in words[named[0].first : named[0].end]}
+        name = set(words[named[0].first : named[0].end])
         structures = {subject.key for one in known.subjects.find(words) for subject in one.value}
         # "There is" ends the reach of a denial, and denies nothing itself.
         unclear = any(cue.value != "stops" or cue.first for cue in known.cues.find(words))
@@ -106,9 +106,9 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
             one.value in ("normal", "abnormal")
             or any((key, one.value) in known.abnormal_states for key in structures)
             for one in known.states.find(words)
-            if words[one.first].word not in name
+            if words[one.first] not in name
         )
-        if unclear or states or MASK in {word.word for word in words} or ":" in sentence:
+        if unclear or states or MASK in words or ":" in sentence:
             continue
         rest = " ".join(_without(sentences, place))
         spoken = {one.observation for one in read(rest).findings}
@@ -125,7 +125,7 @@ def _without(sentences: list[str], place: int, *instead: str) -> list[str]:
 
 def denial(sentence: str) -> str | None:
     """A sentence turned into a denial; None where it points ("the"), speaks of change or of what has been."""
-    if vocabulary().changes.find(tokens(sentence)) or re.match(
+    if vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b", sentence
     ):
         return None

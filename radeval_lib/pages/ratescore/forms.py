@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.metrics.base import Metric
-from radeval_lib.metrics.ratescore.scoring import split
+from radeval_lib.metrics.ratescore.formula import split
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _ROUNDING = 1e-6  # texts that are read in other company differ by less

@@ -69,7 +69,7 @@ def scores_by_choice(
         found[label] = changed.score(references, candidates).values
     entities = [(one.reference, one.candidate) for one in base.details]
     alike = Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0))
-    return found | {"types": scored(entities, metric.encoder, alike)}
+    return found | {"types": scored(entities, metric.entity_encoder, alike)}
 
 
 def strongest(

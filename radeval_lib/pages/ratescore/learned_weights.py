@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
-from radeval_lib.metrics.ratescore.scoring import Pooling
 from radeval_lib.models import encoders, naming
 from radeval_lib.pages.ratescore.rated_pairs import told_leads as told_leads
 from radeval_lib.stats.correlations import resample

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from radeval_lib.findings import Finding, Reading, read
 from radeval_lib.findings.vocabulary import HOME, vocabulary
-from radeval_lib.findings.words import singular
 from radeval_lib.lexicon.entries import Concept
 from radeval_lib.lexicon.loading import load_lexicon
+from radeval_lib.report_text import singular
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
@@ -36,6 +36,7 @@ class Item:
     sides: frozenset[str]
     severity: int | None
     size_mm: tuple[float, ...]
+    distance_mm: float | None
     changes: frozenset[str]
     means: frozenset[str]
     names: frozenset[str]
@@ -113,6 +114,7 @@ def _rank(item: Item) -> tuple[object, ...]:
         item.uncertain,
         -1 if item.severity is None else item.severity,
         item.size_mm,
+        item.distance_mm or 0.0,
         sorted(item.changes),
         sorted(item.means),
         item.start,
@@ -135,6 +137,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
         sides,
         finding.severity,
         finding.size_mm,
+        finding.distance_mm,
         frozenset([finding.change] if finding.change else []),
         means,
         frozenset([" ".join(map(singular, finding.words.lower().split()))]),
@@ -156,6 +159,7 @@ def _add(items: list[Item], new: Item) -> None:
             old.sides = old.sides | new.sides if old.side != "bilateral" else old.sides
             old.severity = max((old.severity, new.severity), key=lambda step: -1 if step is None else step)
             old.size_mm = max(old.size_mm, new.size_mm, key=lambda size: max(size, default=0.0))
+            old.distance_mm = new.distance_mm if old.distance_mm is None else old.distance_mm
             old.changes |= new.changes
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
@@ -266,11 +270,30 @@ def near(one: Item, other: Item) -> bool | None:
     """Whether the places overlap or lie next to each other; None where one of the two names none."""
     if not one.places or not other.places:
         return None
+    known = vocabulary()
+    if one.observation in known.devices:
+        wrong = _malpositions(one) | _malpositions(other)
+        if bool(one.places & wrong) != bool(other.places & wrong):
+            return False
+        if GOOD_POSITION in one.places | other.places:  # it does not say where that is
+            return None
     if one.places & other.places:
         return True
-    places = load_lexicon().places
-    beside = [{key for at in item.places if at in places for key in places[at].near} for item in (one, other)]
-    return bool(beside[0] & other.places or beside[1] & one.places)
+    return bool(_beside(one.places) & other.places or _beside(other.places) & one.places)
+
+
+GOOD_POSITION = "good_position"
+
+
+def _malpositions(item: Item) -> frozenset[str]:
+    return vocabulary().malpositions.get(item.observation, frozenset())
+
+
+def _beside(places: Iterable[str]) -> set[str]:
+    """The places next to these."""
+    known, beside = load_lexicon().places, vocabulary().beside
+    near = {key for at in places if at in known for key in known[at].near}
+    return near.union(*(beside.get(at, frozenset()) for at in places))
 
 
 def _likeness(one: Item, other: Item) -> tuple[float, str] | None:

@@ -39,6 +39,8 @@ from radeval_lib.models.judges.rules.items import (
 _UNLIKE = {KIND: "finer", KIN: "kin"}
 _NOT_STATED = ("does not mention it", "rules it out")
 
+NEARBY, SAFE = 10.0, (20.0, 70.0)
+"""Tips less than this apart lie at the same place; how far from the carina a tube may end; in mm."""
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
 
@@ -189,6 +191,8 @@ class _Weigher:
         rule: str,
         link: Link | None = None,
         spans: tuple[Span | None, Span | None] = (None, None),
+        *,
+        sided: bool = False,
     ) -> JudgedError:
         # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
         key = next((key for key in sorted(item.means) if self._grade(key).name == "urgent"), item.observation)
@@ -200,7 +204,9 @@ class _Weigher:
             )
             spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
         rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
-        counted, weight = significant and grade.major, share * self._weight(item)
+        # Whoever acts on the wrong side does harm, whatever the finding, unless it is benign.
+        counted = significant and (grade.major or (sided and grade.name != "benign"))
+        weight = share * self._weight(item)
         return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
 
     def missing(self, item: Item, denied: Span | None) -> JudgedError:
@@ -228,7 +234,11 @@ class _Weigher:
             says = f"{name(one.observation)} in {there} instead of {here}"
             rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
             share = factor("location" if wrong else "slight")
-            errors.append(self._error("c", one, wrong, share, says, rule, link))
+            errors.append(self._error("c", one, wrong, share, says, rule, link, sided=sides))
+        elif _distance_error(one, other):
+            says = f"{name(one.observation)} {other.distance_mm:g} mm away instead of {one.distance_mm:g} mm"
+            rule = "a tip that lies where it may not, or the other way round"
+            errors.append(self._error("c", one, True, factor("location"), says, rule, link))
         if (far := _degree_error(one, other)) is not None:
             says = f"{degree(other)} instead of {degree(one)} {name(one.observation)}"
             rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
@@ -263,6 +273,14 @@ def _degree_error(one: Item, other: Item) -> bool | None:
         if low != high:
             return high >= SIZE_RATIO * low
     return None
+
+
+def _distance_error(one: Item, other: Item) -> bool:
+    """Whether one tip lies at a safe distance and the other does not."""
+    if one.distance_mm is None or other.distance_mm is None:
+        return False
+    safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (one, other) if item.distance_mm is not None]
+    return safe[0] != safe[1] and abs(one.distance_mm - other.distance_mm) >= NEARBY
 
 
 def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:

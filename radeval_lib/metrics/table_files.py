@@ -20,6 +20,8 @@ from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import MetricError
 
 REFERENCE, CANDIDATE, GROUP = "reference", "candidate", "group"
+CASES = ("case", "patient")
+"""Columns that say which rows are of one case; the first that is there counts."""
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 FORMATS = (*_DELIMITERS, ".jsonl", ".parquet")
 _ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
@@ -29,30 +31,12 @@ Row = dict[str, Any]
 
 
 @dataclass
-class Notice:
-    """Something about pairs that a reader of their scores should know, with how many and the first rows."""
-
-    pairs: int = 0
-    rows: list[int] = field(default_factory=list)
-
-    def add(self, row: int) -> None:
-        self.pairs += 1
-        if len(self.rows) < 5:
-            self.rows.append(row)
-
-    def __str__(self) -> str:
-        more = ", ..." if self.pairs > len(self.rows) else ""
-        return f"{self.pairs:,} pair(s), in row(s) {', '.join(map(str, self.rows))}{more}"
-
-
-@dataclass
 class FileContent:
     """What a file holds: columns, with the types of their values, and those of them that hold candidates."""
 
     columns: dict[str, set[type]] = field(default_factory=dict)
     candidates: tuple[str, ...] = ()
     rows: int = 0
-    empty: Notice = field(default_factory=Notice)
 
 
 def score_column(metric: str, candidate: str) -> str:
@@ -132,16 +116,19 @@ def version(path: Path) -> tuple[int, ...]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def survey(source: Path, metrics: list[str]) -> FileContent:
-    """What a file holds, all of it checked; no column of its own may stand where a metric's scores will."""
+def survey(
+    source: Path, metrics: list[str], check: Callable[[Row, str], object] | None = None
+) -> FileContent:
+    """What a file holds, all of it checked, each row by ``check`` too, which is given its place; no column of
+    its own may stand where a metric's scores will."""
     found = FileContent()
     _take(found, dict.fromkeys(_header(source), ""), source.name, metrics)
     for types in found.columns.values():
         types.clear()  # a header tells none
     for found.rows, (where, row) in enumerate(_rows(source), start=1):
         _take(found, row, where, metrics)
-        if not all(row[name].strip() for name in (REFERENCE, *found.candidates)):
-            found.empty.add(found.rows)
+        if check is not None:
+            check(row, where)
     if not found.columns:
         found.columns, found.candidates = {REFERENCE: set(), CANDIDATE: set()}, (CANDIDATE,)
     return found

@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import count, islice, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from radeval_lib import atomic, checksums, origin
 from radeval_lib.errors import RadevalError, of_system, plain
-from radeval_lib.metrics import pair_files
+from radeval_lib.metrics import table_files
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.blocks import Block, BlockScorer, cores, in_order
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Chosen, Wanted, choose
+from radeval_lib.metrics.context import context_of, has_context
+from radeval_lib.metrics.error_profile import ErrorCounts, records
 from radeval_lib.metrics.pair_scores import leave_out
 from radeval_lib.metrics.report import ScorePage
-from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, checksum, device_of
+from radeval_lib.metrics.signature import Signature
+from radeval_lib.models.pretrained import ADDRESSES, RULES, ModelError, device_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @contextmanager
@@ -51,16 +58,7 @@ def kept_beside(target: Path) -> Iterator[Path]:
 def _depends_on(metric: Metric, device: str, explained: bool) -> str:
     """What a metric's values depend on beside the texts, and on nothing that this process has done so far."""
     versions = [origin.own_files(), origin.environment()]
-    return json.dumps([metric.signature(), described_models(metric), device, explained, *versions])
-
-
-def described_models(metric: Metric) -> dict[str, str]:
-    """Name and SHA-256 of the models that a metric uses, by setting."""
-    found = metric.models()
-    for role, name in found.items():
-        with suppress(ModelError):
-            found[role] = f"{Path(name).name}, sha256 {checksum(name)}"
-    return found
+    return json.dumps([str(metric.signature()), metric.models(), device, explained, *versions])
 
 
 def device_name(metric: Metric) -> str:
@@ -76,6 +74,8 @@ def device_name(metric: Metric) -> str:
     return "cpu" if device.type == "cpu" else torch.cuda.get_device_name(device)
 
 
+RESAMPLES = 2_000
+"""Of the intervals of the error profile."""
 CHUNK = 500
 """Rows of a block: memory does not grow with the file, and little is lost. Other blocks would change the last
 digits of what networks score, which depend on what is computed together."""
@@ -93,15 +93,17 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 
 @dataclass
-class Scored:
+class ScoredFile:
     """What was scored, of how much the scores were kept from an interrupted run, and what is told of it."""
 
     chosen: Chosen
     rows: int = 0
     kept: int = 0
     damaged: bool = False
-    remarks: dict[str, pair_files.Notice] = field(default_factory=dict)
     means: dict[str, dict[str, float]] = field(default_factory=dict)
+    cautions: list[str] = field(default_factory=list)
+    signatures: dict[str, str] = field(default_factory=dict)
+    profile: pd.DataFrame | None = None
     coverage: float | None = None
     _counts: dict[str, int] = field(default_factory=dict)
     _covered: int = 0
@@ -115,13 +117,8 @@ class Scored:
             for column, value in columns.items():
                 means[column] = (old := means.get(column, 0.0)) + (value - old) / count
 
-    def add_remark(self, name: str, remark: str, row: int) -> None:
-        """Take in what a metric remarks of a pair of a row, if anything."""
-        if remark:
-            self.remarks.setdefault(f"{name}: {remark}", pair_files.Notice()).add(row)
-
     def add_coverage(self, share: float | None) -> None:
-        """Take in the share of a pair's sentences that the rules could read."""
+        """Take in the share of a pair that the rules could read."""
         if share is not None:
             self._covered += 1
             self.coverage = (old := self.coverage or 0.0) + (share - old) / self._covered
@@ -137,14 +134,14 @@ def score_file(
     texts: bool = True,
     workers: int | None = 1,
     progress: Callable[[int, int], object] | None = None,
-) -> Scored:
+) -> ScoredFile:
     """Score the candidates of a file against its references and write its rows with a column a metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
     scores stand in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
     Means are also told for each value of a column ``group``. The output appears only when it is complete, and
-    with it ``<output>.about.json``: metrics, settings, models, versions, means, and remarks such as empty
-    texts. A metric whose models cannot be loaded is left out if others score.
+    with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions such as
+    empty texts. A metric whose models cannot be loaded is left out if others score.
 
     Parameters
     ----------
@@ -171,14 +168,19 @@ def score_file(
     """
     source, target = Path(input_path), Path(output_path)
     page = None if report is None else Path(report)
-    beside = pair_files.check(source, target, explain, page)
+    beside = table_files.check(source, target, explain, page)
     chosen = choose(metrics)
     devices = {name: device_name(one) for name, one in chosen.metrics.items()}
-    version = pair_files.version(source)
-    found = pair_files.survey(source, list(chosen.metrics))
-    scored = Scored(chosen)
-    if found.empty.pairs:
-        scored.remarks["an empty reference or candidate, which counts in the means"] = found.empty
+    version = table_files.version(source)
+    in_context = any(metric.reads_context() for metric in chosen.metrics.values())
+    found = table_files.survey(source, list(chosen.metrics), context_of if in_context else None)
+    in_context = in_context and has_context(found.columns)
+    scored = ScoredFile(chosen)
+    cautions = Cautions(chosen.metrics)
+    errors = ErrorCounts()
+    counting = next(
+        (name for name, one in chosen.metrics.items() if one.by_rules and one.reads_context()), ""
+    )
     if workers is None:
         workers = default_workers(chosen.metrics, devices, found.rows)
     explained = explain or page is not None
@@ -191,36 +193,47 @@ def score_file(
         pages = [ScorePage(texts)] if page is not None else []
         tables = {name: _depends_on(one, devices[name], explained) for name, one in chosen.metrics.items()}
         scorer = BlockScorer(dict(chosen.metrics), found.candidates, folder, tables, explained, texts)
-        blocks = in_order(_blocks(source, found, chosen), scorer, workers)
-        write: Callable[[pair_files.Row], object] | None = None
+        blocks = in_order(_blocks(source, found, chosen, in_context), scorer, workers)
+        write: Callable[[table_files.Row], object] | None = None
         for rows, block, result in stack.enter_context(closing(blocks)):
             leave_out(chosen, result.failed, tolerant=write is None)
             if write is None:
-                added = [pair_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
-                write = stack.enter_context(pair_files.writing(part, found, added))
+                added = [table_files.score_column(*one) for one in product(chosen.metrics, found.candidates)]
+                write = stack.enter_context(table_files.writing(part, found, added))
             for at, row in enumerate(rows):
                 columns: dict[str, float] = {}
                 for place, column in enumerate(found.candidates, start=at * len(found.candidates)):
-                    scores = {name: result.scores[name][place] for name in chosen.metrics}
-                    columns |= {pair_files.score_column(name, column): one for name, one in scores.items()}
-                    for name in chosen.metrics:
-                        scored.add_remark(name, result.remarks[name][place], block.first + at)
+                    scores = {name: result.scores[name][place].value for name in chosen.metrics}
+                    columns |= {table_files.score_column(name, column): one for name, one in scores.items()}
+                    pair, system = block.pairs[place], column.removeprefix(table_files.CANDIDATE).lstrip(":")
+                    told = {name: result.scores[name][place].cautions for name in chosen.metrics}
+                    cautions.add(system, block.first + at, pair, told)
+                    if explained and counting in chosen.metrics:
+                        case = next(
+                            (row[name] for name in table_files.CASES if name in row), block.first + at
+                        )
+                        errors.add(system, str(case), result.scores[counting][place].errors)
                     if explained:
                         explanation, share = result.explained[place]
                         scored.add_coverage(share)
                         for stream in lines:
                             stream.write(f"{explanation}\n")
                         for one in pages:
-                            one.add(block.pairs[place], column, scores, explanation, chosen.metrics)
+                            one.add(pair, column, scores, explanation, chosen.metrics)
                 write({**row, **columns})
                 scored.add(_group(row, found), columns)
             scored.kept += len(rows) if result.kept >= chosen.metrics.keys() else 0
             scored.damaged |= result.damaged
             if rows and progress is not None:
                 progress(scored.rows, found.rows)
+        scored.cautions = cautions.lines()
+        scored.profile = errors.profile(resamples=RESAMPLES, seed=0) if errors else None
+        scored.signatures = {
+            name: str(one.signature(in_context=in_context)) for name, one in chosen.metrics.items()
+        }
         text = json.dumps(_about(source, scored, devices), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
-        if pair_files.version(source) != version:
+        if table_files.version(source) != version:
             raise MetricError("changed while it was scored", source.name, "Score it again.")
         if page is not None:
             with atomic.new_file(page) as new:
@@ -229,36 +242,46 @@ def score_file(
 
 
 def _blocks(
-    source: Path, found: pair_files.FileContent, chosen: Chosen
-) -> Iterator[tuple[list[pair_files.Row], Block]]:
+    source: Path, found: table_files.FileContent, chosen: Chosen, in_context: bool
+) -> Iterator[tuple[list[table_files.Row], Block]]:
     """The rows of each block, and its pairs; of a file without rows one block without any."""
-    rows = pair_files.rows(source, found, list(chosen.metrics))
+    rows = table_files.rows(source, found, list(chosen.metrics))
     for first in count(1, CHUNK):
         chunk = list(islice(rows, CHUNK))
         if not chunk and first > 1:
             return
-        pairs = [(row[pair_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
-        yield chunk, Block(first, pairs, tuple(chosen.metrics))
+        pairs = [(row[table_files.REFERENCE], row[name]) for row, name in product(chunk, found.candidates)]
+        contexts = None
+        if in_context:
+            of_rows = [
+                context_of(row, f"{source.name}, row {at}") for at, row in enumerate(chunk, start=first)
+            ]
+            contexts = [one for one in of_rows for _ in found.candidates]
+        yield chunk, Block(first, pairs, tuple(chosen.metrics), contexts)
 
 
-def _group(row: pair_files.Row, found: pair_files.FileContent) -> str | None:
-    return plain(str(row.get(pair_files.GROUP, "")), 60) if pair_files.GROUP in found.columns else None
+def _group(row: table_files.Row, found: table_files.FileContent) -> str | None:
+    if table_files.GROUP not in found.columns:
+        return None
+    value = row.get(table_files.GROUP)
+    return "without a name" if value is None or not str(value).strip() else plain(str(value), 60)
 
 
-def _about(source: Path, scored: Scored, devices: Mapping[str, str]) -> dict[str, Any]:
+def _about(source: Path, scored: ScoredFile, devices: Mapping[str, str]) -> dict[str, Any]:
     chosen = scored.chosen
+    signed = {name: Signature.parse(line) for name, line in scored.signatures.items()}
     return {
         "input": source.name,
         "sha256 of the input": checksums.of_file(source),
         "rows": scored.rows,
         "metrics": {
             name: {
-                "signature": metric.signature(),
+                "signature": scored.signatures[name],
                 "range": [str(end) for end in metric.range],
                 "higher is better": metric.higher_is_better,
                 "source": metric.citation,
-                "settings": {key: str(value) for key, value in metric.settings().items()},
-                "models": described_models(metric),
+                "settings": dict(signed[name].settings),
+                "models": dict(signed[name].models),
                 **({"stand-in": chosen.stand_ins[name]} if name in chosen.stand_ins else {}),
                 "explained": metric.explains(),
                 "device": devices[name],
@@ -268,6 +291,7 @@ def _about(source: Path, scored: Scored, devices: Mapping[str, str]) -> dict[str
         "left out": chosen.left_out,
         "means": scored.means,
         **({} if scored.coverage is None else {"coverage": scored.coverage}),
-        "remarks": {what: str(remark) for what, remark in scored.remarks.items()},
+        "cautions": scored.cautions,
+        **({} if scored.profile is None else {"error profile": records(scored.profile)}),
         **origin.environment(),
     }

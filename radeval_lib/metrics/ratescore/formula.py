@@ -6,16 +6,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
+from radeval_lib.errors import check_choice
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.ratescore import rush
 from radeval_lib.metrics.ratescore.weights import NEGATED, POSITIVE, Weights, load, type_indices
 
+Preset = Literal["released", "paper"]
 PenaltyRule = Literal["cross_polarity", "any_mismatch"]
 Orientation = Literal["query_first", "match_first"]
 Empty = Literal["half", "zero", "one_if_both_empty"]
@@ -56,15 +58,12 @@ class Options:
 
     def __post_init__(self) -> None:
         for key, hint in get_type_hints(Options).items():
-            if (choices := get_args(hint)) and (value := getattr(self, key)) not in choices:
-                raise MetricError(
-                    f"{key} cannot be {value!r}", "ratescore", f"Choices: {', '.join(choices)}."
-                )
+            check_choice(getattr(self, key), hint, f"ratescore.{key}", MetricError)
         if self.min_characters < 1:
             raise MetricError(f"min_characters must be 1 or more, not {self.min_characters}", "ratescore")
 
 
-PRESETS: dict[str, Options] = {
+PRESETS: dict[Preset, Options] = {
     "released": Options(),
     "paper": Options(
         penalty="any_mismatch",
@@ -77,15 +76,14 @@ PRESETS: dict[str, Options] = {
 }
 
 
-def options(preset: str = "released", **changes: Any) -> Options:
+def options(preset: Preset = "released", **changes: Any) -> Options:
     """The options of a preset, with changes; a change that is None changes nothing.
 
     ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
     card uses it).
     """
-    if preset not in PRESETS:
-        raise MetricError(f"unknown preset {preset!r}", "ratescore", f"Presets: {', '.join(PRESETS)}.")
+    check_choice(preset, Preset, "ratescore.preset", MetricError)
     known = [entry.name for entry in fields(Options)]
     if unknown := sorted(set(changes) - set(known)):
         raise MetricError(f"unknown option {unknown[0]!r}", "ratescore", f"Options: {', '.join(known)}.")

@@ -10,21 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import MetricError, checked_pairs
+from radeval_lib.lexicon.significance import Context
+from radeval_lib.metrics.base import MetricError, Score, checked_pairs
+from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.choosing import Wanted, choose
-from radeval_lib.metrics.pair_files import CANDIDATE, REFERENCE, candidates_of, score_column
-from radeval_lib.metrics.pair_scores import PairScore, ScoredPair, by_metric, pair_scores
+from radeval_lib.metrics.context import contexts_of
+from radeval_lib.metrics.pair_scores import ScoredPair, by_metric, scored
+from radeval_lib.metrics.table_files import CANDIDATE, REFERENCE, candidates_of, score_column
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT = "green_rules_errors"
 """The metric where none is named: it needs no model and explains itself."""
+Contexts = Sequence[Context | None] | None
 
 
 @overload
 def score(
-    references: Sequence[str], candidates: Sequence[str], *, metrics: Wanted = DEFAULT
+    references: Sequence[str],
+    candidates: Sequence[str],
+    *,
+    metrics: Wanted = DEFAULT,
+    contexts: Contexts = None,
 ) -> dict[str, NDArray[np.float64]]: ...
 @overload
 def score(references: pd.DataFrame, *, metrics: Wanted = DEFAULT) -> pd.DataFrame: ...
@@ -33,6 +41,7 @@ def score(
     candidates: Sequence[str] | None = None,
     *,
     metrics: Wanted = DEFAULT,
+    contexts: Contexts = None,
 ) -> dict[str, NDArray[np.float64]] | pd.DataFrame:
     """Score candidates against the references of the same positions.
 
@@ -41,8 +50,10 @@ def score(
     references, candidates : as many texts each; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
-        :func:`~radeval_lib.metrics.choosing.choose`. What stands in for a published model, and what could not
-        score, is told by a warning.
+        :func:`~radeval_lib.metrics.choosing.choose`. Cautions, with their rows, what stands in for a
+        published model, and what could not score are warnings.
+    contexts : what is known of each patient (:class:`radeval_lib.Context`), as many, which changes how much
+        errors weigh for the judge by rules; of a table, its columns ``age`` and ``indication`` say it.
 
     Returns
     -------
@@ -61,11 +72,13 @@ def score(
     {'green_rules_errors': array([0.25])}
     """
     if candidates is not None:
-        scores = _scored(checked_pairs(references, candidates), metrics, explained=False)
+        scores = _scored(
+            (CANDIDATE,), checked_pairs(references, candidates), metrics, contexts, explained=False
+        )
         return {name: _values(column) for name, column in scores.items()}
     frame = _frame(references)
     columns, pairs = _pairs_of(frame)
-    scores, size = _scored(pairs, metrics, explained=False), len(frame)
+    scores, size = _scored(columns, pairs, metrics, contexts_of(frame), explained=False), len(frame)
     found = {
         score_column(name, column): _values(of_pairs[at * size : (at + 1) * size])
         for at, column in enumerate(columns)
@@ -78,7 +91,12 @@ def score(
 
 @overload
 def explain(
-    references: Sequence[str], candidates: Sequence[str], *, metrics: Wanted = DEFAULT, texts: bool = True
+    references: Sequence[str],
+    candidates: Sequence[str],
+    *,
+    metrics: Wanted = DEFAULT,
+    texts: bool = True,
+    contexts: Contexts = None,
 ) -> list[dict[str, Any]]: ...
 @overload
 def explain(references: pd.DataFrame, *, metrics: Wanted = DEFAULT, texts: bool = True) -> pd.DataFrame: ...
@@ -88,6 +106,7 @@ def explain(
     *,
     metrics: Wanted = DEFAULT,
     texts: bool = True,
+    contexts: Contexts = None,
 ) -> list[dict[str, Any]] | pd.DataFrame:
     """Say what scores rest on: errors with their places, and entities that match or do not.
 
@@ -95,6 +114,7 @@ def explain(
     ----------
     references, candidates, metrics : as for :func:`score`.
     texts : whether words of the texts may be repeated.
+    contexts : as for :func:`score`.
 
     Returns
     -------
@@ -116,13 +136,13 @@ def explain(
     """
     if candidates is not None:
         pairs = checked_pairs(references, candidates)
-        return [pair.explained(texts) for pair in _explained((CANDIDATE,), pairs, metrics)]
+        return [pair.explained(texts) for pair in _explained((CANDIDATE,), pairs, metrics, contexts)]
     import pandas as pd
 
     frame = _frame(references)
     columns, pairs = _pairs_of(frame)
     labels, rows = [], []
-    for pair in _explained(columns, pairs, metrics):
+    for pair in _explained(columns, pairs, metrics, contexts_of(frame)):
         explanation = pair.explained(texts)
         for reason in explanation["reasons"]:
             labels.append(frame.index[pair.row - 1])
@@ -154,12 +174,33 @@ def _pairs_of(frame: pd.DataFrame) -> tuple[tuple[str, ...], list[tuple[str, str
     return columns, [pair for name in columns for pair in checked_pairs(references, list(frame[name]))]
 
 
-def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -> dict[str, list[PairScore]]:
+def _cautions(
+    columns: tuple[str, ...], pairs: list[tuple[str, str]], scores: dict[str, list[Score]]
+) -> Cautions:
+    """The cautions of the pairs of one column after another."""
+    found, rows = Cautions(scores), max(1, len(pairs) // len(columns))
+    for at, pair in enumerate(pairs):
+        system = columns[at // rows].removeprefix(CANDIDATE).lstrip(":")
+        found.add(system, at % rows + 1, pair, {name: of[at].cautions for name, of in scores.items()})
+    return found
+
+
+def _scored(
+    columns: tuple[str, ...],
+    pairs: list[tuple[str, str]],
+    metrics: Wanted,
+    contexts: Contexts,
+    *,
+    explained: bool,
+) -> dict[str, list[Score]]:
+    of_pairs = None if contexts is None else [*contexts] * len(columns)
     chosen = choose(metrics)
     scores = by_metric(
         chosen,
-        lambda name: pair_scores(chosen.metrics[name], pairs, explained=explained),
+        lambda name: scored(chosen.metrics[name], pairs, of_pairs).each(pairs, explained=explained),
     )
+    for line in _cautions(columns, pairs, scores).lines():
+        warnings.warn(line, stacklevel=3)
     for name, what in chosen.stand_ins.items():
         warnings.warn(f"{name}: {what}", stacklevel=3)
     for name, why in chosen.left_out.items():
@@ -167,8 +208,10 @@ def _scored(pairs: list[tuple[str, str]], metrics: Wanted, *, explained: bool) -
     return scores
 
 
-def _explained(columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted) -> list[ScoredPair]:
-    scores, size = _scored(pairs, metrics, explained=True), len(pairs) // len(columns)
+def _explained(
+    columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: Wanted, contexts: Contexts
+) -> list[ScoredPair]:
+    scores, size = _scored(columns, pairs, metrics, contexts, explained=True), len(pairs) // len(columns)
     return [
         ScoredPair(
             at % size + 1,
@@ -180,5 +223,5 @@ def _explained(columns: tuple[str, ...], pairs: list[tuple[str, str]], metrics: 
     ]
 
 
-def _values(column: list[PairScore]) -> NDArray[np.float64]:
+def _values(column: list[Score]) -> NDArray[np.float64]:
     return np.array([one.value for one in column], dtype=np.float64)

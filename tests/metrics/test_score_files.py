@@ -15,7 +15,7 @@ import pytest
 from radeval_lib import atomic
 from radeval_lib.data.categories import TYPES
 from radeval_lib.errors import FileError
-from radeval_lib.metrics import MetricError, create, files, pair_files, score_file
+from radeval_lib.metrics import MetricError, create, score_file, score_files, table_files
 
 
 def _write(path, rows) -> None:
@@ -34,7 +34,7 @@ ROWS = [
 
 @pytest.mark.parametrize("chunk", [1, 2, 5_000])
 def test_columns_and_rows_stay(tmp_path, monkeypatch, chunk) -> None:
-    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(score_files, "CHUNK", chunk)
     source, target = tmp_path / "pairs.csv", tmp_path / "scores.csv"
     _write(source, ROWS)
     assert score_file({"rouge_l": {"stem": "false"}}, source, target).rows == 3
@@ -138,11 +138,9 @@ def test_several_metrics_give_several_columns_and_a_file_that_says_how(tmp_path)
     scored = score_file({"rouge_l": {"stem": "no"}, "bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "id,candidate,note,reference,rouge_l,bleu"
     about = json.loads((tmp_path / "out.csv.about.json").read_text())
-    assert about["metrics"]["rouge_l"]["settings"]["stem"] == "False"
+    assert about["metrics"]["rouge_l"]["settings"]["stem"] == "no"
     assert about["rows"] == scored.rows == 3
-    assert about["remarks"] == {
-        "an empty reference or candidate, which counts in the means": "1 pair(s), in row(s) 2"
-    }
+    assert "the candidate is empty: 1 row (2)" in about["cautions"]
     assert "numpy" in about["packages"]
     assert about["metrics"]["rouge_l"]["device"] == "cpu"
 
@@ -152,7 +150,7 @@ def test_observations_say_where_they_have_nothing_to_go_by(tmp_path) -> None:
         tmp_path / "in.csv", [["reference", "candidate"], ["Small effusion.", "Torn ligament of the knee."]]
     )
     scored = score_file({"observations": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
-    (said,) = scored.remarks
+    (said,) = scored.cautions
     assert "fit chest reports alone" in said
 
 
@@ -168,7 +166,7 @@ def test_output_may_not_be_the_input_or_a_folder(tmp_path) -> None:
 def test_scoring_goes_on_where_it_stopped(tmp_path, monkeypatch) -> None:
     rows = [(f"the lungs are clear {n % 7}", f"lungs clear {n % 3}") for n in range(40)]
     _write(tmp_path / "in.csv", [("reference", "candidate"), *rows])
-    monkeypatch.setattr(files, "CHUNK", 5)
+    monkeypatch.setattr(score_files, "CHUNK", 5)
     score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "whole.csv")
     asked: list[int] = []
     bleu = create("bleu")
@@ -210,13 +208,13 @@ def _names(folder: Path) -> list[str]:
 def test_a_run_resumes_another_that_had_other_packages_loaded(tmp_path, monkeypatch) -> None:
     _write_many(tmp_path)
     code = (
-        "import os\nfrom radeval_lib.metrics import files, score_file\nfiles.CHUNK = 4\n"
+        "import os\nfrom radeval_lib.metrics import score_file, score_files\nscore_files.CHUNK = 4\n"
         "score_file({'rouge_l': {}}, 'in.csv', 'out.csv', progress=lambda *done: os._exit(9))"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=False).returncode == 9
     import torch  # noqa: F401
 
-    monkeypatch.setattr(files, "CHUNK", 4)
+    monkeypatch.setattr(score_files, "CHUNK", 4)
     assert score_file({"rouge_l": {}}, tmp_path / "in.csv", tmp_path / "out.csv").kept == 4
     assert _names(tmp_path) == ["in.csv", "out.csv", "out.csv.about.json"]
 
@@ -263,7 +261,7 @@ def test_a_block_that_was_damaged_is_scored_anew(tmp_path) -> None:
 @pytest.mark.parametrize("kept", [False, True])
 def test_a_full_disk_leaves_what_can_be_resumed(tmp_path, monkeypatch, kept) -> None:
     _write_many(tmp_path)
-    monkeypatch.setattr(files, "CHUNK", 4)
+    monkeypatch.setattr(score_files, "CHUNK", 4)
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def refuse(done: int, rows: int) -> None:
@@ -281,28 +279,28 @@ def test_a_full_disk_leaves_what_can_be_resumed(tmp_path, monkeypatch, kept) -> 
 
 def test_what_is_said_beside_the_output_comes_with_it_or_not_at_all(tmp_path, monkeypatch) -> None:
     _write_many(tmp_path)
-    monkeypatch.setattr(files, "_about", lambda *rest: os.stat(tmp_path / "gone"))
+    monkeypatch.setattr(score_files, "_about", lambda *rest: os.stat(tmp_path / "gone"))
     with pytest.raises(FileError):
         score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
     assert not [name for name in _names(tmp_path) if name.startswith("out.csv")]
 
 
 def test_an_input_that_changes_meanwhile_is_refused(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "CHUNK", 4)
+    monkeypatch.setattr(score_files, "CHUNK", 4)
     for text in ("reference\nx\n", "reference,candidate\n" + "x,y\n" * 8):
         _write_many(tmp_path)
-        survey = pair_files.survey
+        survey = table_files.survey
 
-        def changing(source, added, text=text, survey=survey):
-            found = survey(source, added)
-            atomic.write_text(source, text)
+        def changing(*given, text=text, survey=survey):
+            found = survey(*given)
+            atomic.write_text(given[0], text)
             return found
 
-        monkeypatch.setattr(pair_files, "survey", changing)
+        monkeypatch.setattr(table_files, "survey", changing)
         with pytest.raises(MetricError, match=r"changed while it was scored|no column 'candidate'"):
             score_file({"bleu": {}}, tmp_path / "in.csv", tmp_path / "out.csv")
         assert not (tmp_path / "out.csv").exists()
-        monkeypatch.setattr(pair_files, "survey", survey)
+        monkeypatch.setattr(table_files, "survey", survey)
 
 
 def test_what_is_no_file_is_told_before_anything_is_scored(tmp_path, monkeypatch) -> None:
@@ -337,7 +335,7 @@ def test_all_models_and_weights_decide_how_scores_are_called(tmp_path) -> None:
         signatures.add(create("ratescore", weights=str(tmp_path / "mine.json")).signature())
     assert len(signatures) == 2
     with pytest.raises(MetricError, match=r"bertscore.device: unknown device 'tpu'"):
-        files.device_name(create("bertscore", device="tpu"))
+        score_files.device_name(create("bertscore", device="tpu"))
 
 
 @pytest.mark.parametrize(
@@ -361,9 +359,21 @@ def test_silence_of_the_rules_is_no_praise(tmp_path) -> None:
     source = tmp_path / "pairs.csv"
     source.write_text("reference,candidate\nCat.,Dog.\nNo pneumothorax.,No pneumothorax.\n", encoding="utf-8")
     scored = score_file("green_rules_errors", source, tmp_path / "out.csv")
-    (remark,) = scored.remarks
-    assert remark == "green_rules_errors: nothing that the rules can read, and so no error"
-    assert str(scored.remarks[remark]) == "1 pair(s), in row(s) 1"
+    assert scored.cautions == [
+        f"green_rules_errors: the rules can read nothing of the {side}: 1 row (1)"
+        for side in ("reference", "candidate")
+    ]
+
+
+def test_rows_without_a_group_are_named(tmp_path) -> None:
+    rows = [("group", "reference", "candidate"), ("a", "x", "x"), ("", "x", "y"), (" ", "x", "y")]
+    _write(tmp_path / "in.csv", rows)
+    scored = score_file("rouge_1", tmp_path / "in.csv", tmp_path / "out.csv")
+    assert {part: means["rouge_1"] for part, means in scored.means.items()} == {
+        "all": pytest.approx(1 / 3),
+        "group a": 1,
+        "group without a name": 0,
+    }
 
 
 def test_a_misspelt_metric_is_guessed() -> None:

@@ -1,0 +1,222 @@
+"""What a statement says of change and of before: denied changes, compared sides, states of the past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from radeval_lib.findings.phrases import PhraseMatch
+from radeval_lib.report_text import Token
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NOUNS = _words(
+    """
+    worsening progression increase improvement decrease reduction enlargement growth resolution clearing
+    regression deterioration expansion shrinkage change
+    """
+)
+_NOUN_FILLERS = _words(
+    """
+    significant interval definite appreciable further substantial evidence sign of clear obvious
+    radiographic convincing overt any marked gross real complete detectable measurable relevant other
+    major new the or and size in
+    """
+)
+_DENIED = _NOUNS | _NOUN_FILLERS
+_VERBS = _words(
+    """
+    increased decreased improved worsened progressed changed resolved cleared enlarged grown removed
+    regressed diminished shrunk expanded disappeared increase decrease improve worsen progress change
+    resolve clear enlarge grow withdrawn retracted
+    """
+)
+_OF_STATES = frozenset(["changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"])
+"""Of these "is not" speaks of change too: "is not enlarged" speaks of a state."""
+_ADVERBS = _words(
+    """
+    yet significantly completely fully appreciably been substantially entirely really definitely
+    markedly measurably much noticeably further so far totally clearly
+    """
+)
+_HAVE, _BE = frozenset(["has", "have", "had", "doe", "did", "do"]), frozenset(["is", "are", "was", "were"])
+_NOT_QUITE = _words(
+    """
+    incompletely largely almost mostly nearly near partially partly partial substantially incomplete
+    """
+)
+_GONE = frozenset(
+    ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
+)
+
+_MORE = _words(
+    """
+    larger greater worse bigger smaller more less higher denser
+    """
+)
+_MORE_OF = frozenset(
+    ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
+)
+_SIDES = frozenset(["left", "right"])
+
+_THEN = frozenset(
+    ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
+)
+_COMPARED = (["compared", "to"], ["compared", "with"])
+_SEEN = _words(
+    """
+    seen noted described identified demonstrated visualized reported mentioned known present evident
+    observed questioned suspected placed existing
+    """
+)
+_ENDS_OF_THEN = _words(
+    """
+    , ) ; now currently today but and is are has have
+    """
+)
+
+
+def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
+    """What denies a change and no finding: "no worsening of", "has not cleared", "almost resolved".
+
+    ``named`` marks the words of names: "no enlargement of the heart" denies a finding.
+    """
+    size, at = len(words), 0
+    while at < size:
+        if end := _denied_noun(words, at, named) or _denied_verb(words, at):
+            yield PhraseMatch(at, end, "unchanged")
+        elif end := _not_quite(words, at):
+            yield PhraseMatch(at, end, "decreased")
+        at = end or at + 1
+
+
+def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    if words[at].word not in ("no", "without"):
+        return 0
+    end, last = at + 1, 0
+    while end < len(words) and words[end].word in _DENIED and not named[end]:
+        token, end = words[end], end + 1
+        # "changes of emphysema" are no change
+        if token.word in _NOUNS and not (
+            token.end - token.start == len("changes") and token.word == "change"
+        ):
+            last = end
+    return last
+
+
+def _denied_verb(words: Sequence[Token], at: int) -> int:
+    first = words[at].word
+    if first not in _HAVE | _BE:
+        return 0
+    end = at + 1
+    if end < len(words) and words[end].word in ("now", "still", "also"):
+        end += 1
+    if end >= len(words) or words[end].word != "not":
+        return 0
+    end += 1
+    while end < len(words) and words[end].word in _ADVERBS:
+        end += 1
+    kind = _OF_STATES if first in _BE else _VERBS
+    return end + 1 if end < len(words) and words[end].word in kind else 0
+
+
+def _not_quite(words: Sequence[Token], at: int) -> int:
+    if words[at].word not in _NOT_QUITE:
+        return 0
+    end = at + 1
+    while end < len(words) and words[end].word in (
+        "completely",
+        "complete",
+        "entirely",
+        "interval",
+        "totally",
+    ):
+        end += 1
+    return end + 1 if end < len(words) and words[end].word in _GONE else 0
+
+
+def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
+    """Both sides compared: "larger on the right", "left > right", "right more than left"."""
+    at, size = 0, len(words)
+    while at < size:
+        word = words[at].word
+        end = at + 1
+        if word in _SIDES:
+            end = _skip(words, end, frozenset(["is", "slightly", "much", "somewhat", "mildly"]))
+            end = _comparative(words, end)
+            end = _skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
+            found = bool(end) and end < size and words[end].word in _SIDES and words[end].word != word
+        else:
+            end = _comparative(words, at)
+            end = _skip(words, end, frozenset(["on", "at", "in", "the", "to", "toward"])) if end else 0
+            found = bool(end) and end < size and words[end].word in _SIDES and words[end - 1].word != "to"
+            tail = _skip(words, end + 1, frozenset(["side", "than", "on", "the"])) if found else 0
+            if found and tail < size and words[tail].word in _SIDES:
+                end = tail
+        if found:
+            yield PhraseMatch(at, end + 1, "bilateral")
+            at = end
+        at += 1
+
+
+def _skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
+    while at < len(words) and words[at].word in passed:
+        at += 1
+    return at
+
+
+def _comparative(words: Sequence[Token], at: int) -> int:
+    """The word behind a comparative, or 0."""
+    if at >= len(words):
+        return 0
+    if words[at].word in (">", "<"):
+        return at + 1
+    if words[at].word not in _MORE:
+        return 0
+    return at + 2 if at + 1 < len(words) and words[at + 1].word in _MORE_OF else at + 1
+
+
+def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
+    """By word, whether it says how something was: "previously 8 mm", "(prior 3 cm)", "from 6 mm to 11 mm"."""
+    marked = [False] * len(words)
+    starts = {size.first: size.end for size in sizes}
+    for at, token in enumerate(words):
+        end = at
+        if token.word in _THEN or (
+            token.word == "compared" and at + 1 < len(words) and words[at + 1].word in ("to", "with")
+        ):
+            end = _end_of_then(words, at)
+        elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
+            end = starts[at + 1]
+        if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
+            # "8 mm on the prior study", within brackets or behind a comma
+            begin = _start_of_then(words, at)
+            start = next((size.first for size in sizes if begin <= size.first < at), at)
+            if start < at and (begin or len(sizes) > 1):
+                marked[start : at + 1] = [True] * (at + 1 - start)
+        for place in range(at, end):
+            marked[place] = True
+    return marked
+
+
+def _end_of_then(words: Sequence[Token], at: int) -> int:
+    """The end of what a word of before speaks of, or the word itself where that is still so."""
+    if words[at].word in ("before", "prior", "previous"):
+        following = words[at + 1].word if at + 1 < len(words) else ""
+        if not following[:1].isdigit() and following != ".":
+            return at
+    end = at + 1
+    while end < len(words) and words[end].word not in _ENDS_OF_THEN:
+        if words[end].word in _SEEN:
+            return at
+        end += 1
+    return end
+
+
+def _start_of_then(words: Sequence[Token], at: int) -> int:
+    start = at
+    while start and words[start - 1].word not in (",", "(", ";", "from", "to"):
+        start -= 1
+    return start

@@ -1,0 +1,58 @@
+"""What a table of pairs says of each patient: its columns ``age`` and ``indication``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Mapping
+from typing import TYPE_CHECKING, Any
+
+from radeval_lib.errors import plain
+from radeval_lib.lexicon.significance import Context
+from radeval_lib.metrics.base import MetricError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+AGE, INDICATION = "age", "indication"
+_NONE = re.compile(r"(?i)|_+|x{3,}|nan|none|unknown")
+_AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
+_PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
+
+
+def has_context(columns: Container[str]) -> bool:
+    """Whether a table has one of the columns."""
+    return AGE in columns or INDICATION in columns
+
+
+def context_of(row: Mapping[str, Any], where: str) -> Context | None:
+    """The context that a row gives; None where both are empty or marked as unknown.
+
+    An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
+    the least of a range without an end (``90+``, ``>89``).
+    """
+    age, indication = (_text(row.get(name)) for name in (AGE, INDICATION))
+    if not age and not indication:
+        return None
+    return Context(_years(age, where) if age else None, indication)
+
+
+def contexts_of(table: pd.DataFrame) -> list[Context | None] | None:
+    """The context of each row of a table; None where it has neither column."""
+    if not has_context(table):
+        return None
+    kept = table[[name for name in (AGE, INDICATION) if name in table]]
+    return [context_of(row, f"row {at}") for at, row in enumerate(kept.to_dict("records"), start=1)]
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value).strip()
+    return "" if _NONE.fullmatch(text) else text
+
+
+def _years(age: str, where: str) -> float:
+    found = _AGE.fullmatch(age)
+    years = float(found[1]) / _PER_YEAR[(found[2] or "y")[0].lower()] if found else -1.0
+    if not 0 <= years <= 130:
+        remedy = "Give years, from 0 to 130, or leave it empty."
+        raise MetricError(f"{plain(age, 20)!r} is no age", f"{where}, column {AGE!r}", remedy)
+    return years

@@ -1,0 +1,169 @@
+"""The signature of a score: one line that says how it was made, as sacrebleu prints it.
+
+::
+
+    metric:bertscore|variant:f1|layer:5|idf:no|model.encoder:distilbert-base-uncased@6c3a...|text:one-line|version:0.1.0
+
+The parts stand in this order, each ``key:value``, joined by ``|``:
+
+``metric``
+    the name that :func:`~radeval_lib.metrics.create` takes.
+``variant``
+    which of the scores that go by this name, such as a level of F1-RadGraph or RaTEScore's preset.
+settings
+    every other setting that decides scores, by name in alphabetical order; ``yes``, ``no`` and ``none`` for
+    True, False and None.
+``model.ROLE``
+    the name of each model, without its folder, ``@``, and the first twelve digits of the SHA-256 of its
+    files, or of the commit of a model that a hub holds; ``unknown`` where neither can be known.
+``text``
+    what is done to a text before it is scored, joined by ``+``.
+``version``
+    that of this library.
+
+White space, ``|``, ``%`` and what is not ASCII is percent-encoded. The device and caches are left out: they
+change no score but in its last digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import quote, unquote
+
+from radeval_lib import checksums
+from radeval_lib.errors import RadevalError
+
+_SAFE = ":/@+,.-_~()[]<>=#*"
+_WORDS = {True: "yes", False: "no", None: "none"}
+_MODEL = "model."
+UNKNOWN = "unknown"
+_DIGITS = 12
+
+
+class SignatureError(RadevalError):
+    """A text that is no signature of a score."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """How a score was made; as a text, the one line that says so.
+
+    Attributes
+    ----------
+    metric, variant, version : as in the module's description.
+    settings : by name, as texts.
+    models : by role, ``name@digits``.
+    text : what is done to a text before it is scored.
+    """
+
+    metric: str
+    variant: str
+    settings: Mapping[str, str]
+    models: Mapping[str, str]
+    text: tuple[str, ...]
+    version: str
+
+    def __str__(self) -> str:
+        parts = {
+            "metric": self.metric,
+            "variant": self.variant,
+            **dict(sorted(self.settings.items())),
+            **{f"{_MODEL}{role}": model for role, model in sorted(self.models.items())},
+            "text": "+".join(self.text),
+            "version": self.version,
+        }
+        return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    @classmethod
+    def parse(cls, line: str) -> Signature:
+        """The signature that a line is; a :class:`SignatureError` where it is none."""
+        keys, signs, values = zip(*(part.partition(":") for part in line.split("|")), strict=True)
+        if keys[:2] != ("metric", "variant") or keys[-2:] != ("text", "version") or "" in signs:
+            what = f"{line!r} is not a signature"
+            raise SignatureError(what, "signature", "Write metric:NAME|variant:...|text:...|version:...")
+        metric, variant, *middle, text, version = map(unquote, values)
+        between = dict(zip(keys[2:-2], middle, strict=True))
+        models = {key.removeprefix(_MODEL): one for key, one in between.items() if key.startswith(_MODEL)}
+        settings = {key: one for key, one in between.items() if not key.startswith(_MODEL)}
+        return cls(metric, variant, settings, models, tuple(text.split("+")), version)
+
+    def comparable(self) -> str:
+        """The line without versions and digits, for scores that differ in these alone."""
+        models = {role: model.rpartition("@")[0] for role, model in self.models.items()}
+        return str(replace(self, models=models, version="any"))
+
+
+def setting_text(value: object) -> str:
+    """A setting as a signature has it."""
+    return (
+        _WORDS[cast("bool | None", value)]
+        if value is None or isinstance(value, bool)
+        else str(value) or "none"
+    )
+
+
+def model_text(name: str) -> str:
+    """A model as a signature has it, by the name or folder that a metric was given."""
+    from radeval_lib.models.pretrained import ADDRESSES
+
+    shown = name if name.startswith(ADDRESSES) or not Path(name).exists() else Path(name).name
+    return f"{shown}@{_digits(name)[:_DIGITS]}"
+
+
+def rules_text() -> str:
+    """This library's rules for reading findings, as a signature has them."""
+    from radeval_lib.models.pretrained import RULES
+
+    return model_text(RULES)
+
+
+def _digits(name: str) -> str:
+    """What identifies a model's content, or :data:`UNKNOWN`."""
+    from radeval_lib.models.packaged import is_packaged
+    from radeval_lib.models.pretrained import ADDRESSES, RADGRAPH, RULES, ModelError, checksum
+
+    if name == RULES:
+        return _rules_digest()
+    if name.startswith((RADGRAPH, *ADDRESSES)):
+        return UNKNOWN
+    path = Path(name)
+    if path.is_file():
+        return checksums.of_file(path)
+    try:
+        return checksum(name) if path.is_dir() or is_packaged(name) else _commit(name)
+    except ModelError:
+        return UNKNOWN
+
+
+def _commit(hub: str) -> str:
+    """The commit of a model in this machine's cache of the hub; its folder there has that name."""
+    try:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
+
+        from radeval_lib.models.catalog import revision_of
+    except ModuleNotFoundError:
+        return UNKNOWN
+    try:
+        found: Any = try_to_load_from_cache(hub, "config.json", revision=revision_of(hub))
+    except HFValidationError:
+        return UNKNOWN
+    return Path(found).parent.name if isinstance(found, str) else UNKNOWN
+
+
+@lru_cache(maxsize=1)
+def _rules_digest() -> str:
+    """SHA-256 of the lexicon, the reader of findings, the judge by rules and the observations."""
+    library = Path(__file__).parents[1]  # not imported: a signature of another metric does not depend on them
+    folders = [library / name for name in ("report_text", "findings", "lexicon", "models/judges/rules")]
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".yml")]
+    files += Path(__file__).parent.glob("observations.*")
+    named = sorted((f"{path.parent.name}/{path.name}", checksums.of_file(path)) for path in files)
+    return checksums.of_text("\n".join(" ".join(one) for one in named))

@@ -1,0 +1,143 @@
+"""A report in statements, each with the section that it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from radeval_lib.report_text.characters import plain_text
+from radeval_lib.report_text.headings import FINDINGS, Heading, headings, is_signature
+from radeval_lib.report_text.layout import Break, breaks
+
+Span = tuple[int, int]
+_OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
+_OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
+_ANSWERS = (
+    r"(?:none|no|not|negative|neg|nil|absent|yes|present|positive|pos|normal|clear|unremarkable|intact|unchanged|"
+    r"stable|denied|n|y)"
+)
+_ANSWERED = re.compile(
+    rf"^([A-Za-z][\w /,()]{{1,60}}?)(?:\s+-+\s*|-+\s+|\s*=\s*)(?={_ANSWERS}\b)", re.IGNORECASE
+)
+_SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
+_PATIENT = re.compile(
+    r"(?i)\?|\b(?:year[- ]old|y/?o|yo|(?:evaluate|assess|eval|please|concern|history) (?:for|of|evaluate)"
+    r"|rule out|r/o|h/o|presents? with|complain\w*|c/o|fever|cough\w*|dyspnea|pain|sob|weakness"
+    r"|shortness of breath)\b"
+)
+"""What a statement about the patient has, and one about the study has not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement of a report.
+
+    ``text`` is as the reader sees it, in plain characters; ``places`` is where each of its characters, and
+    its end, stands in the original. ``section`` is the kind of section that it came from.
+    """
+
+    text: str
+    places: Sequence[int]
+    section: str = FINDINGS
+
+    @property
+    def start(self) -> int:
+        """Its first character in the original."""
+        return self.places[0]
+
+    @property
+    def end(self) -> int:
+        """The end of its last character in the original."""
+        return self.places[-1]
+
+    def span(self, start: int, end: int) -> Span:
+        """Where characters of ``text`` are in the original."""
+        return self.places[start], self.places[end]
+
+
+class Section(NamedTuple):
+    """A section of a report: its kind ("findings", "history", ...), and its characters in the text."""
+
+    kind: str
+    span: Span
+
+
+@lru_cache(maxsize=8192)
+def statements(text: str) -> tuple[Statement, ...]:
+    """Every statement of a report that has a letter or digit, in order."""
+    plain, places = plain_text(text)
+    found = []
+    for kind, start, end in _pieces(plain):
+        piece = plain[start:end]
+        inner = len(piece) - len(piece.lstrip())
+        piece = piece.strip()
+        start += inner
+        if any(map(str.isalnum, piece)):
+            where = places[start : start + len(piece) + 1]
+            found.append(Statement(_template(piece), where, kind))
+    return tuple(found)
+
+
+def findings(text: str) -> tuple[Statement, ...]:
+    """The statements of a report about this study: without history, comparison, technique or signature."""
+    return tuple(one for one in statements(text) if one.section in _OF_THIS_STUDY)
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """The sections of a report, neighbouring ones of a kind in one, in order."""
+    found: list[Section] = []
+    for one in statements(text):
+        if found and found[-1].kind == one.section:
+            found[-1] = Section(one.section, (found[-1].span[0], one.end))
+        else:
+            found.append(Section(one.section, (one.start, one.end)))
+    return tuple(found)
+
+
+def _template(piece: str) -> str:
+    """A statement with the marks of a template as words: "Pneumothorax - No" as "Pneumothorax : No"."""
+    if match := _SIGN.match(piece):
+        denied = match[1] == "-" or match[2] == " "
+        piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
+    if match := _ANSWERED.match(piece):
+        piece = match[1] + ":".ljust(match.end() - match.end(1)) + piece[match.end() :]
+    return piece.replace("\n", " ")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+    """Kind of section, start and end of every piece between breaks and headings.
+
+    Where the findings have a heading, a section reaches to the next heading. Where they have none, a history
+    reaches to the end of its paragraph, or to the first sentence that does not speak of the patient.
+    """
+    heads = headings(text)
+    told = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)
+    marks: list[tuple[int, int, Break | Heading | None]] = [(one.start, one.end, one) for one in breaks(text)]
+    marks += [(one.start, one.end, one) for one in heads]
+    marks.sort(key=lambda one: one[:2])
+    kind, start, first = FINDINGS, 0, True
+    for begin, end, mark in [*marks, (len(text), len(text), None)]:
+        if (piece := text[start:begin].strip()) and start < begin:
+            if not first and not told and kind in _OF_ANOTHER and not _PATIENT.search(piece):
+                kind = FINDINGS
+            if is_signature(piece):
+                kind = "signature"
+            yield kind, start, begin
+            first = False
+        start = max(start, end)
+        if isinstance(mark, Heading):
+            kind, first = mark.kind, True
+        elif mark is not None and not first and _ends(kind, mark, told):
+            kind = FINDINGS
+
+
+def _ends(kind: str, mark: Break, told: bool) -> bool:
+    """Whether a section without a next heading ends at a break."""
+    return (mark.line and kind == "signature") or (mark.paragraph and not told and kind in _OF_ANOTHER)
+
+
+def _impression(text: str, head: Heading) -> bool:
+    return text[head.start : head.end].lower().startswith(("impression", "conclusion", "opinion"))

@@ -1,0 +1,42 @@
+"""No name holds a word that the reader needs to say how much, where, or since when."""
+
+from radeval_lib.findings.vocabulary import vocabulary
+
+PART_OF_A_NAME = [
+    # anatomy
+    "small bowel", "small vessel", "large vessel", "small airway", "minor fissure", "left atrium",
+    "left atrial",
+    "left ventricular", "left ventricle", "right ventricular", "right heart", "right coronary",
+    "left renal vein",
+    "right aortic arch", "right sided aortic arch", "right sided arch", "right cardiac silhouette",
+    "large vascular territory", "left anterior descending",
+    # a finding that is a small, a large or an increased thing, whatever is said of its degree
+    "increased density", "increased pulmonary vascularity", "increased vascularity", "increased marking",
+    "increased interstitial", "increased lung marking", "increased bronchovascular",
+    "increased renal cortical",
+    "increased thyroid", "increased bowel", "decreased lung volume", "small lung volume",
+    "reduced lung volume",
+    "decreased inspiration", "decreased inspiratory", "decreased bladder", "reduced bladder", "reduced left",
+    "diminished lung volume", "diminished inspiratory", "small lymph node", "complete occlusion",
+    "complete hydatidiform",
+    "postvoid residual", "periosteal new bone", "developing asymmetry", "rightward curvature",
+    "leftward curvature",
+    "rightward deviation",
+]  # fmt: skip
+"""Words that belong to a name, with the words that show it."""
+
+
+def test_no_name_holds_a_word_of_degree_side_or_change():
+    known = vocabulary()
+    needed = {
+        words[0]
+        for phrases in (known.degrees, known.sides, known.changes)
+        for words in phrases.entries()
+        if len(words) == 1
+    }
+    swallowed = [
+        name
+        for name in map(" ".join, known.observations.entries())
+        if needed & set(name.split()) and not any(part in name for part in PART_OF_A_NAME)
+    ]
+    assert swallowed == []

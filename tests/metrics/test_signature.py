@@ -1,0 +1,155 @@
+"""Signatures of scores: their syntax, and that equal settings have equal ones."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from radeval_lib import __version__, checksums
+from radeval_lib.errors import check_choice
+from radeval_lib.metrics import MetricError, create, get, names, signature
+from radeval_lib.metrics.signature import Signature, SignatureError
+
+REFERENCE = Path(__file__).resolve().parents[1] / "reference"
+PACKAGED = "packaged-minilm-1"
+SOUND = st.text("abc_xyz", min_size=1, max_size=8)
+
+
+def _models(folder: Path) -> dict[str, str]:
+    """A tiny stand-in for each role."""
+    (folder / "graphs.json").write_text("{}", encoding="utf-8")
+    shutil.copytree(REFERENCE / "ratescore" / "tiny_ner", folder / "tiny_ner")
+    return {
+        "ner_model": str(folder / "tiny_ner"),
+        "encoder": PACKAGED,
+        "graph_model": str(folder / "graphs.json"),
+        "judge": "rules",
+    }
+
+
+def _made(name: str, models: dict[str, str], **settings: Any) -> Signature:
+    return create(name, **{role: models[role] for role in get(name).needs}, **settings).signature()
+
+
+@pytest.mark.parametrize("name", names())
+def test_equal_settings_have_equal_signatures_in_whatever_folder(name, tmp_path) -> None:
+    folders = tmp_path / "one", tmp_path / "other"
+    for folder in folders:
+        folder.mkdir()
+    first, second = (_made(name, _models(folder)) for folder in folders)
+    assert first == second
+    assert str(first) == str(second)
+    assert str(tmp_path) not in str(first)
+    assert Signature.parse(str(first)) == first
+    assert (first.metric, first.version) == (name, __version__)
+    assert set(get(name).needs) <= set(first.models)
+    keys = [part.partition(":")[0] for part in str(first).split("|")]
+    settings, models = sorted(first.settings), [f"model.{role}" for role in sorted(first.models)]
+    assert keys == ["metric", "variant", *settings, *models, "text", "version"]
+    assert not {"device", "cache", *first.models} & set(settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("bleu", {"order": 2}),
+        ("rouge_l", {"stem": False}),
+        ("bertscore", {"layer": 1}),
+        ("f1_radgraph", {"level": "simple"}),
+        ("f1_radgraph", {"case": "fold"}),
+        ("radcliq", {"version": "v0"}),
+        ("ratescore", {"preset": "paper"}),
+        ("ratescore", {"weights": "short"}),
+        ("ratescore", {"empty": "zero"}),
+        ("green", {"mode": "reference"}),
+        ("observations", {"labels": 5}),
+    ],
+)
+def test_a_setting_that_decides_scores_is_in_the_signature(name, settings, tmp_path) -> None:
+    models = _models(tmp_path)
+    assert _made(name, models) != _made(name, models, **settings)
+
+
+def test_settings_that_come_to_the_same_have_one_signature(tmp_path) -> None:
+    models = _models(tmp_path)
+    assert _made("ratescore", models) == _made(
+        "ratescore", models, penalty="cross_polarity", cache=str(tmp_path)
+    )
+    assert str(create("bleu", order="2").signature()) == (
+        f"metric:bleu|variant:sentence-coco|order:2|text:one-line+words-at-blanks|version:{__version__}"
+    )
+    assert "|idf:no|layer:none|rescaled:no|model.encoder:packaged-minilm-1@" in str(
+        _made("bertscore", models, layer=None)
+    )
+
+
+def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
+    models = _models(tmp_path)
+    before = _made("ratescore", models).models["ner_model"]
+    config = tmp_path / "tiny_ner" / "config.json"
+    content = json.loads(config.read_text(encoding="utf-8"))
+    config.write_text(json.dumps({**content, "classifier_dropout": 0.5}), encoding="utf-8")
+    after = _made("ratescore", models).models["ner_model"]
+    assert before != after
+    assert [one.partition("@")[0] for one in (before, after)] == ["tiny_ner", "tiny_ner"]
+    graphs = _made("f1_radgraph", models).models["graph_model"]
+    assert graphs == f"graphs.json@{checksums.of_text('{}')[:12]}"
+    assert (
+        create("f1_radgraph", graph_model="radgraph:radgraph").models()["graph_model"] == "radgraph:radgraph"
+    )
+    released = create("f1_radgraph", graph_model="radgraph:radgraph").signature()
+    assert released.models["graph_model"] == "radgraph:radgraph@unknown"
+    commit = "0123456789abcdef"
+    place = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **more: str(place))
+    assert signature.model_text("who/what") == "who/what@0123456789ab"
+
+
+def test_scores_by_rules_name_the_rules() -> None:
+    for name in ("green_rules", "green_rules_errors", "observations"):
+        rules = create(name).signature().models["rules"]
+        assert rules == create("green").signature().models["judge"]
+        assert len(rules.removeprefix("rules@")) == 12
+
+
+@given(
+    SOUND,
+    st.text(min_size=1, max_size=10),
+    st.dictionaries(SOUND.map(lambda key: f"s_{key}"), st.text(max_size=10), max_size=4),
+    st.dictionaries(SOUND, st.text(max_size=10), max_size=3),
+)
+def test_a_line_reads_back_whatever_it_holds(metric, variant, settings, models) -> None:
+    made = Signature(metric, variant, settings, models, ("one-line",), "0.1")
+    line = str(made)
+    assert line.isascii()
+    assert len(line.splitlines()) == 1
+    assert not set(line) & set(" \t\x1b")
+    assert Signature.parse(line) == made
+    assert Signature.parse(made.comparable()).settings == settings
+
+
+@pytest.mark.parametrize(
+    "line", ["", "bleu|order:4", "metric:bleu", "metric:bleu|variant:x|order|text:a|version:1"]
+)
+def test_what_is_no_signature_is_refused(line) -> None:
+    with pytest.raises(SignatureError, match="is not a signature"):
+        Signature.parse(line)
+
+
+def test_one_check_of_choices() -> None:
+    from typing import Literal
+
+    kind = Literal["a", "b"]
+    for choices, value in ((kind, "a"), (kind | None, None), (str, "c"), (int | None, 3)):
+        check_choice(value, choices, "here", MetricError)
+    for choices in (kind, kind | None):
+        with pytest.raises(MetricError, match=r"^here: unknown value 'c'. Choices: a, b.$"):
+            check_choice("c", choices, "here", MetricError)
+    with pytest.raises(MetricError, match="unknown value None"):
+        check_choice(None, kind, "here", MetricError)

@@ -1,0 +1,38 @@
+"""The judge on pairs of statements whose right answer was decided before it was run, by kind of trouble."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.models.judges.rules import judge_pair
+
+_OWN = Path(__file__).with_name("kinds.csv")
+
+
+def answer(reference, candidate):
+    """Letters of the significant errors; ``slight`` where there are insignificant ones alone; ``none``."""
+    found = judge_pair(reference, candidate)
+    letters = "".join(sorted(one.category for one in found.errors if one.significant))
+    return letters or ("slight" if found.errors or found.slight else "none")
+
+
+def cases(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("case", cases(_OWN), ids=lambda case: f"{case['kind']}: {case['reference'][:40]}")
+def test_a_kind_of_trouble(case):
+    reference, candidate = (case[side].replace("\\n", "\n") for side in ("reference", "candidate"))
+    assert answer(reference, candidate) in case["accepted"].split()
+
+
+def test_cases_of_public_bug_reports():
+    path = Path(os.environ.get("RADEVAL_DATA_ROOT", "")) / "judge_cases" / "cases.csv"
+    if not os.environ.get("RADEVAL_DATA_ROOT") or not path.is_file():
+        pytest.skip("needs judge_cases/cases.csv in the folder that RADEVAL_DATA_ROOT names")
+    found = cases(path)
+    right = sum(answer(case["reference"], case["candidate"]) in case["accepted"].split() for case in found)
+    assert right >= 62 / 65 * len(found)

@@ -1,0 +1,87 @@
+"""Writes ``metric_values.json``: what each metric gives, so that a change of code that should change no score
+shows one that did.
+
+The judge by rules and what reads findings are left out, because their scores change with their rules:
+
+    python -m tests.reference.record_metric_values
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from radeval_lib.metrics import create
+
+HERE = Path(__file__).parent
+VALUES = HERE / "metric_values.json"
+TINY_NER = str(HERE / "ratescore" / "tiny_ner")
+MODELS: dict[str, dict[str, Any]] = {
+    "ratescore": {"ner_model": TINY_NER, "encoder": "packaged-minilm", "device": "cpu"},
+    "bertscore": {"encoder": "packaged-minilm", "layer": None, "device": "cpu"},
+    "radcliq": {"encoder": "packaged-minilm", "layer": None, "device": "cpu"},
+}
+TEXTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore", "ratescore")),
+    ("bleu", {"order": 2}),
+    ("rouge_l", {"stem": False}),
+    ("ratescore", {"preset": "paper", "weights": "short"}),
+    ("ratescore", {"preset": "paper", "penalty": "cross_polarity", "empty": "zero"}),
+]
+GRAPHS: list[tuple[str, dict[str, Any]]] = [
+    *(("f1_radgraph", {"level": level, "case": "fold"}) for level in ("simple", "partial", "complete")),
+    ("f1_radgraph", {"both_empty": "one"}),
+    ("radgraph_combined", {}),
+    ("radcliq", {"version": "v0"}),
+    ("radcliq", {"version": "v1"}),
+]
+
+
+def pairs_of_texts() -> tuple[list[str], list[str]]:
+    """Forty generated pairs, and some that a metric may stumble over."""
+    pairs = json.loads((HERE / "ratescore" / "pairs.json").read_text(encoding="utf-8"))[:40]
+    odd = [
+        ("", ""),
+        ("No effusion.", ""),
+        ("No effusion.", "No effusion."),
+        ("Left\neffusion.", "Left effusion."),
+    ]
+    found = [(pair["reference"], pair["candidate"]) for pair in pairs] + odd
+    return [one for one, _ in found], [one for _, one in found]
+
+
+def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
+    """A file of annotations, and the pairs of their texts."""
+    pairs = json.loads((HERE / "radgraph" / "pairs.json").read_text(encoding="utf-8"))
+    graphs = {}
+    for pair in pairs:
+        for side in ("reference", "candidate"):
+            graphs.setdefault(pair[side]["text"], pair[side])
+    path = folder / "graphs.json"
+    path.write_text(json.dumps({str(n): one for n, one in enumerate(graphs.values())}), encoding="utf-8")
+    references, candidates = ([pair[side]["text"] for pair in pairs] for side in ("reference", "candidate"))
+    return path, (references, candidates)
+
+
+def values(folder: Path) -> dict[str, list[float]]:
+    """Scores by metric and settings; ``folder`` takes a file."""
+    found = {}
+    graphs, of_graphs = pairs_of_graphs(folder)
+    for (name, settings), texts, more in (
+        *((one, pairs_of_texts(), {}) for one in TEXTS),
+        *((one, of_graphs, {"graph_model": str(graphs)}) for one in GRAPHS),
+    ):
+        metric = create(name, **{**MODELS.get(name, {}), **more, **settings})
+        found[f"{name} {json.dumps(settings)}"] = metric.score(*texts).values.tolist()
+    return found
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    import torch
+
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        VALUES.write_text(json.dumps(values(Path(folder)), indent=0) + "\n", encoding="utf-8")
