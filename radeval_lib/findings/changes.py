@@ -33,7 +33,19 @@ _VERBS = _words(
     resolve clear enlarge grow withdrawn retracted
     """
 )
-_OF_STATES = frozenset(["changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"])
+_GERUNDS = (
+    "improving",
+    "worsening",
+    "increasing",
+    "decreasing",
+    "resolving",
+    "clearing",
+    "progressing",
+    "enlarging",
+)
+_OF_STATES = frozenset(
+    [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
+)
 """Of these "is not" speaks of change too: "is not enlarged" speaks of a state."""
 _ADVERBS = _words(
     """

@@ -400,7 +400,13 @@ class _Sentence:
                 and not _SEPARATORS.keys() & self._between(one.end, after.first)
             )
             and not self._of_hardware(one, after)
+            and not self._heads(one, after)
         ]
+
+    def _heads(self, one: Mention, after: Mention | None) -> bool:
+        """ "Lines and tubes: ETT" names one."""
+        group = all(sense.key == "tubes_lines" for sense in one.senses)
+        return group and after is not None and ":" in self._between(one.end, one.end + 1)
 
     def _of_hardware(self, one: Mention, after: Mention | None) -> bool:
         """ "Fracture of a sternotomy wire" breaks no bone."""

@@ -22,6 +22,7 @@ _SHORTHAND = {
     "ild": ("interstitial", "lung", "disease"), "hydroptx": ("hydropneumothorax",),
     "mod": ("moderate",), "sm": ("small",), "sml": ("small",), "lg": ("large",), "atx": ("atelectasis",),
     "bibasal": ("bibasilar",), "cardiomeg": ("cardiomegaly",), "neg": ("negative",), "unchg": ("unchanged",),
+    "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
 _BEFORE_NAME = frozenset(
