@@ -33,7 +33,19 @@ _VERBS = _words(
     resolve clear enlarge grow withdrawn retracted
     """
 )
-_OF_STATES = frozenset(["changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"])
+_GERUNDS = (
+    "improving",
+    "worsening",
+    "increasing",
+    "decreasing",
+    "resolving",
+    "clearing",
+    "progressing",
+    "enlarging",
+)
+_OF_STATES = frozenset(
+    [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
+)
 """Of these "is not" speaks of change too: "is not enlarged" speaks of a state."""
 _ADVERBS = _words(
     """
@@ -85,7 +97,7 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
     """
     size, at = len(words), 0
     while at < size:
-        if end := _denied_noun(words, at, named) or _denied_verb(words, at):
+        if end := _denied_noun(words, at, named) or _denied_verb(words, at, named):
             yield PhraseMatch(at, end, "unchanged")
         elif end := _not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
@@ -93,7 +105,7 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
 
 
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    if words[at].word not in ("no", "without"):
+    if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
     end, last = at + 1, 0
     while end < len(words) and words[end].word in _DENIED and not named[end]:
@@ -106,11 +118,12 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return last
 
 
-def _denied_verb(words: Sequence[Token], at: int) -> int:
+def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     first = words[at].word
-    if first not in _HAVE | _BE:
+    bare = first == "not" and any(named[:at])  # "effusion, not increased", but "vascularity not increased"
+    if first not in _HAVE | _BE and not bare:
         return 0
-    end = at + 1
+    end = at if bare else at + 1
     if end < len(words) and words[end].word in ("now", "still", "also"):
         end += 1
     if end >= len(words) or words[end].word != "not":

@@ -3,7 +3,7 @@
 >>> from radeval_lib.findings import coverage
 >>> found = coverage("Small left effusion. Large blarney.")
 >>> found.share, found.unread
-(0.6, ((21, 34),))
+(0.5, ((21, 34),))
 """
 
 from __future__ import annotations

@@ -147,6 +147,12 @@ def _reach_back(
             continue
         if words[found.end - 1].word in ("?", "likely") and found.end < len(words):
             continue  # it is said of what follows
+        if (
+            words[found.end - 1].word == "doubtful"
+            and words[found.end : found.end + 1]
+            and words[found.end].word == "for"
+        ):
+            continue
         start = max(before, clause[found.first])
         for place in range(start, found.first):
             if found.value == "negation":

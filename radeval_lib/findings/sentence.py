@@ -34,7 +34,7 @@ _DISTANCES = frozenset(
     ["above", "below", "from", "proximal", "distal", "beyond", "superior", "inferior", "cephalad", "caudal",
      "cranial", "short", "away"]
 )  # fmt: skip
-_NO_FINDINGS = frozenset(["aeration"])
+_NOW = frozenset(["now", "currently", "today"])
 _LISTING = frozenset(
     [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
@@ -157,9 +157,11 @@ class _Sentence:
         ]
         stated, normals = self._states()
         mentions = sorted([*mentions, *stated], key=lambda one: one.first)
-        mentions = [
-            one for one in mentions if not (self.scope.hypothetical[one.first] or self.past[one.first])
-        ]
+        mentions = [one for one in mentions if not self.scope.hypothetical[one.first]]
+        # "Previously a 2 cm nodule, now 3 cm" has a nodule.
+        mentions = [one for one in mentions if not self.past[one.first]] or (
+            mentions if _NOW & self._between(0, len(self.words)) else []
+        )
         mentions = self._alternatives(self._whole_names(mentions))
         self._link(mentions)
         others = [self._mention(one.first, one.end, one.value) for one in self.named if self._takes(one)]
@@ -227,7 +229,9 @@ class _Sentence:
 
     def _takes(self, found: PhraseMatch[list[Sense]]) -> bool:
         """Whether a phrase is no finding, and keeps what is said of it from those beside it: "aeration"."""
-        return found.value[0].key == IGNORED and self.words[found.first].word in _NO_FINDINGS
+        if found.value[0].key != IGNORED:
+            return False
+        return " ".join(word.word for word in self.words[found.first : found.end]) in self.known.no_findings
 
     def _between(self, first: int, end: int) -> set[str]:
         return {word.word for word in self.words[first:end]}
@@ -396,7 +400,13 @@ class _Sentence:
                 and not _SEPARATORS.keys() & self._between(one.end, after.first)
             )
             and not self._of_hardware(one, after)
+            and not self._heads(one, after)
         ]
+
+    def _heads(self, one: Mention, after: Mention | None) -> bool:
+        """ "Lines and tubes: ETT" names one."""
+        group = all(sense.key == "tubes_lines" for sense in one.senses)
+        return group and after is not None and ":" in self._between(one.end, one.end + 1)
 
     def _of_hardware(self, one: Mention, after: Mention | None) -> bool:
         """ "Fracture of a sternotomy wire" breaks no bone."""
@@ -470,7 +480,10 @@ class _Sentence:
                 one.sides.append(side.value)
                 self._use(side.first, side.end)
         for degree in self._now(self.degrees):
-            if one := self._nearest(mentions, degree, 4, 0, loose=True):
+            # "Effusions, small on the left with atelectasis": the effusion is small
+            before = [one for one in mentions if one.end <= degree.first]
+            back = "on" in self._between(degree.end, degree.end + 1) and bool(before)
+            if one := self._nearest(before if back else mentions, degree, 4, 0, loose=True):
                 one.severity = max(degree.value, -1 if one.severity is None else one.severity)
                 self._use(degree.first, degree.end)
         self._measure(mentions)

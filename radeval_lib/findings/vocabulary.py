@@ -74,8 +74,8 @@ class Vocabulary:
     observations whose places are not read; ``sided`` the places that may have a side, ``paired`` the
     observations that have a side and no place; ``places`` is where an observation may be; ``beside`` are the
     neighbours of numbered places, ``malpositions`` where the tip of a device must not lie; ``passed_over``
-    are words that need no reading; ``kin`` are pairs of near relatives, ``kinds`` pairs of a coarser and a
-    finer name.
+    are words that need no reading, ``no_findings`` phrases that take modifiers and are none; ``kin``
+    are pairs of near relatives, ``kinds`` pairs of a coarser and a finer name.
     """
 
     observations: Phrases[list[Sense]]
@@ -100,6 +100,7 @@ class Vocabulary:
     devices: frozenset[str]
     spelling: Spelling
     passed_over: frozenset[str]
+    no_findings: frozenset[str]
     beside: Mapping[str, frozenset[str]]
     malpositions: Mapping[str, frozenset[str]]
     kin: frozenset[frozenset[str]]
@@ -347,7 +348,7 @@ def vocabulary() -> Vocabulary:
     raw = own_yaml.read(_FILE)
     lexicon = load_lexicon()
     concepts = lexicon.concepts
-    ours = [(name, Sense(IGNORED, HOME)) for name in raw["ignored"]]
+    ours = [(name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"])]
     for part in ("observations", "names"):
         for key, names in raw[part].items():
             ours += [sense for name in names for sense in _our_names(key, name)]
@@ -390,6 +391,7 @@ def vocabulary() -> Vocabulary:
         frozenset(key for key, concept in concepts.items() if concept.device),
         _spelling(raw, observations, spots, subjects),
         _passed_over(raw, lexicon),
+        frozenset(map(plain, raw["no_findings"])),
         _beside(raw),
         {key: frozenset(places) for key, places in raw["malpositions"].items()},
         frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),

@@ -121,7 +121,7 @@ def _line_ends(text: str) -> Iterator[Break]:
         elif _has_room(text, lines[number - 1], lines[number], width) or not NARROWEST <= width <= WIDEST:
             if first[0].isupper() or first[0].isdigit() or (lower and first[0].isalpha()):
                 yield Break(end, after, True, False)
-        elif mixed and not sentences and first[0].isupper() and (roomy or not first[1:2].isupper()):
+        elif mixed and first[0].isupper() and (not first[1:2].isupper() or (roomy and not sentences)):
             yield Break(end, after, True, False)
 
 

@@ -22,6 +22,11 @@ _ANSWERS = (
 _ANSWERED = re.compile(
     rf"^([A-Za-z][\w /,()]{{1,60}}?)(?:\s+-+\s*|-+\s+|\s*=\s*)(?={_ANSWERS}\b)", re.IGNORECASE
 )
+_ASKED = re.compile(
+    rf"(?<=[A-Za-z)])(?:\?|[ \t]*\.{{3,}}|[ \t]*_{{3,}}|[ \t]{{3,}})"
+    rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
 _PATIENT = re.compile(
     r"(?i)\?|\b(?:year[- ]old|y/?o|yo|(?:evaluate|assess|eval|please|concern|history) (?:for|of|evaluate)"
@@ -69,6 +74,8 @@ class Section(NamedTuple):
 def statements(text: str) -> tuple[Statement, ...]:
     """Every statement of a report that has a letter or digit, in order."""
     plain, places = plain_text(text)
+    # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
+    plain = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     found = []
     for kind, start, end in _pieces(plain):
         piece = plain[start:end]

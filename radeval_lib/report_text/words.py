@@ -11,7 +11,7 @@ MASK = "xxxx"
 
 _TOKEN = re.compile(
     r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|(?<![\w.])\.\d+(?=\s?[mc]m\b)"
-    r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
+    r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z]+n't\b|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
 )
 _MASKED = re.compile(r"x{3,}|_{2,}")
 _SHORTHAND = {
@@ -22,7 +22,9 @@ _SHORTHAND = {
     "ild": ("interstitial", "lung", "disease"), "hydroptx": ("hydropneumothorax",),
     "mod": ("moderate",), "sm": ("small",), "sml": ("small",), "lg": ("large",), "atx": ("atelectasis",),
     "bibasal": ("bibasilar",), "cardiomeg": ("cardiomegaly",), "neg": ("negative",), "unchg": ("unchanged",),
+    "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
+_FULL = {"can't": "can", "won't": "will"}
 _BEFORE_NAME = frozenset(
     [
         "",
@@ -86,6 +88,8 @@ def tokens(text: str) -> list[Token]:
         word, start, end = match.group(), match.start(), match.end()
         if word in _SHORTHAND:
             found += [Token(one, start, end) for one in _SHORTHAND[word]]
+        elif word.endswith("n't"):
+            found += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
         elif word in ("r", "l") and _is_side(found, text, match):
             found.append(Token("right" if word == "r" else "left", start, end))
         elif word == "cm" and (found[-1].word if found else "") in _BEFORE_NAME:

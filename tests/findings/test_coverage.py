@@ -1,9 +1,13 @@
 """What the reading used of a text, and what it left."""
 
+import doctest
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import radeval_lib.findings.covering
+import radeval_lib.report_text
 from radeval_lib.findings import coverage, read
 from radeval_lib.findings.readable import LOOP, NOT_ENGLISH, OTHER_IMAGE
 
@@ -51,6 +55,14 @@ def test_a_statement_in_which_nothing_is_read():
     found = coverage(text)
     assert [text[slice(*span)] for span in found.unread] == ["Meniscal root avulsion"]
     assert found.share == pytest.approx(2 / 5)
+
+
+@pytest.mark.parametrize(
+    "module", [radeval_lib.findings, radeval_lib.findings.covering, radeval_lib.report_text]
+)
+def test_examples_in_docstrings_are_right(module):
+    assert doctest.testmod(module) == (0, doctest.testmod(module).attempted)
+    assert doctest.testmod(module).attempted
 
 
 def test_nothing_to_read():

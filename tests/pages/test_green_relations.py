@@ -14,7 +14,9 @@ def test_forms_by_hand():
     assert FORMS["numbered list in one line"]("A. B.") == "1. A. 2. B."
     assert FORMS["numbered list, a line each"]("A. B.") == "1. A.\n2. B."
     assert FORMS["repeated sentences"]("A. B") == "A. B. A. B."
-    assert FORMS["white space"]("A. B") == "\n A.  B\t\n"
+    assert FORMS["a sentence a line, no full stops"]("A. B.") == "A\nB"
+    assert FORMS["line ends typed"]("A. B.") == r"A.\nB."
+    assert FORMS["dashes in one line"]("A. B.") == "- A - B"
 
 
 @pytest.mark.parametrize(
@@ -68,6 +70,7 @@ def test_a_judge_that_sees_letters_violates_the_forms(monkeypatch):
         return judge(reference, candidate if reference == candidate else "Large pneumothorax.")
 
     monkeypatch.setattr(relations, "judge_pair", pedant)
-    found = rates([TEXT, "There is a 2 cm nodule."])["rate"]
+    longer = f"{TEXT}. There is a 2 cm nodule in the left upper lobe."
+    found = rates([longer, f"{longer} Scoliosis of the thoracic spine."])["rate"]
     assert found[list(FORMS)].gt(0).all()
     assert found[relations.IDENTITY] == 0

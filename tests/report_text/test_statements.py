@@ -75,6 +75,10 @@ def test_wrapped_lines_end_nothing(width, put):
         ("Mass in [REDACTED], seen by <NAME>", ["Mass in XXXX, seen by XXXX"]),
         ("Caf\u00e9 au lait; cafe\u0301 \u2013 \u0130nfiltrate", ["Cafe au lait", "cafe - Infiltrate"]),
         ("Pneumonia? No mass", ["Pneumonia?", "No mass"]),
+        (
+            "The lungs are clear. Heart size is normal\nNo effusion",
+            ["The lungs are clear", "Heart size is normal", "No effusion"],
+        ),
         ("1. 2. .", []),
     ],
 )

@@ -41,17 +41,33 @@ def _listed(text: str, between: str) -> str:
     return between.join(f"{place}. {part}" for place, part in enumerate(_closed(text), 1))
 
 
+def _lines(text: str, between: str, *, stops: bool = True, before: str = "") -> str:
+    """The sentences of a report, with full stops or without."""
+    sentences = _closed(text) if stops else [part.rstrip(".") for part in _closed(text)]
+    return before + between.join(sentences)
+
+
+_HISTORY = "HISTORY: Fever. Large left pleural effusion and pneumothorax a week ago. FINDINGS: "
 FORMS = {
     "letter case: upper": str.upper,
     "letter case: lower": str.lower,
-    "white space": lambda text: "\n " + "  ".join(text.split()) + "\t\n",
-    "line wrapping": lambda text: fill(text, 40),
-    "order of sentences": lambda text: " ".join(reversed(_closed(text))),
+    "wrapped at 60 columns": lambda text: fill(text, 60),
+    "wrapped at 80 columns": lambda text: fill(text, 80),
+    "a sentence a line": lambda text: _lines(text, "\n"),
+    "a sentence a line, no full stops": lambda text: _lines(text, "\n", stops=False),
+    "line ends of Windows": lambda text: _lines(text, "\r\n", stops=False),
+    "line ends typed": lambda text: _lines(text, r"\n"),
+    "line ends as tags": lambda text: _lines(text, "<br>"),
+    "empty lines": lambda text: _lines(text, "\n\n"),
+    "stars in one line": lambda text: _lines(text, " * ", stops=False, before="* "),
+    "dashes in one line": lambda text: _lines(text, " - ", stops=False, before="- "),
     "numbered list, a line each": lambda text: _listed(text, "\n"),
     "numbered list in one line": lambda text: _listed(text, " "),
+    "a history in front": lambda text: _HISTORY + text,
+    "order of sentences": lambda text: " ".join(reversed(_closed(text))),
     "repeated sentences": lambda text: " ".join(2 * _closed(text)),
 }
-"""Forms that change nothing of what a report says."""
+"""Forms that change nothing of what a report says of this study."""
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
 DELETED, DENIED = "one finding deleted", "one finding denied"
 MOVED, GROWN = "one finding on the other side", "one measurement tripled"

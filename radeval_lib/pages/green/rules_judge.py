@@ -111,7 +111,7 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, st
     places = [
         (
             one.observation,
-            f"{where.side or ''} {'' if where.place in (None, 'lung') else where.place}".strip(),
+            f"{where.side or ''} {_place(where.place)}".strip(),
         )
         for one in found
         for where in one.locations
@@ -131,6 +131,11 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[set[tuple[str, st
             {(observation, place) for observation, place in places if place},
         ),
     }
+
+
+def _place(key: str | None) -> str:
+    """A place as the labels have it, which number no ribs and name no lung."""
+    return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)
 
 
 def _f1(sums: FloatArray) -> FloatArray:

@@ -89,7 +89,7 @@ def said(text: str) -> Said:
             if finding.outright:
                 result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
-            items.append(_item(finding, reading))
+            items += _by_place(_item(finding, reading), finding)
     for item in sorted(items, key=_rank):
         _add(result.stated, item)
     result.stated.sort(key=lambda item: item.uncertain)
@@ -144,6 +144,17 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.start,
         finding.end,
     )
+
+
+def _by_place(item: Item, finding: Finding) -> list[Item]:
+    """A finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
+    where = [one for one in finding.locations if one.place and one.place != "lung"]
+    if len({one.place for one in where}) < 2 or {one.side for one in where} != {"left", "right"}:
+        return [item]
+    return [
+        replace(item, places=frozenset(filter(None, [one.place])), sides=frozenset(filter(None, [one.side])))
+        for one in where
+    ]
 
 
 def _add(items: list[Item], new: Item) -> None:
@@ -275,11 +286,12 @@ def near(one: Item, other: Item) -> bool | None:
         wrong = _malpositions(one) | _malpositions(other)
         if bool(one.places & wrong) != bool(other.places & wrong):
             return False
-        if GOOD_POSITION in one.places | other.places:  # it does not say where that is
-            return None
-    if one.places & other.places:
+    mine, theirs = (item.places - {GOOD_POSITION} for item in (one, other))  # it does not say where that is
+    if not mine or not theirs:
+        return None
+    if mine & theirs:
         return True
-    return bool(_beside(one.places) & other.places or _beside(other.places) & one.places)
+    return bool(_beside(mine) & theirs or _beside(theirs) & mine)
 
 
 GOOD_POSITION = "good_position"
