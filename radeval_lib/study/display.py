@@ -14,7 +14,7 @@ from IPython.display import HTML, display
 from radeval_lib import origin
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
-from radeval_lib.study import verdicts
+from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, counted_outcomes
@@ -212,10 +212,14 @@ def only_with_data(run: Run, *roles: str) -> None:
 
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
+    with_data = ", with the data root in RADEVAL_DATA_ROOT" if run.data_root else ""
+    head = code.commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
-        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",
+        "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>{with_data}",
+        "commit": f"{head['commit'] or 'unknown'}{' and changes' if head['dirty'] else ''}",
         "seed": str(run.seed),
+        "threads": str(run.whole_profile.threads),
         "device": origin.device(run.whole_profile.device),
     }
     rows |= run.reading.data()

@@ -1,7 +1,6 @@
 """The judge on pairs of statements whose right answer was decided before it was run, by kind of trouble."""
 
 import csv
-import os
 from pathlib import Path
 
 import pytest
@@ -29,10 +28,10 @@ def test_a_kind_of_trouble(case):
     assert answer(reference, candidate) in case["accepted"].split()
 
 
-def test_cases_of_public_bug_reports():
-    path = Path(os.environ.get("RADEVAL_DATA_ROOT", "")) / "judge_cases" / "cases.csv"
-    if not os.environ.get("RADEVAL_DATA_ROOT") or not path.is_file():
-        pytest.skip("needs judge_cases/cases.csv in the folder that RADEVAL_DATA_ROOT names")
+def test_cases_of_public_bug_reports(data_root):
+    path = data_root / "judge_cases" / "cases.csv"
+    if not path.is_file():
+        pytest.skip("the data root has no judge_cases/cases.csv")
     found = cases(path)
     right = sum(answer(case["reference"], case["candidate"]) in case["accepted"].split() for case in found)
     assert right >= 62 / 65 * len(found)
