@@ -15,7 +15,7 @@ from dataclasses import replace
 from radeval_lib import atomic
 from radeval_lib.errors import RadevalError, ResultError, listed
 from radeval_lib.metrics.blocks import cores
-from radeval_lib.paths import ROOT, display_path, notebooks
+from radeval_lib.paths import ROOT, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import forkserver, outlook, processes, rendered, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import headlines, results
@@ -50,6 +50,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
     Where no book was rendered yet, the pages that wait for no training are made and rendered first, to be
     read while the others are made. Where a step fails, every other step that can run still runs.
     """
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))  # before libraries load
     with processes.only_build(graph.output_dir) as environment, forkserver.serving() as served:
         # While the build is planned, the server loads what every step needs; what only models need is loaded
         # for the first step that uses one, since an edited page would wait for it.

@@ -29,7 +29,7 @@ from radeval_lib import atomic, checksums, data
 from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, display_path, notebooks
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import forkserver, limited, processes, steps
 from radeval_lib.study import cells, profiles
 from radeval_lib.study.cells import Cell
@@ -182,6 +182,8 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
     cell.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
+    threads = profiles.profile(str(parameters["profile"])).threads
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))  # before the kernel's libraries load
     kept = place.executed.with_suffix(".failed.ipynb")
     kept.unlink(missing_ok=True)
     started = time.monotonic()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,7 @@ from radeval_lib import checksums
 from radeval_lib.errors import NotebookError
 from radeval_lib.pages.rales.fitting import fingerprint
 from radeval_lib.pages.rales.tasks import task_of
-from radeval_lib.paths import notebooks
+from radeval_lib.paths import THREAD_VARIABLES, notebooks
 from radeval_lib.study import begin
 from radeval_lib.study.declarations import declared
 from radeval_lib.study.profiles import profile
@@ -71,3 +74,17 @@ def test_a_changed_file_starts_a_search_over(data_root: Path, tmp_path: Path) ->
         found.append(fingerprint(run, task, "packaged-minilm-2", "packaged-minilm-2"))
         path.write_bytes(path.read_bytes() + b"\n")
     assert found[0] != found[1]
+
+
+def test_threads_are_the_profiles_whatever_the_environment_says(tmp_path: Path) -> None:
+    code = (
+        "import torch, os\nfrom threadpoolctl import threadpool_info\nfrom radeval_lib.study import begin\n"
+        f"begin('rales/nlu_scores', profile='smoke', seed=0, output_dir={str(tmp_path)!r})\n"
+        "torch.ones(99, 99) @ torch.ones(99, 99)\n"
+        "print(torch.get_num_threads(), *{one['num_threads'] for one in threadpool_info()})"
+    )
+    environment = {**os.environ, **dict.fromkeys(THREAD_VARIABLES, "2")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "1"]
