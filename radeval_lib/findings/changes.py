@@ -120,7 +120,9 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     first = words[at].word
-    bare = first == "not" and any(named[:at])  # "effusion, not increased", but "vascularity not increased"
+    bare = (
+        first == "not" and any(named[:at]) and not named[at]
+    )  # "effusion, not increased", but "vascularity not increased"
     if first not in _HAVE | _BE and not bare:
         return 0
     end = at if bare else at + 1
