@@ -121,7 +121,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     first = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
-    bare = first == "not" and any(named[:at]) and words[at - 1].word not in _BE
+    bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
     if first not in _HAVE | _BE and not bare:
         return 0
     end = at if bare else at + 1
