@@ -41,6 +41,7 @@ full: $(READY) ## the papers' settings; needs credentials and a GPU, see the boo
 
 labs: $(READY) ## build every lab: notebooks for students and instructors
 	@$(BIN)/radbook labs build
+	@$(BIN)/python -m radeval_lib.labs.teaching
 
 lab: $(VENV)/.jupyter ## open a lab to work on: make lab N=2
 	$(BIN)/jupyter lab "$$($(BIN)/radbook labs start $(N))"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MANIFESTS = ROOT / "data_manifests"
+_PACKAGED = Path(__file__).parent / "manifests"  # where a wheel has what lies at the repository's root
+MANIFESTS = _PACKAGED if _PACKAGED.is_dir() else ROOT / "data_manifests"
 PAPERS = MANIFESTS / "papers"
 PROFILES = MANIFESTS / "profiles"
 DATASETS = MANIFESTS / "datasets"

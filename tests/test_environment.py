@@ -48,7 +48,8 @@ def test_the_lock_has_what_the_project_wants(requirement: Requirement) -> None:
 
 
 def test_the_lock_is_made_of_every_extra_but_parquet() -> None:
-    assert set(EXTRAS) - set(IN_LOCK) == {"parquet"}
+    assert set(EXTRAS) - set(IN_LOCK) == {"parquet", "labs"}
+    assert set(EXTRAS["labs"]) <= {*EXTRAS["book"], *EXTRAS["models"]}  # what the lock has already
     assert f"'.[{','.join(IN_LOCK)}]'" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "pyarrow" not in LOCK
 

@@ -11,6 +11,7 @@ import nbformat
 import pytest
 import yaml
 
+from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
 from radeval_lib.pipeline import launching
 from radeval_lib.study.profiles import names
@@ -46,6 +47,25 @@ def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
         links = re.findall(r'href="([^"]+)"', launching.buttons(name))
         assert (tmp_path / links[0].partition("urlpath=lab/tree/")[2]).is_file()  # as postBuild lays them out
         assert links[1].endswith(f"/owner/study/blob/{launching.BRANCH}/{name}.ipynb")
+
+
+def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:
+    wheel = tmp_path / "radeval_lib-0.1.0-py3-none-any.whl"
+    wheel.write_bytes(b"wheel")
+    written = launching.export_labs(tmp_path / "launch", "owner/study", wheel)
+    assert len(written) == len(building.labs())
+    needed = (tmp_path / "launch" / "requirements.txt").read_text(encoding="utf-8")
+    (place,) = re.findall(r"^\./(.*)\[labs,models\]$", needed, re.MULTILINE)
+    assert (tmp_path / "launch" / place).read_bytes() == b"wheel"  # what Binder installs
+    for path in written:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        set_up = notebook.cells[1].source
+        assert f"https://github.com/owner/study/raw/{launching.BRANCH}/{place}" in set_up
+        links = launching.lab_links("owner/study", path.stem)
+        assert (tmp_path / "launch" / links["Binder"].partition("urlpath=lab/tree/")[2]) == path
+        assert links["Colab"].endswith(f"/owner/study/blob/{launching.BRANCH}/labs/{path.name}")
+        assert "git clone" not in set_up
 
 
 def test_binder_and_the_site_run_what_is_there() -> None:

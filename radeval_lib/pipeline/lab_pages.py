@@ -10,8 +10,8 @@ import nbformat
 from radeval_lib.labs import building
 from radeval_lib.pipeline import launching
 
-_READ = re.compile(r"^\| \*\*Read first\*\* \|(.*)\|$", re.MULTILINE)
-_LABEL = re.compile(r"<([\w-]+)>`")
+_READ = re.compile(r"^\| \*\*Read (?:first|afterwards)\*\* \|(.*)\|$", re.MULTILINE)
+LABEL = re.compile(r"\{ref\}`(?:[^`<]*<)?([\w-]+)>?`")
 _SOLUTIONS = "Solutions are not on this site: {ref}`an instructor makes them <labs-instructors>`."
 
 
@@ -30,8 +30,8 @@ def _buttons(lab: building.Lab) -> str:
     """How to get the notebook: by a link, on Binder where the repository is named, or by a command."""
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>']
     if hosted := launching.home():
-        place = launching.binder(hosted, f"build/labs/student/{lab.name}.ipynb")
-        links.append(f'<a href="{place}">Launch on Binder</a>')
+        places = launching.lab_links(hosted, lab.name)
+        links += [f'<a href="{place}">Open in {where}</a>' for where, place in places.items()]
     return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
 
 
@@ -39,7 +39,7 @@ def exercises() -> dict[str, str]:
     """For the label of each page that labs rest on, the line that leads there to the labs."""
     found: dict[str, list[str]] = {}
     for lab in building.labs():
-        row = _READ.search(lab.source.read_text(encoding="utf-8"))
-        for label in _LABEL.findall(row[1] if row else ""):
+        rows = _READ.findall(lab.source.read_text(encoding="utf-8"))
+        for label in dict.fromkeys(LABEL.findall(" ".join(rows))):
             found.setdefault(label, []).append(f"{{ref}}`Lab {lab.number}: {lab.title} <lab-{lab.name}>`")
     return {label: f"**Exercise.** {', '.join(links)}" for label, links in found.items()}

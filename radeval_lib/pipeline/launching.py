@@ -1,23 +1,34 @@
 """Notebooks that others can open with one click, and the links to them.
 
 There are links where ``_config.yml`` names the repository's public home (``repository: url``); the workflow
-of the site does so. Binder opens what ``postBuild`` made there, Colab what the workflow pushed to
-:data:`BRANCH`.
+of the site does so. Binder opens a page that ``postBuild`` made there, Colab one that the workflow pushed to
+:data:`BRANCH`. Labs need the library alone: both open them from that branch, which has its wheel.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
 import yaml
 
 from radeval_lib import atomic
-from radeval_lib.paths import DEFAULT_PROFILE, ROOT, display_path, notebooks
+from radeval_lib.labs import building
+from radeval_lib.paths import DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
 from radeval_lib.study.sources import read_source, with_parameters
 
-BRANCH, FOLDER = "launch", "build/launch"
+BRANCH, FOLDER, LABS = "launch", "build/launch", "labs"
+_INSTALL = """# Installs the library where it is missing: a minute, once.
+import importlib.util
+
+if importlib.util.find_spec("radeval_lib") is None:
+    %pip install --quiet "{needed}"
+"""
 
 
 def home() -> str:
@@ -35,6 +46,51 @@ def binder(repository: str, path: str) -> str:
 def colab(repository: str, name: str) -> str:
     """Link that opens a page's notebook, such as ``rales/nlu_scores``."""
     return f"https://colab.research.google.com/github/{repository}/blob/{BRANCH}/{name}.ipynb"
+
+
+def lab_links(repository: str, lab: str) -> dict[str, str]:
+    """Links that open a lab with nothing installed but the library's wheel, by where they lead."""
+    path = f"{LABS}/{lab}.ipynb"
+    return {
+        "Binder": f"https://mybinder.org/v2/gh/{repository}/{BRANCH}?urlpath=lab/tree/{path}",
+        "Colab": colab(repository, path.removesuffix(".ipynb")),
+    }
+
+
+def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
+    """Write every lab for students, the wheel, and what Binder installs; the notebooks' places are returned.
+
+    The first cell installs the library where it is missing, as on Colab.
+    """
+    folder = target / LABS
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(wheel, folder)
+    needed = f"radeval-lib[labs,models] @ https://github.com/{repository}/raw/{BRANCH}/{LABS}/{wheel.name}"
+    atomic.write_text(target / "requirements.txt", f"jupyterlab\n./{LABS}/{wheel.name}[labs,models]\n")
+    atomic.write_text(target / "runtime.txt", "python-3.11\n")
+    written = []
+    for lab in building.labs():
+        notebook = nbformat.reads(building.as_file(building.versions(lab)["student"]), as_version=4)
+        source = _INSTALL.format(needed=needed)
+        notebook.cells.insert(1, nbformat.v4.new_code_cell(source, id="set-up"))
+        path = folder / f"{lab.name}.ipynb"
+        atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
+        written.append(path)
+    return written
+
+
+def build_wheel(folder: Path) -> Path:
+    """Build the library's wheel in a folder, from a copy, for setuptools leaves things where it builds."""
+    source = folder / "source"
+    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+    for name in ("radeval_lib", MANIFESTS.name):
+        shutil.copytree(ROOT / name, source / name, ignore=ignored)
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", str(folder), str(source)], check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
 
 
 def buttons(name: str) -> str:
@@ -77,7 +133,8 @@ def _set_up(repository: str, commit: str) -> str:
 
 
 if __name__ == "__main__":
-    import sys
-
     made = export(Path(sys.argv[1]), *sys.argv[2:])
+    if len(sys.argv) > 2:  # elsewhere than where the repository is installed
+        with tempfile.TemporaryDirectory() as folder:
+            made += export_labs(Path(sys.argv[1]), sys.argv[2], build_wheel(Path(folder)))
     print(f"{len(made)} notebooks in {display_path(Path(sys.argv[1]))}")

@@ -39,7 +39,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # A copy: setuptools would leave a folder with old modules in the repository.
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
     shutil.copytree(ROOT / "radeval_lib", folder / "source" / "radeval_lib", ignore=ignored)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    shutil.copytree(ROOT / "data_manifests", folder / "source" / "data_manifests")
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder / "source")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
     _run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder, folder / "source")

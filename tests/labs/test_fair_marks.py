@@ -159,6 +159,8 @@ def _plain(value: Any) -> Any:
         return figure_facts(value)
     if isinstance(value, pd.DataFrame):
         return value.to_dict("list")
+    if isinstance(value, set | frozenset):
+        return sorted(value)
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(type(value).__name__)
