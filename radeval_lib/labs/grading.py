@@ -176,7 +176,7 @@ def _forked(job: Callable[[], None]) -> int:
             os.setsid()
             kill_on_parent_exit()
             job()
-        except Exception:  # a fault of ours: what a submission raises is caught where it runs
+        except Exception:  # the grader's fault: what a submission raises is caught where it runs
             traceback.print_exc()
         finally:
             os._exit(0)
