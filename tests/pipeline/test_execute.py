@@ -1,7 +1,10 @@
-"""What is told of a cell that failed."""
+"""What is said of a cell that failed, and of cells that are not the source's."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -11,6 +14,7 @@ from papermill.exceptions import PapermillExecutionError
 from radeval_lib.errors import ModelError, ParameterError
 from radeval_lib.pipeline import execute
 from radeval_lib.roles import RoleError
+from tests.pipeline.conftest import TinyRepository
 
 MEND = "mend the cell"
 
@@ -40,3 +44,32 @@ def test_a_remedy_of_its_own_is_the_only_one(
     assert (MEND in told) == to_mend
     assert "page.failed.ipynb" in told
     assert told.count("\n") == 0
+
+
+EDITED = """
+import sys
+from pathlib import Path
+from nbclient import NotebookClient
+from radeval_lib.study.sources import read_source
+notebook = read_source(Path("notebooks/facts/one.md"))
+for cell in notebook.cells:
+    cell.source = cell.source.replace(*sys.argv[1:])
+NotebookClient(notebook, kernel_name="python3").execute()
+"""
+
+
+@pytest.mark.parametrize(
+    ("edit", "as_source", "verdict"),
+    [
+        (("no such text", ""), True, "consistent in part"),
+        (("1 + 1", "1 + 0 + 1"), False, "from an edited notebook"),
+    ],
+)
+def test_cells_that_are_not_the_sources_get_no_verdict(
+    tiny: TinyRepository, edit: tuple[str, str], as_source: bool, verdict: str
+) -> None:
+    subprocess.run([sys.executable, "-c", EDITED, *edit], cwd=tiny.path, env=tiny.environment(), check=True)
+    path = tiny.build / "results" / "facts" / "one" / "facts.table1.print.json"
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert result["provenance"]["notebook"]["as_source"] is as_source
+    assert result["verdict"] == verdict
