@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Notebooks that run at once; 0: the machine's cores, as far as its memory allows.
 CORES ?= 0
-# A folder of notebooks, such as green: build its pages alone.
+# A folder of notebooks such as green, a notebook or an exhibit: build its pages alone.
 ONLY ?=
 # The lab that `make lab` opens.
 N ?= 1

@@ -20,7 +20,12 @@ from radeval_lib.paths import BUILD, display_path
     type=click.IntRange(0),
     help="Notebooks run at once; 0: the machine's cores, as far as its memory allows.",
 )
-@click.option("--only", multiple=True, metavar="FOLDER", help="Build only the pages of notebooks/FOLDER.")
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="PAGES",
+    help="Build only these pages: a folder of notebooks/, a notebook such as rales/datasets, or an exhibit.",
+)
 @click.option(
     "--dry-run", is_flag=True, help="Say what is here, what is missing, what would run and how long; stop."
 )

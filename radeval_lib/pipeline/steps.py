@@ -8,12 +8,14 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import atomic, checksums, own_yaml
-from radeval_lib.errors import NotebookError, ParameterError, ResultError
+from radeval_lib.errors import NotebookError, ParameterError, ResultError, listed
+from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BUILD, ROOT, notebooks
 from radeval_lib.pipeline import data_sums, rendered
 from radeval_lib.study import cells, dependencies
@@ -32,7 +34,7 @@ _EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build: of all pages, of those in folders (``only``), or of those that wait
+    """The steps of one profile's build: of all pages, of those that ``only`` names, or of those that wait
     for no cell (``at_once``)."""
 
     settings: Profile
@@ -62,12 +64,12 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that are pages, as far as they are built."""
         fanned = {cell.notebook for cell in self.cells.values()}
-        folders = (*self.only, "across")
+        wanted = chosen_pages(self.only)
         return [
             name
             for name in notebooks()
             if name not in fanned
-            and (not self.only or name.partition("/")[0] in folders)
+            and (not self.only or name in wanted)
             and not (self.at_once and self.cells_before(name))
         ]
 
@@ -227,11 +229,33 @@ class Graph:
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
     """The steps of the profile of that name."""
-    folders = sorted({name.partition("/")[0] for name in notebooks()} - {"across"})
-    for one in only:
-        if one not in folders:
-            raise ParameterError(f"no pages called {one!r}", "--only", f"There are {', '.join(folders)}.")
+    chosen_pages(only)
     return Graph(profile(name), tuple(only), data_root, at_once)
+
+
+def chosen_pages(only: Sequence[str]) -> set[str]:
+    """The notebooks that ``only`` names: by folder, with the pages across the papers, which sum it up; by
+    notebook; or by exhibit, the page that rebuilds it.
+
+    Raises
+    ------
+    ParameterError
+        Where one is none of these.
+    """
+    found, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
+    for one in only:
+        if one in folders:
+            found.update(name for name in notebooks() if name.partition("/")[0] in (one, "across"))
+        elif one in notebooks():
+            found.add(one)
+        elif one in ledger():
+            found.add(ledger()[one].notebook)
+        else:
+            near = get_close_matches(one, [*folders, *notebooks(), *ledger()], n=3)
+            hint = f" Near it: {listed(near)}." if near else ""
+            remedy = f"Folders: {', '.join(folders)}; or give a notebook, or an exhibit.{hint}"
+            raise ParameterError(f"no pages called {one!r}", "--only", remedy)
+    return found
 
 
 def write_record(folder: Path, parameters: Mapping[str, Any], executed: Path) -> None:

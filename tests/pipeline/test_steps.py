@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
+from radeval_lib.errors import ParameterError
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import steps
 
@@ -51,3 +52,23 @@ def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
     asked = profile["set-resources"]
     assert asked["model_page"] == asked["cell"]
     assert asked["cell"]["mem_mb"] >= 64000
+
+
+@pytest.mark.parametrize(
+    ("only", "there", "absent"),
+    [
+        ("rales", {"rales/datasets", "across/audit"}, {"green/method"}),
+        ("across", {"across/audit"}, {"green/method"}),
+        ("green/method", {"green/method"}, {"green/summary", "across/audit"}),
+        ("rales.table3", {"rales/nlu_scores"}, {"rales/datasets", "across/audit"}),
+    ],
+)
+def test_pages_are_chosen_by_folder_notebook_or_exhibit(only: str, there: set[str], absent: set[str]) -> None:
+    pages = set(steps.graph("smoke", [only]).pages)
+    assert there <= pages
+    assert not absent & pages
+
+
+def test_an_unknown_choice_of_pages_names_those_near_it() -> None:
+    with pytest.raises(ParameterError, match=r"no pages called 'rales.tabel3'.*Near it: .*rales.table3"):
+        steps.graph("smoke", ["rales.tabel3"])
