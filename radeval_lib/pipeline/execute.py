@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import logging
 import os
 import re
@@ -25,13 +24,13 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets import Bool
 from traitlets.config import Config
 
-from radeval_lib import atomic, checksums, data
+from radeval_lib import atomic, data
 from radeval_lib.data import withholding
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
-from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, STAGE, THREAD_VARIABLES, display_path, notebooks
+from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path, notebooks
 from radeval_lib.pipeline import forkserver, limited, processes, steps
-from radeval_lib.study import cells, profiles
+from radeval_lib.study import beginning, cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
 from radeval_lib.study.sources import read_source
@@ -160,17 +159,13 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     settings = profiles.profile(str(parameters["profile"]))
     own = {key: value for key, value in parameters.items() if key not in COMMON}
     cell = Cell(notebook, tuple(own.items())) if own else None
-    planned = [one for one in cells.planned(settings) if one.notebook == notebook] if own else []
-    output_dir = BUILD / settings.name
+    output_dir = beginning.outputs_of(notebook, settings, int(parameters["seed"]), own)
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
             raise ParameterError(
                 f"output_dir {given!r} is no folder in build/", notebook, "papermill itself writes anywhere."
             )
-    elif parameters["seed"] or (cell is not None and cell not in planned):
-        chosen = {key: value for key, value in parameters.items() if key != "data_root"}
-        output_dir = RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
     name = notebook if cell is None else f"{notebook}/{cell.slug}"
     return RunFolders(output_dir, name, is_cell=cell is not None)
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
 from threadpoolctl import threadpool_limits
 
-from radeval_lib import atomic, origin, small_counts
+from radeval_lib import atomic, checksums, origin, registry, small_counts
 from radeval_lib.data.manifests import data_root as root_of_data
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError
-from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, STAGE, THREAD_VARIABLES, display_path
-from radeval_lib.study import cells, dependencies, profiles, write_guard
+from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, RUNS, STAGE, THREAD_VARIABLES, display_path
+from radeval_lib.study import cells, code, dependencies, profiles, write_guard
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import Profile
 from radeval_lib.study.runs import Run
 
 R = TypeVar("R", bound=Run)
@@ -57,6 +62,7 @@ def begin_cell(
     settings = profiles.profile(profile)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed must be a whole number from 0, not {seed!r}", notebook)
+    _check_injected(notebook)
     limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
@@ -71,7 +77,7 @@ def begin_cell(
         notebook=notebook,
         whole_profile=settings,
         seed=seed or settings.seed,
-        output_dir=Path(output_dir) if output_dir else BUILD / settings.name,
+        output_dir=Path(output_dir) if output_dir else outputs_of(notebook, settings, seed, parameters),
         data_root=root,
         parameters=tuple(parameters.items()),
     )
@@ -89,6 +95,32 @@ def begin_cell(
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run
+
+
+def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
+    """Where a run leaves its results unless it is given a folder: among a build's if the build runs the
+    notebook just so, else in a folder of its own below ``build/runs``."""
+    cell = Cell(notebook, tuple(parameters.items()))
+    is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
+    if not seed and (not parameters or is_planned):
+        return BUILD / settings.name
+    chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
+    return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
+
+
+def _check_injected(notebook: str) -> None:
+    """Refuse parameters that the notebook does not have: papermill only warns of them, and the run would pass
+    for one with the defaults."""
+    known = code.assigned(code.source_cells(notebook)[0])
+    for cell in code.executed_cells() or []:
+        if cell.startswith(code.INJECTED):
+            for name in code.assigned(cell):
+                if name not in known:
+                    near = get_close_matches(name, known, n=1)
+                    hint = f"Did you mean {near[0]}? " if near else ""
+                    raise ParameterError(
+                        f"unknown parameter {name!r}", notebook, f"{hint}Parameters: {', '.join(known)}."
+                    )
 
 
 def limit_threads(number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from functools import cache
 from typing import Any
@@ -14,6 +15,8 @@ from radeval_lib.study import dependencies
 from radeval_lib.study.imports import code_cells
 from radeval_lib.study.profiles import Profile
 
+INJECTED = "# Parameters"
+"""How papermill's cell of injected parameters begins."""
 _TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 
 
@@ -61,6 +64,12 @@ def executed_cells() -> list[str] | None:
     return [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
 
 
+def assigned(cell: str) -> list[str]:
+    """The names that a cell of parameters assigns, in order."""
+    nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign)]
+    return [target.id for node in nodes for target in node.targets if isinstance(target, ast.Name)]
+
+
 def notebook(name: str) -> dict[str, Any]:
     """The notebook of a run: its source's path, the SHA-256 of the cells that ran, and whether they are the
     source's (None where no kernel ran them).
@@ -71,7 +80,7 @@ def notebook(name: str) -> dict[str, Any]:
     own = source_cells(name)
     if ran is None:
         return {"path": display_path(NOTEBOOKS / f"{name}.md"), "cells": None, "as_source": None}
-    kept = [cell for cell in ran if not cell.startswith("# Parameters")]
+    kept = [cell for cell in ran if not cell.startswith(INJECTED)]
     return {
         "path": display_path(NOTEBOOKS / f"{name}.md"),
         "cells": checksums.of_text("\n\n".join(kept)),

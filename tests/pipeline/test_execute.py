@@ -73,3 +73,26 @@ def test_cells_that_are_not_the_sources_get_no_verdict(
     result = json.loads(path.read_text(encoding="utf-8"))
     assert result["provenance"]["notebook"]["as_source"] is as_source
     assert result["verdict"] == verdict
+
+
+def _papermill(tiny: TinyRepository, *options: str) -> subprocess.CompletedProcess[str]:
+    """Plain papermill on a page of a repository, as the README has it."""
+    command = [sys.executable, "-m", "papermill", "notebooks/facts/one.md", "out.ipynb", *options]
+    return subprocess.run(
+        command, cwd=tiny.path, env=tiny.environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyRepository) -> None:
+    done = _papermill(tiny, "-p", "sede", "7")
+    assert done.returncode != 0
+    assert "unknown parameter 'sede'. Did you mean seed?" in done.stderr.replace("facts/one: ", "")
+    assert not list(tiny.path.glob("build/**/*.print.json"))
+
+
+def test_another_seed_leaves_the_builds_results_alone(tiny: TinyRepository) -> None:
+    done = _papermill(tiny, "-p", "seed", "7")
+    assert done.returncode == 0, done.stderr
+    (result,) = tiny.path.glob("build/**/facts.table1.print.json")
+    assert result.is_relative_to(tiny.path / "build" / "runs")
+    assert json.loads(result.read_text(encoding="utf-8"))["provenance"]["seed"] == 7
