@@ -99,7 +99,7 @@ def _in_brackets(text: str, at: int) -> bool:
 def _line_ends(text: str) -> Iterator[Break]:
     """The single line breaks that end a statement, with the mark of an item that follows."""
     lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
-    width = max((end - start for start, end in lines), default=0)
+    width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
     sentences = _SENTENCES.search(text) is not None
     mixed, lower = any(map(str.islower, text)), not any(map(str.isupper, text))
     marks = [_MARK.match(text, start) for start, _ in lines]

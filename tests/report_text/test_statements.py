@@ -141,3 +141,8 @@ def test_words_are_found_in_the_original():
 )
 def test_words(text, words):
     assert " ".join(one.word for one in tokens(text)) == words
+
+
+def test_blanks_at_line_ends_make_no_line_wider():
+    text = "C5-C6 shows mild disc osteophyte complex, with minimal grade  \n1 anterolisthesis at C4-5."
+    assert len(list(findings(text))) == len(list(findings(text.replace("grade  \n", "grade ")))) == 1
