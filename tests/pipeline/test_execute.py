@@ -88,11 +88,3 @@ def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyReposi
     assert done.returncode != 0
     assert "unknown parameter 'sede'. Did you mean seed?" in done.stderr.replace("facts/one: ", "")
     assert not list(tiny.path.glob("build/**/*.print.json"))
-
-
-def test_another_seed_leaves_the_builds_results_alone(tiny: TinyRepository) -> None:
-    done = _papermill(tiny, "-p", "seed", "7")
-    assert done.returncode == 0, done.stderr
-    (result,) = tiny.path.glob("build/**/facts.table1.print.json")
-    assert result.is_relative_to(tiny.path / "build" / "runs")
-    assert json.loads(result.read_text(encoding="utf-8"))["provenance"]["seed"] == 7
