@@ -26,6 +26,9 @@ _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
+RECORDED_SCORES = "recorded"
+"""The source of recorded scores of public test sets."""
+
 RELEASED = "released"
 """The source of what papers' released code prints; what a paper prints has the source ``papers/<paper>``."""
 

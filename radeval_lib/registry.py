@@ -118,6 +118,11 @@ def dataset_of(filler: str) -> str:
     return filler.partition("/")[0]
 
 
+def datasets_of(filler: str) -> list[str]:
+    """The data sets of a filler, which may join several by ``+``."""
+    return [dataset_of(part) for part in filler.split("+")]
+
+
 def module(name: str) -> Any:
     """The module of that name."""
     return import_module(name)

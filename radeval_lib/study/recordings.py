@@ -23,7 +23,7 @@ from radeval_lib.data import radpref, readers
 from radeval_lib.data.manifests import find
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores
-from radeval_lib.origin import Reading
+from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import RECORDED
 
 PROBE = "probe.csv"
@@ -89,7 +89,7 @@ def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) ->
         if is_out_of_date(name, metric):
             values = load(name).table[metric.name].tolist()
             known |= zip(map(_key, texts(name, root)), values, strict=True)
-            reading.note_file("recorded", RECORDED / f"{name}.csv")
+            reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     return cast(Metric, _WithRecorded(metric, known)) if known else metric
 
 
@@ -101,7 +101,7 @@ def columns(name: str, root: Path, pairs: Sequence[tuple[str, str]]) -> pd.DataF
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """The recorded sets among what fills roles, or among data sets."""
-    found = (registry.dataset_of(part) for filler in fillers for part in filler.split("+"))
+    found = (name for filler in fillers for name in registry.datasets_of(filler))
     known = names()
     return [name for name in dict.fromkeys(found) if name in known]
 

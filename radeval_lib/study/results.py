@@ -13,7 +13,7 @@ import pandas as pd
 
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.origin import RELEASED
+from radeval_lib.origin import RECORDED_SCORES, RELEASED
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import paper
 from radeval_lib.paths import display_path
@@ -177,7 +177,7 @@ def _read_for(
     if roles is None:
         return None, None
     made = tuple(source for source in run.reading.files if source.startswith("cells/"))
-    return (*own, RELEASED, *roles, *made), None
+    return (*own, RELEASED, RECORDED_SCORES, *roles, *made), None
 
 
 def _digest(content: dict[str, Any]) -> str:
