@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
@@ -28,7 +29,7 @@ def outlook(graph: Graph) -> list[str]:
 def data_sets(graph: Graph) -> dict[str, bool]:
     """The data sets that a profile's roles name, with whether all their files are under the data root."""
     fillers = graph.settings.roles.values()
-    wanted = {part.partition("/")[0] for filler in fillers for part in filler.split("+")}
+    wanted = {name for filler in fillers for name in registry.datasets_of(filler)}
     return {
         name: graph.data_root is not None
         and all(

@@ -15,7 +15,7 @@ from radeval_lib import registry
 from radeval_lib.data import readers
 from radeval_lib.data.errors import RoleError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.registry import SYNTHETIC, dataset_of
+from radeval_lib.registry import SYNTHETIC, dataset_of, datasets_of
 
 
 def load(
@@ -71,5 +71,5 @@ def evidence(filler: str) -> str:
     """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
     if filler == SYNTHETIC:
         return SYNTHETIC
-    access = {load_manifest(dataset_of(part)).access for part in filler.split("+")}
+    access = {load_manifest(name).access for name in datasets_of(filler)}
     return "open" if access == {"open"} else "credentialed"

@@ -126,8 +126,7 @@ def _readers(filler: str, role: str) -> list[str]:
     """What reads a role's filler, by its place in the library."""
     if filler == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
-    sets = map(registry.dataset_of, filler.split("+"))
-    return [registry.READERS[name] for name in sets if name in registry.READERS]
+    return [registry.READERS[name] for name in registry.datasets_of(filler) if name in registry.READERS]
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
@@ -141,7 +140,7 @@ def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
     """The data sets whose files a notebook can read under a profile."""
     known = data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
-    found = (registry.dataset_of(part) for filler in fillers for part in filler.split("+"))
+    found = (name for filler in fillers for name in registry.datasets_of(filler))
     return sorted({name for name in found if name in known})
 
 

@@ -68,7 +68,7 @@ def _data_title(filler: str) -> str:
 def datasets(filler: str) -> Iterable[str]:
     """The data sets of a filler."""
     known = names()
-    return [name for part in filler.split("+") if (name := registry.dataset_of(part)) in known]
+    return [name for name in registry.datasets_of(filler) if name in known]
 
 
 def _description(role: str, filler: str) -> str:
