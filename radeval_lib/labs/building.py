@@ -1,6 +1,6 @@
 """Makes the three versions of a lab from its one source: the student's, the instructor's and the grader's.
 
-A source is a jupytext notebook in ``notebooks/labs/``; CONTRIBUTING.md tells its format.
+A source is a jupytext notebook in ``notebooks/labs/``; book/contributing/labs.md gives its format.
 """
 
 from __future__ import annotations
