@@ -9,6 +9,7 @@ from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
 from radeval_lib.pages.across import fingerprints
 from radeval_lib.pages.across.fingerprints import EDITS
+from radeval_lib.synthetic.report_edits import LAYOUTS
 
 PARTS = [
     "No pleural effusion.",
@@ -64,3 +65,11 @@ def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None
     wide = frame.pivot(index="report", columns="edit", values="BLEU")
     wanted = wide["a sentence twice"].sum() / wide["another report"].sum()
     assert np.isclose(found.loc["a sentence twice", "value"], wanted)
+
+
+def test_layouts_keep_every_word() -> None:
+    for name, edit in LAYOUTS.items():
+        words = (edit(PARTS, EXTRA) or "").lower().replace("findings:", "").replace("- ", "").split()
+        assert [word.strip(".") for word in words] == [
+            word.strip(".") for part in PARTS for word in part.lower().split()
+        ], name
