@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## say what there is
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-# An environment whose installation was interrupted has no $(READY) and is made anew.
+# An environment whose installation was interrupted has no $(READY) and is made again.
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 13) else \
 	  "Python 3.11 or 3.12 is needed, this is %d.%d: run make PYTHON=/path/to/python3.11" % v)'
@@ -64,13 +64,14 @@ lint: $(READY) ## style and types
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m radeval_lib.pipeline.notebook_style
+	@$(BIN)/python workflow/check_words.py
 
 format: $(READY) ## put the code into the one format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 	@$(BIN)/python -m radeval_lib.pipeline.notebook_style --fix
 
-lock: ## write requirements.lock anew: the newest versions that pyproject.toml allows
+lock: ## write requirements.lock again: the newest versions that pyproject.toml allows
 	@rm -rf build/lock && $(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check setuptools '.[book,dev,models]'
 	@{ echo "# Exact versions that make, CI, conda and Binder share; written by 'make lock'."; \

@@ -3,11 +3,12 @@
     python benchmarks/gpu.py [--profile embedded] [--layers 12 32] [--device cuda] [--output gpu.json]
 
 Cells: the first that the profile plans of each notebook, by `radbook run`, which is papermill's run, once
-where no GPU is seen and once where it is; told are the seconds of each and the largest difference of a number
-that they left, as a share of the larger one. Models: encoder, recogniser and language judge of the sizes of
-BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; told are tokens
-a second, peak memory, and the share of what the device can do: of its multiplications for reading, of its
-memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and shows nothing but that.
+where no GPU is seen and once where it is; it prints the seconds of each and the largest difference of a
+number that they left, as a share of the larger one. Models: encoder, NER model and language judge of the
+sizes of BERT base and of Llama with 7 billion weights, with random weights, as the library runs them; it
+prints tokens a second, peak memory, and the share of what the device can do: of its multiplications for
+reading, of its memory's speed for writing. With `--device cpu --layers 1 1` it runs anywhere, and shows
+nothing but that.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def largest_difference(one: Path, other: Path) -> float:
 
 
 def compare_cells(profile: str) -> list[dict[str, Any]]:
-    """One row a kind of cell."""
+    """One row per kind of cell."""
     rows = []
     folders = {"cpu": BUILD / "gpu" / "cpu", "gpu": BUILD / "gpu" / "gpu"}
     shutil.rmtree(BUILD / "gpu", ignore_errors=True)
@@ -134,7 +135,7 @@ def save(folder: Path, config: Any, kind: Any, tokenizer: Any) -> None:
 
 
 def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]:
-    """One row a path of a model."""
+    """One row per path of a model."""
     reports = [report.findings.text for report in generate(2 * PAIRS * 8, seed=0)]
     sentences = [sentence for report in reports for sentence in report.split(". ")]
     tokenizer = transformers.AutoTokenizer.from_pretrained(packaged_minilm("packaged-minilm"))
@@ -146,9 +147,9 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
     large = transformers.LlamaConfig(num_hidden_layers=layers[1], vocab_size=len(tokenizer))
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as temporary:
-        paths = {name: Path(temporary) / name for name in ("encoder", "recogniser", "judge")}
+        paths = {name: Path(temporary) / name for name in ("encoder", "ner_model", "judge")}
         save(paths["encoder"], base, transformers.AutoModel, tokenizer)
-        save(paths["recogniser"], base, transformers.AutoModelForTokenClassification, tokenizer)
+        save(paths["ner_model"], base, transformers.AutoModelForTokenClassification, tokenizer)
         save(paths["judge"], large, transformers.AutoModelForCausalLM, tokenizer)
         works: dict[str, tuple[Any, Callable[[Any], object], list[str]]] = {
             "encoder": (
@@ -156,8 +157,8 @@ def measure_models(device: str, layers: tuple[int, int]) -> list[dict[str, Any]]
                 lambda m: m.encode(sentences),
                 sentences,
             ),
-            "recogniser": (
-                IobTagger(paths["recogniser"], device=device),
+            "NER model": (
+                IobTagger(paths["ner_model"], device=device),
                 lambda m: m.tag(sentences),
                 sentences,
             ),

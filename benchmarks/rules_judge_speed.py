@@ -1,4 +1,4 @@
-"""Pairs that the rules judge scores in a second, reading every report anew.
+"""Pairs that the rules judge scores in a second, reading every report again.
 
     python benchmarks/rules_judge_speed.py
 

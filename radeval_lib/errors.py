@@ -118,7 +118,8 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether the system refuses for want of space or leave: nothing is wrong with what was to be written."""
+    """Whether the system refuses for lack of space or permission: nothing is wrong with what was to be
+    written."""
     refusals = (errno.ENOSPC, errno.EDQUOT, errno.EACCES, errno.EPERM, errno.EROFS)
     return isinstance(error, OSError) and error.errno in refusals
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 from seaborn.utils import relative_luminance
 
-# Okabe and Ito's colours: told apart by colour-blind readers, and in grey.
+# Okabe and Ito's colours: distinguished by colour-blind readers, and in grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 _INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")

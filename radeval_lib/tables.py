@@ -82,7 +82,7 @@ def show(
 
 
 def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
-    """A value as ``write`` has it, the sign of infinity, or that a count is too small to be told."""
+    """A value as ``write`` has it, the sign of infinity, or that a count is too small to be shown."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)

@@ -48,7 +48,7 @@ def test_score_adds_a_column_and_keeps_the_rest(pairs: Path, tmp_path: Path) -> 
         (["--metric", "nope"], "unknown metric 'nope'"),
         (["--metric", "rouge_l", "--set", "rouge_l.colour=red"], "unknown setting 'colour'"),
         (["--metric", "rouge_l", "--set", "bleu.order=4"], "setting of 'bleu'"),
-        (["--metric", "rouge_l", "--set", "nonsense"], "is no setting"),
+        (["--metric", "rouge_l", "--set", "nonsense"], "is not a setting"),
     ],
 )
 def test_bad_metrics_and_settings_are_told(change: list[str], says: str, pairs: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Every sentence that the library makes for a page, in each of its branches, against a file for reading.
 
-``python -m tests.test_sentences`` writes ``tests/sentences.txt`` anew; read what changed, then commit it.
+``python -m tests.test_sentences`` writes ``tests/sentences.txt`` again; read what changed, then commit it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the commands share: options that several of them have, and how an error is told."""
+"""What the commands share: options that several of them have, and how an error is reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
         name, sign, value = text.partition("=")
         owner, dot, key = name.partition(".")
         if not sign or not dot or not key:
-            raise ParameterError(f"{text!r} is no setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
+            raise ParameterError(f"{text!r} is not a setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
         if owner not in settings:
             raise ParameterError(
                 f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."

@@ -114,7 +114,7 @@ def score(
         doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
         click.echo(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.", err=True)
     if scored.damaged:
-        click.echo("Note: some of what was kept was damaged, and was scored anew.", err=True)
+        click.echo("Note: some of what was kept was damaged, and was scored again.", err=True)
     for caution in scored.cautions:
         click.echo(f"Caution: {caution}.", err=True)
     for name, what in scored.chosen.stand_ins.items():

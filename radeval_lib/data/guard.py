@@ -180,7 +180,7 @@ def _named(plain: str) -> Hashes:
 
 
 def _hashes(found: list[str]) -> Hashes:
-    # Python's hash of text is salted anew in each process; 64 bits make a chance hit negligible.
+    # Python's hash of text is salted again in each process; 64 bits make a chance hit negligible.
     return np.array([hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in found], np.uint64)
 
 
@@ -241,8 +241,8 @@ def _of_corpus(text: str, found: list[str]) -> Found:
 class Leak:
     """A file that holds text of a restricted corpus: how many of its sequences, never the text.
 
-    ``named`` is whether its name holds them, which is then not told. ``corpus`` is empty for a file that must
-    be refused because it cannot be read; ``why`` says what it is.
+    ``named`` is whether its name holds them, which is then not shown. ``corpus`` is empty for a file that
+    must be refused because it cannot be read; ``why`` says what it is.
     """
 
     file: str

@@ -31,7 +31,7 @@ def _report(row: reading.Entry) -> Iterator[Report]:
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
-    """Patient and official split of each study of ``mimic-cxr-2.0.0-split.csv`` (one row an image)."""
+    """Patient and official split of each study of ``mimic-cxr-2.0.0-split.csv`` (one row per image)."""
     result: dict[str, tuple[str, str]] = {}
     for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
         split = row.one_of("split", ("train", "validate", "test"), "Splits")

@@ -1,4 +1,4 @@
-"""Rated pairs as one table: a row a pair, its raters averaged, higher ratings better."""
+"""Rated pairs as one table: a row per pair, its raters averaged, higher ratings better."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share:
 
 
 def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """One row a pair, in the order in which the pairs first occur.
+    """One row per pair, in the order in which the pairs first occur.
 
     Counts of errors turn negative and shares of errors are taken from 1 (the rating of RaTEScore's Figure 3),
     so that a good metric correlates positively with every scale. By ``id``: ``reference`` and ``candidate``

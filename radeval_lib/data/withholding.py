@@ -1,4 +1,5 @@
-"""What may be told of a notebook that failed while restricted data were within its reach: where, not what.
+"""What may be reported about a notebook that failed while restricted data were within its reach: where, not
+what.
 
 An exception of Python or of a library repeats the value that it is about (``could not convert string to
 float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that

@@ -24,7 +24,7 @@ _GRACE = 60  # seconds beyond a student's own limit: on a busy machine it takes 
 
 
 class GoneError(Exception):
-    """The student's process is dead, silent, or talks no sense."""
+    """The student's process is dead, silent, or sends malformed messages."""
 
 
 class StudentChannel:
@@ -60,7 +60,7 @@ class StudentChannel:
         except (OSError, ValueError, RecursionError) as error:
             raise GoneError(type(error).__name__) from None
         if not isinstance(message, dict):
-            raise GoneError("talks no sense")
+            raise GoneError("sent a malformed message")
         return message
 
     def _ask(self, name: str, **more: Any) -> Any:

@@ -39,7 +39,7 @@ def bootstrap() -> Figure:
             axes.scatter(across, [height] * 4, color=f"C{case}", s=60)
             axes.text(5 * place + 1.5, height + 0.22, f"case {case + 1}", ha="center", fontsize=8)
     axes.set(yticks=range(3), yticklabels=list(reversed(rows)), xticks=[], ylim=(-0.4, 2.6))
-    axes.set_xlabel("one dot a pair, one colour a case; the statistic is computed again for each resample")
+    axes.set_xlabel("one dot per pair, one colour a case; the statistic is computed again for each resample")
     return figure
 
 

@@ -118,7 +118,7 @@ def greedy(
     reference: NDArray[Any],
     in_reference: NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Precision and recall (equation 1) of unit vectors, one row a token, some of which count."""
+    """Precision and recall (equation 1) of unit vectors, one row per token, some of which count."""
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0
     table = candidate @ reference.T

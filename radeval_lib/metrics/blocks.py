@@ -179,7 +179,7 @@ def _workers(number: int, scorer: BlockScorer) -> Iterator[list[Connection]]:
 
 def _work(scorer: BlockScorer, parent: Connection) -> None:
     """Score what comes, in its order, until the parent hangs up or dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told too, and says so
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and says so
     blocks: SimpleQueue[Block] = SimpleQueue()
 
     def receive() -> None:  # also while a block is scored, so that the parent never waits for that to send

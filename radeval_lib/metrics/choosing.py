@@ -1,4 +1,4 @@
-"""Metrics by name, each with models that are at hand: its own, or what stands in for them and is told."""
+"""Metrics by name, each with models that are available: its own, or fallback models, which are reported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
-    """The models, by role, that stand in for defaults which are not at hand; and how to tell of it."""
+    """The fallback models, by role, for defaults that are not available; and how to report them."""
     defaults, found = settings_of(name), dict[str, str]()
     for role in get(name).needs:
         check_installed(str(settings.get(role, defaults[role])))

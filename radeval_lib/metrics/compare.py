@@ -224,7 +224,7 @@ def compare(
         candidates. Default, for a table: every column ``candidate:<system>``.
     metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default, unless ``scores``
         are given: the errors that the judge by rules finds. A table that has a column ``<metric>:<system>``
-        for every system is not scored anew: these scores count, and their mean.
+        for every system is not scored again: these scores count, and their mean.
     scores : by metric and system, scores that there are already, shape (n,). With these, ``systems`` may be
         left out.
     cases : the case or patient of each row; of a table, default: its column ``case`` or ``patient``.

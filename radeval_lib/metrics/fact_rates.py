@@ -1,8 +1,8 @@
 """Fact counts behind printed rates: which small whole numbers can have made them.
 
 A published precision of 0.66666667 is 2 of 3, or 4 of 6, but not 5 of 7. Precision and recall share their
-numerator, the facts in common, and further rates narrow the denominators: so the counts can often be told,
-up to a common factor.
+numerator, the facts in common, and further rates narrow the denominators: so the counts can often be
+recovered, up to a common factor.
 """
 
 from __future__ import annotations

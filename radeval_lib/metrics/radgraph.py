@@ -241,7 +241,7 @@ class _GraphMetric(Metric):
             yield "the graph model finds no entity in a text"
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """An item that a text has several times is told once, where it stands first."""
+        """An item that a text has several times is reported once, at its first place."""
         texts = (reference, candidate)
         both = zip(texts, self.extractor.annotate(texts), strict=True)
         ours, theirs = (self._first_places(*one) for one in both)
@@ -274,7 +274,7 @@ class _GraphMetric(Metric):
 
     @abstractmethod
     def _told(self, item: Item) -> dict[str, Any]:
-        """What is told of an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
+        """What is reported about an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
 
     @abstractmethod
     def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:

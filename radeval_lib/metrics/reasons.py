@@ -10,7 +10,7 @@ Kind = Literal["error", "matched", "unmatched"]
 Span = tuple[int, int]
 
 HALF = 0.5
-"""An entity that keeps at least this share of its weight is told as matched by a metric of degrees."""
+"""An entity that keeps at least this share of its weight is reported as matched by a metric of degrees."""
 
 
 class Reason(NamedTuple):
@@ -21,7 +21,7 @@ class Reason(NamedTuple):
     kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
     category : of errors, one of GREEN's six (:data:`~radeval_lib.data.categories.CATEGORIES`) where it has
         one; of entities, the type.
-    finding, says : what it is about, and what is wrong with it, in words of ours; empty where only the text
+    finding, says : what it is about, and what is wrong with it, in our words; empty where only the text
         has words for it.
     quoted : what may be words of the texts: what a language model says, the target of a relation.
     rule : why it counts, and how much it matters.

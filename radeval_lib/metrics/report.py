@@ -50,7 +50,8 @@ class ScorePage:
         explanation: str,
         metrics: Mapping[str, Metric],
     ) -> None:
-        """Take a pair: its texts, the column of its candidate, its scores by metric, what is told of it."""
+        """Take a pair: its texts, the column of its candidate, its scores by metric, what is reported about
+        it."""
         for name, value in scores.items():
             self._scores.setdefault(score_column(name, column), array("d")).append(value)
         name, metric = next(iter(metrics.items()))

@@ -94,7 +94,8 @@ def default_workers(metrics: Mapping[str, Metric], devices: Mapping[str, str], r
 
 @dataclass
 class ScoredFile:
-    """What was scored, of how much the scores were kept from an interrupted run, and what is told of it."""
+    """What was scored, of how much the scores were kept from an interrupted run, and what is reported about
+    it."""
 
     chosen: Chosen
     rows: int = 0
@@ -135,12 +136,12 @@ def score_file(
     workers: int | None = 1,
     progress: Callable[[int, int], object] | None = None,
 ) -> ScoredFile:
-    """Score the candidates of a file against its references and write its rows with a column a metric.
+    """Score the candidates of a file against its references and write its rows with a column per metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
     scores stand in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
-    Means are also told for each value of a column ``group``. The output appears only when it is complete, and
-    with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions such as
+    Means are also given for each value of a column ``group``. The output appears only when it is complete,
+    and with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions such as
     empty texts. A metric whose models cannot be loaded is left out if others score.
 
     Parameters
@@ -149,13 +150,13 @@ def score_file(
         ``all`` stands for all metrics, see :func:`~radeval_lib.metrics.choosing.choose`.
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
-    explain : also write ``<output>.explained.jsonl``, a line a pair: the number of its row from 1, the column
-        of its candidate, its scores, and what
+    explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, the
+        column of its candidate, its scores, and what
         :func:`~radeval_lib.metrics.pair_scores.explanation_record` tells.
     report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
     texts : whether explanations and the page may repeat words of the texts.
     workers : how many processes score; None for :func:`default_workers`. The scores are the same with any
-        number. More than one begin anew with the main module, so a script needs
+        number. More than one begin again with the main module, so a script needs
         ``if __name__ == "__main__":`` around what it does.
     progress : called with the number of rows done so far, and of all.
 

@@ -78,11 +78,11 @@ def ranked(
 
         found = significance_clusters(names, differ)
         cluster |= {(metric, name): number for name, number in zip(names, found, strict=True)}
-        told = [(names[at - 1], names[at]) for at in range(1, len(names)) if found[at] > found[at - 1]]
+        shown = [(names[at - 1], names[at]) for at in range(1, len(names)) if found[at] > found[at - 1]]
         apart = [pair for pair in combinations(names, 2) if differ(*pair)]
-        if not told and apart:
-            told = [min(apart, key=lambda pair: (test(*pair).p, -abs(test(*pair).difference)))]
-        verdicts += [_verdict(metric, about[metric], test(*pair), pair, own, cautions) for pair in told]
+        if not shown and apart:
+            shown = [min(apart, key=lambda pair: (test(*pair).p, -abs(test(*pair).difference)))]
+        verdicts += [_verdict(metric, about[metric], test(*pair), pair, own, cautions) for pair in shown]
         if len(names) > 1 and not apart:
             verdicts.append(f"{metric}: no difference between systems is established after correction.")
         for name in unranked:

@@ -89,7 +89,7 @@ def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
 
 _WIDTH = 128
 _WORTH_IT = 0.9
-# What is given or asked for as one row a text.
+# What is given or asked for as one row per text.
 _NEEDS_THE_BATCH = (
     *("token_type_ids", "position_ids", "inputs_embeds", "past_key_values"),
     *("encoder_hidden_states", "encoder_attention_mask", "output_attentions", "output_hidden_states"),

@@ -63,7 +63,7 @@ class BlobCache:
 
 @contextmanager
 def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection, whose changes stay if the block ends without an error; failures are told as ours."""
+    """A connection, whose changes stay if the block ends without an error; failures are raised as ours."""
     try:
         with closing(sqlite3.connect(path, timeout=60)) as connection, connection:
             yield connection
@@ -73,7 +73,7 @@ def _open(path: Path) -> Iterator[sqlite3.Connection]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         remedy = "See whether its disk is full, or another program uses it."
         if code in _DAMAGED:
-            remedy = f"Delete {path}, or give another folder; what it holds will be made anew."
+            remedy = f"Delete {path}, or give another folder; what it holds will be made again."
         raise FileError(f"unusable cache ({error})", path.name, remedy) from error
 
 

@@ -1,4 +1,4 @@
-"""Models made of others: cut, trimmed, held fast, drawn anew, or trained on graphs."""
+"""Models made of others: cut, trimmed, held fast, drawn again, or trained on graphs."""
 
 from __future__ import annotations
 

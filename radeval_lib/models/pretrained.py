@@ -32,7 +32,7 @@ RADGRAPH = "radgraph:"
 _OF_LOADING = {
     "config.json": {"_name_or_path", "transformers_version"},
     "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
-    "tokenizer.json": {"padding", "truncation"},  # as of the last call; every call of ours gives its own
+    "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
 }
 """What libraries write beside a model's settings that decides no output, by file."""
 
@@ -147,7 +147,7 @@ def weights(factory: Any, name: str | Path, use: soundness.Use, **settings: Any)
         factory,
         name,
         use_safetensors=True,
-        ignore_mismatched_sizes=True,  # told, to be named here
+        ignore_mismatched_sizes=True,  # reported by name here
         output_loading_info=True,
         **settings,
     )

@@ -262,7 +262,7 @@ def _losses(
     task: Task[Any], examples: list[dict[str, Any]], size: int, device: torch.device
 ) -> Iterator[torch.Tensor]:
     """The losses of the forward passes of a step, which add up to its own. As in transformers' Trainer, a
-    model that takes further arguments is told how many labels the step has, and divides by that."""
+    model that takes further arguments is given how many labels the step has, and divides by that."""
     import torch
 
     starts = range(0, len(examples), size)

@@ -19,7 +19,7 @@ _BY_CONTENT = (3).to_bytes(4, "little")  # PEP 552: compiled code that is checke
 def compare_contents() -> None:
     """Compile every module of the library so, where it is not yet; Python keeps it so from then on."""
     for source in (ROOT / "radeval_lib").rglob("*.py"):
-        # A folder that cannot be written to, or a module that does not parse: whoever imports it is told.
+        # A folder that cannot be written to, or a module that does not parse: the import reports it.
         with suppress(OSError, py_compile.PyCompileError):
             if not _is_by_content(Path(cache_from_source(str(source)))):
                 py_compile.compile(

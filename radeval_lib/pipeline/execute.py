@@ -102,14 +102,14 @@ def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
 
 
 def _failure(notebook: str, error: PapermillExecutionError, kept: Path, secret: bool) -> NotebookError:
-    """What is told of a cell that failed; ``secret``: restricted data were within its reach."""
+    """What is reported about a cell that failed; ``secret``: restricted data were within its reach."""
     code = [cell for cell in nbformat.read(kept, as_version=4).cells if cell.cell_type == "code"]
     # Counted as in the source: without the cell that papermill puts in.
     own = [c for c in code if INJECTED not in c.metadata.get("tags", [])]
     number = 1 + next((n for n, c in enumerate(own) if c.execution_count == error.exec_count), 0)
     message = ANSI.sub("", error.evalue).strip().splitlines() or ["no message"]
     what = withholding.message(error.ename, message[0]) if secret else message[0]
-    # An error of ours has its remedy behind what is wrong, as a sentence of its own.
+    # One of our errors has its remedy behind what is wrong, as a sentence of its own.
     says_what_to_do = withholding.is_ours(error.ename) and ". " in what
     mend = "" if says_what_to_do else "; mend the cell and run `radbook build` again"
     first = (error.source.strip().splitlines() or [""])[0]

@@ -1,4 +1,4 @@
-"""What a build of a profile asks for, told before anything runs: data, models, cells and time."""
+"""What a build of a profile asks for, reported before anything runs: data, models, cells and time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on a rendered book that a data officer signs before it leaves the house: it repeats no text."""
+"""The report on a rendered book that a data officer signs before publication: it repeats no text."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class Graph:
         return self.output_dir / "results" / page
 
     def discard_removed(self) -> None:
-        """Remove results of pages whose notebooks are gone: no build would make them anew."""
+        """Remove results of pages whose notebooks are gone: no build would make them again."""
         there = set(map(self.results, notebooks()))
         for folder in set((self.output_dir / "results").glob("*/*")) - there:
             shutil.rmtree(folder)

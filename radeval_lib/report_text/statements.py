@@ -121,14 +121,14 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     reaches to the end of its paragraph, or to the first sentence that does not speak of the patient.
     """
     heads = headings(text)
-    told = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)
+    headed = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)
     marks: list[tuple[int, int, Break | Heading | None]] = [(one.start, one.end, one) for one in breaks(text)]
     marks += [(one.start, one.end, one) for one in heads]
     marks.sort(key=lambda one: one[:2])
     kind, start, first = FINDINGS, 0, True
     for begin, end, mark in [*marks, (len(text), len(text), None)]:
         if (piece := text[start:begin].strip()) and start < begin:
-            if not first and not told and kind in _OF_ANOTHER and not _PATIENT.search(piece):
+            if not first and not headed and kind in _OF_ANOTHER and not _PATIENT.search(piece):
                 kind = FINDINGS
             if is_signature(piece):
                 kind = "signature"
@@ -137,13 +137,13 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
         start = max(start, end)
         if isinstance(mark, Heading):
             kind, first = mark.kind, True
-        elif mark is not None and not first and _ends(kind, mark, told):
+        elif mark is not None and not first and _ends(kind, mark, headed):
             kind = FINDINGS
 
 
-def _ends(kind: str, mark: Break, told: bool) -> bool:
+def _ends(kind: str, mark: Break, headed: bool) -> bool:
     """Whether a section without a next heading ends at a break."""
-    return (mark.line and kind == "signature") or (mark.paragraph and not told and kind in _OF_ANOTHER)
+    return (mark.line and kind == "signature") or (mark.paragraph and not headed and kind in _OF_ANOTHER)
 
 
 def _impression(text: str, head: Heading) -> bool:

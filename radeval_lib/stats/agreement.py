@@ -73,7 +73,7 @@ def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
+        One row per rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
         ``w`` and two-sided ``p`` (normal approximation) in exact arithmetic.
     """
     array = _counts(counts)

@@ -73,7 +73,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = 10) 
     Returns
     -------
     DataFrame
-        One row a bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence``, ``gap`` (the
+        One row per bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence``, ``gap`` (the
         absolute difference of the two); the last three are NaN in an empty bin.
     """
     count, right, total = _binned_sums(*_confidence(probabilities, labels), bins)

@@ -20,7 +20,7 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    better, worse : finite scores of the two candidates of each item, one column a metric; row i of both is
+    better, worse : finite scores of the two candidates of each item, one column per metric; row i of both is
         about one item.
 
     Returns
@@ -52,10 +52,11 @@ def pairwise_mann_whitney(frame: pd.DataFrame, *, value: str, group: str) -> pd.
     Returns
     -------
     DataFrame
-        One row a pair: ``first``, ``second``, ``n_first``, ``n_second``, ``difference`` (mean of first minus
-        mean of second), ``u`` (of first), ``p``, ``p_bonferroni`` (at most 1) and ``least_p``, the smallest
-        corrected exact p that groups of these sizes can give: 2 / C(n_first + n_second, n_first) times the
-        number of comparisons, at most 1. Where ``least_p`` exceeds the level, no data could be significant.
+        One row per pair: ``first``, ``second``, ``n_first``, ``n_second``, ``difference`` (mean of first
+        minus mean of second), ``u`` (of first), ``p``, ``p_bonferroni`` (at most 1) and ``least_p``, the
+        smallest corrected exact p that groups of these sizes can give: 2 / C(n_first + n_second, n_first)
+        times the number of comparisons, at most 1. Where ``least_p`` exceeds the level, no data could be
+        significant.
     """
     if frame[[value, group]].isna().any(axis=None):
         raise ValueError(f"column {value!r} or {group!r} has missing values; leave those rows out first")

@@ -110,8 +110,8 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
 def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
     """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
-    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row an estimate; gives one
-    row a pair: ``first``, ``second``, ``difference``, ``p``, ``p_holm``, and ``needed``
+    Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate; gives one
+    row per pair: ``first``, ``second``, ``difference``, ``p``, ``p_holm``, and ``needed``
     (:func:`needed_correlation`).
     """
     errors = [standard_error(low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)]
@@ -208,8 +208,8 @@ def possible_samples(
 ) -> pd.DataFrame:
     """Which numbers of cases fit printed (share, low, high), all over the same cases.
 
-    One row a number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to) and
-    ``ends`` (how many printed ends the method gives, at the best fitting k)."""
+    One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
+    and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
     rows = []
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]

@@ -1,9 +1,9 @@
-"""The one bootstrap: groups are drawn anew with replacement; what other training seeds would do is added.
+"""The one bootstrap: groups are resampled with replacement; what other training seeds would do is added.
 Beside it, the randomization test of two systems.
 
-Whoever asks supplies statistics whose sums over groups decide a measure, or a measure of row numbers; what
-comes back are draws, estimates with 95 % percentile intervals, and tests. Seeds are too few to be drawn anew:
-of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
+Callers pass per-group sufficient statistics, whose sums decide a measure, or a measure of row numbers; what
+comes back are draws, estimates with 95 % percentile intervals, and tests. Seeds are too few to be drawn
+again: of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def mean_of_sums(sums: FloatArray) -> FloatArray:
 def sum_estimates(
     table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Each measure of summed statistics, groups drawn anew; ``table`` has shape (groups, statistics)."""
+    """Each measure of summed statistics, groups resampled; ``table`` has shape (groups, statistics)."""
     drawn = sum_draws(table, values, resamples=resamples, rng=rng)
     return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
 
@@ -295,7 +295,7 @@ def holm(ps: ArrayLike) -> FloatArray:
 class Measure(NamedTuple):
     """Measures ``names`` that follow from sums of ``statistics`` over cases.
 
-    The functions below take ``counts``, with one row a seed and case: ``seed``, ``case`` (a report, a
+    The functions below take ``counts``, with one row per seed and case: ``seed``, ``case`` (a report, a
     document) and the statistics. Every seed has the same cases.
     """
 

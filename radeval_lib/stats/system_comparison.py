@@ -22,7 +22,7 @@ from radeval_lib.stats.resampling import (
 )
 
 LEVEL, POWER = 0.05, 0.8
-_MOST = 10**9  # cases beyond which no number is told
+_MOST = 10**9  # cases beyond which no number is given
 
 
 def compare_systems(

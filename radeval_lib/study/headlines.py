@@ -27,7 +27,7 @@ _FILE = MANIFESTS / "headlines.yml"
 @dataclass(frozen=True)
 class Headline:
     """A finding in a sentence or two of Markdown, with ``{names}`` for what its page hands over; ``needs``
-    are the kinds of evidence on which it may be told."""
+    are the kinds of evidence on which it may be shown."""
 
     id: str
     notebook: str

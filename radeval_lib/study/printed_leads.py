@@ -2,7 +2,7 @@
 
 Two metrics are tried on the same pairs, so their errors go together, and how strongly is not printed. A lead
 is called established only where it is significant at every dependence from none upwards; else the dependence
-that it would need is told.
+that it would need is reported.
 """
 
 from __future__ import annotations

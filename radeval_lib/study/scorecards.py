@@ -26,9 +26,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row an exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
+        One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
         ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``evidence``
-        (empty if not attempted) and ``remaining``; one column a kind of evidence
+        (empty if not attempted) and ``remaining``; one column per kind of evidence
         with the verdict there (empty if none); ``checks``, ``failing`` and ``undetermined`` (how many checks
         cannot tell), counted over all evidence.
     """

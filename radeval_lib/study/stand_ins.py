@@ -15,7 +15,7 @@ from radeval_lib.study.runs import Basis
 
 # How a sentence names a role.
 _NOUNS = {
-    "ner_model": "recogniser",
+    "ner_model": "NER model",
     "ner_corpus": "annotated sentences",
     "summaries": "reports",
     "anatomy_summaries": "reports of the twelve pairs",

@@ -79,7 +79,7 @@ def check_superiority(
     -------
     list of Check
         One or two, named ``<name>: order`` and ``<name>: lead``, with these words as :attr:`~Check.aspect`.
-        Of two equal numbers the order cannot be told.
+        Of two equal numbers the order is undecided.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]

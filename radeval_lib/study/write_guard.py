@@ -47,7 +47,7 @@ def refuse_writes_outside(notebook: str, places: Iterable[Path]) -> None:
         if event not in _WRITTEN or (event == "open" and not given[2] & _WRITING):
             return
         for path in (given[place] for place in _WRITTEN[event]):
-            # A name in an open folder, as rmtree has it, was told with the folder.
+            # A name in an open folder, as rmtree has it, was reported with the folder.
             inner = isinstance(given[-1], int) and given[-1] != -1 and event not in ("open", "os.truncate")
             if not isinstance(path, str | bytes | os.PathLike) or (inner and not os.path.isabs(path)):
                 continue

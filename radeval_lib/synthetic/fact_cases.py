@@ -103,5 +103,5 @@ def _only(plan: Plan, kept: set[int]) -> Plan:
 
 
 def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
-    anew = tuple(replace(one, wording=rng.getrandbits(96), joined=False) for one in plan)
-    return rerender(report, anew)
+    reworded = tuple(replace(one, wording=rng.getrandbits(96), joined=False) for one in plan)
+    return rerender(report, reworded)

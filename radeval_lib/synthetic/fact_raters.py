@@ -2,7 +2,7 @@
 
 A reference is a row of statements at the finest level. A description says some of them and adds others. A
 rater walks through a text and, at each boundary between two statements, either starts a new fact or reads on:
-the probability of starting anew is the rater's granularity. By default a boundary is judged once a rater, so
+the probability of starting again is the rater's granularity. By default a boundary is judged once a rater, so
 that a passage which both texts share is cut alike in both, and no fact is misjudged; both can be given up.
 
 The question it serves: Moramarco et al. 2021, Section 6.1 (low agreement on counts, high on derived metrics).
@@ -62,7 +62,7 @@ def count_facts(
     ----------
     granularity : each rater's probability of starting a new fact at a boundary, 0 to 1.
     alike : probability that a rater cuts what a description shares with the reference as in the reference;
-        otherwise it is cut anew.
+        otherwise it is cut again.
     slips : probability that a fact of a description is wrongly taken to be in the reference, or not to be.
 
     Returns

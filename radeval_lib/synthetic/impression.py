@@ -38,6 +38,6 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
 
 
 def _brief(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
-    """The finding as the impression says it, worded anew."""
+    """The finding as the impression says it, reworded."""
     wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
     return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)

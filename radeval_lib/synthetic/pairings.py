@@ -40,7 +40,7 @@ class SyntheticPair:
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Cosine of the token counts of every reference with every candidate, shape (references, candidates).
 
-    Stands in for GREEN's BERTScore where no encoder is at hand.
+    Stands in for GREEN's BERTScore where no encoder is available.
     """
     bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
     words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
@@ -116,7 +116,7 @@ def model_candidate(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     """What a trained report generator might write about the same image, simulated.
 
     It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
-    the cases; it invents findings; and it words everything anew.
+    the cases; it invents findings; and it rewords everything.
     """
     rng = seeded(seed, report.report_id, "model")
     plan: Plan = tuple(

@@ -2,7 +2,7 @@
 
 A report is first a *plan*, a tuple of statements with a meaning each (:class:`PlannedFinding`,
 :class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change
-the plan, or only the wording of its statements; the text and every annotation are always derived anew.
+the plan, or only the wording of its statements; the text and every annotation are always derived again.
 Character positions are 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token
 positions are 0-based and inclusive, over the tokens of :func:`radeval_lib.lexicon.markup.tokenize`.
 """

@@ -37,7 +37,7 @@ class RewrittenReport:
 def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
     """A report that means the same and reads differently.
 
-    "synonym" words every statement anew, "order" puts the sentences in another order, "style" says the same
+    "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
     in the other style.
     """
     other = next(style for style in STYLES if style != report.style)

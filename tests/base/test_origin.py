@@ -1,4 +1,4 @@
-"""What is told of where a result comes from does not depend on what the process did before."""
+"""What is reported about where a result comes from does not depend on what the process did before."""
 
 from __future__ import annotations
 

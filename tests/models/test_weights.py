@@ -118,7 +118,7 @@ def test_heads_are_new_as_a_whole_or_not_at_all(model: Path) -> None:
         TextClassifier(model, ["a", "b"])
     other = {"classifier.weight": torch.randn(5, 32), "classifier.bias": torch.randn(5)}
     changed(model, lambda held: {**held, **other})
-    assert TextClassifier(model, ["a", "b"]).module.num_labels == 2  # one of other labels is drawn anew
+    assert TextClassifier(model, ["a", "b"]).module.num_labels == 2  # one of other labels is drawn again
 
 
 def test_an_allowance_holds_for_its_use_alone() -> None:

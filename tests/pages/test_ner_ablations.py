@@ -1,4 +1,4 @@
-"""Recognisers: the reach of their intervals, and what a choice between them changes."""
+"""NER models: the reach of their intervals, and what a choice between them changes."""
 
 import pandas as pd
 import pytest

@@ -63,7 +63,7 @@ def _sentences(number: int) -> tuple[list[Any], list[Any]]:
     return [row for row in rows if row.split == "train"], [row for row in rows if row.split == "dev"]
 
 
-def recogniser(folder: Path, scheme: Any = "iob", **settings: Any) -> None:
+def ner_model(folder: Path, scheme: Any = "iob", **settings: Any) -> None:
     from radeval_lib.models.ner.training import scheme_of
 
     learned, dev = _sentences(16)
@@ -184,8 +184,8 @@ def cell(folder: Path) -> None:
 
 
 KINDS: dict[str, Work] = {
-    "a recogniser (IOB)": recogniser,
-    "a recogniser (spans)": partial(recogniser, scheme="span", head_learning_rate=2e-3),
+    "an NER model (IOB)": ner_model,
+    "an NER model (spans)": partial(ner_model, scheme="span", head_learning_rate=2e-3),
     "a model of graphs": graphs,
     "an encoder's masked words": encoder,
     "a pointer-generator": pointer,

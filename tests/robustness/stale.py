@@ -1,4 +1,4 @@
-"""Edits that carry old times, and rendered files that were damaged: the next build makes all of it anew."""
+"""Edits that carry old times, and rendered files that were damaged: the next build makes all of it again."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def old_edit(tiny: TinyRepository, what: str) -> str:
     if not name.startswith(("book/", "_config")):
         wanted = {"one.ipynb"} if name.startswith("notebooks/") else {"one.ipynb", "two.ipynb"}
     missed = sorted(name for name in wanted if after[name] == before[name])
-    return f"not made anew: {missed[0]}" if missed else ""
+    return f"not made again: {missed[0]}" if missed else ""
 
 
 def damage(tiny: TinyRepository, how: str, rng: Random) -> str:

@@ -1,4 +1,4 @@
-"""The bootstrap's sums against the measures computed anew on each resample."""
+"""The bootstrap's sums against the measures computed again on each resample."""
 
 from __future__ import annotations
 

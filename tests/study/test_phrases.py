@@ -8,7 +8,7 @@ from radeval_lib import study
 from radeval_lib.paths import NOTEBOOKS
 from tests.glue_names import differences
 
-WORDS = {"more": "leads", "less": "trails", "open": "cannot be told apart from"}
+WORDS = {"more": "leads", "less": "trails", "open": "cannot be distinguished from"}
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ WORDS = {"more": "leads", "less": "trails", "open": "cannot be told apart from"}
     [
         (0.1, 0.3, "leads"),
         (-0.3, -0.1, "trails"),
-        (-0.1, 0.3, "cannot be told apart from"),
-        (0.0, 0.3, "cannot be told apart from"),
+        (-0.1, 0.3, "cannot be distinguished from"),
+        (0.0, 0.3, "cannot be distinguished from"),
     ],
 )
 def test_the_interval_chooses_the_words(low: float, high: float, expected: str) -> None:

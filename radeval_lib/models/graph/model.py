@@ -107,7 +107,7 @@ _DISTANCES = 12
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """Labels that are told apart, and the shape of the head."""
+    """Labels that are distinguished, and the shape of the head."""
 
     entity_types: tuple[str, ...]
     relation_types: tuple[str, ...]
@@ -213,7 +213,7 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
-            """``relations``: one row a gold relation: unit, head span, tail span, class."""
+            """``relations``: one row per gold relation: unit, head span, tail span, class."""
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             absent = chosen < 0
             empty = absent.unsqueeze(2) | absent.unsqueeze(1)
@@ -256,7 +256,8 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """What :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is no checkpoint of ours."""
+        """What :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one of our
+        checkpoints."""
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings, "graph model"))
         fill(model.module.head, where / _HEAD)
@@ -367,7 +368,7 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
     Returns
     -------
     DataFrame
-        One row a record, part and label, zeros included: ``case`` (the record's id), ``group``, ``part``
+        One row per record, part and label, zeros included: ``case`` (the record's id), ``group``, ``part``
         (:data:`PARTS`), ``label``, ``matched``, ``predicted``, ``gold``, and ``unseen``, gold entities that
         are wider than the model's spans and not among ``gold``.
     """

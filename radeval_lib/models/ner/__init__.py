@@ -1,1 +1,1 @@
-"""Recognisers of entities: two tagging schemes, their decoding, and how they agree with gold annotations."""
+"""NER models: two tagging schemes, their decoding, and how they agree with gold annotations."""

@@ -1,4 +1,4 @@
-"""What recognisers start from: a model as it is, without its training, or after it learned graphs."""
+"""What NER models start from: a model as it is, without its training, or after it learned graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recognisers by name: what is to be trained, and what was."""
+"""NER models by name: what is to be trained, and what was."""
 
 from __future__ import annotations
 

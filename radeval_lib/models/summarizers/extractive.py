@@ -18,7 +18,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """What belongs to the sentences of each text, of one row a sentence."""
+    """What belongs to the sentences of each text, of one row per sentence."""
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 

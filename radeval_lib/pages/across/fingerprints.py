@@ -19,7 +19,7 @@ __all__ = ["EDITS", "HARMFUL", "HARMLESS", "STEPS", "costs", "edited", "heat_map
 
 
 def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
-    """What each candidate scores below an identical text, one column a metric, beside ``report`` and
+    """What each candidate scores below an identical text, one column per metric, beside ``report`` and
     ``edit``."""
     values = scored(metrics, pairs["reference"], pairs["candidate"])
     best = values[(pairs["edit"] == "same").to_numpy()].to_numpy()
@@ -28,7 +28,7 @@ def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     """What edits cost, as a share of what another report costs on the same texts: ``metric``, ``edit``,
-    ``value``, ``low``, ``high`` (reports drawn anew), ``n`` (reports)."""
+    ``value``, ``low``, ``high`` (reports resampled), ``n`` (reports)."""
     wide = frame.pivot(index="report", columns="edit")
     rows = []
     for metric in wide.columns.unique(0):

@@ -447,7 +447,7 @@ def idf_of_one_reference() -> Contrast:
 
 
 def draw_effects(ranked: pd.DataFrame) -> None:
-    """One bar a contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
+    """One bar per contrast that has a range, from the table of :class:`Contrasts`, the largest first."""
     _, axes = plt.subplots(figsize=(plots.WIDTH, 0.3 * len(ranked) + 0.9))
     cut = ranked.assign(shown=ranked["share of range"].clip(upper=1.5))
     look = {"dodge": False, "palette": list(plots.PALETTE[: ranked["whose"].nunique()]), "ax": axes}

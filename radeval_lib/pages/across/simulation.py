@@ -141,7 +141,7 @@ def comparisons(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a ``what``: ``spearman`` of the values in both worlds, ``comparisons``, ``decided`` by
+        One row per ``what``: ``spearman`` of the values in both worlds, ``comparisons``, ``decided`` by
         the simulation, ``agree`` (of these, where the real values stand in the same order), ``both`` (decided
         in both worlds) and ``alike`` (of these, in the same order).
     """
@@ -191,7 +191,7 @@ def scatter(axes: Axes, real: pd.DataFrame, made: pd.DataFrame, what: str) -> No
 
 
 def side_by_side(real: pd.DataFrame, made: pd.DataFrame) -> pd.DataFrame:
-    """Agreement in both worlds as texts: one row a metric, a column each for what and world."""
+    """Agreement in both worlds as texts: one row per metric, a column each for what and world."""
     columns = {}
     for what, rows in real.groupby("what", sort=False):
         for world, frame in (("real", rows), ("generated", made[made["what"] == what])):

@@ -44,7 +44,7 @@ def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
 
 
 def _bert_base() -> Any:
-    """BERT base for both of the RaTEScore paper's models: the encoder has its size, and the recogniser,
+    """BERT base for both of the RaTEScore paper's models: the encoder has its size, and the NER model,
     DeBERTa_v3, costs more, for the positions that each of its layers projects."""
     from transformers import BertConfig
 
@@ -77,8 +77,8 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     Returns
     -------
     DataFrame
-        One row a judge: weights in millions, operations a pair in billions, and ``times`` those of RaTEScore
-        with BERT base twice; this build's RaTEScore first, then that.
+        One row per judge: weights in millions, operations a pair in billions, and ``times`` those of
+        RaTEScore with BERT base twice; this build's RaTEScore first, then that.
     """
     models = {
         f"RaTEScore, {HERE}": [one.model.config for one in (metric.tagger, metric.entity_encoder)],

@@ -41,7 +41,7 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 
 
 def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Candidates that all raters graded, and their grades (or negative errors), one column a rater.
+    """Candidates that all raters graded, and their grades (or negative errors), one column per rater.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def described(metric: str) -> str:
     """A metric as the front page names it, where nothing else explains the composite."""
-    return "a composite of ROUGE-L and two scores by rules of ours" if metric == COMPOSITE else metric
+    return "a composite of ROUGE-L and two scores by our rules" if metric == COMPOSITE else metric
 
 
 def scored(
@@ -348,7 +348,7 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     Returns
     -------
     DataFrame
-        One row a measure: ``value`` (Spearman), ``low``, ``high``; below 0 where more of it means fewer
+        One row per measure: ``value`` (Spearman), ``low``, ``high``; below 0 where more of it means fewer
         invented facts.
     """
     texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]

@@ -127,7 +127,8 @@ def read_export(export: Path, key: Path) -> pd.DataFrame:
 
 
 def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]], where: str) -> pd.DataFrame:
-    """The answers of completed tasks, one row a description and rater, in the order of tasks and annotations.
+    """The answers of completed tasks, one row per description and rater, in the order of tasks and
+    annotations.
 
     ``case``, ``system``, ``rater``, the four counts, the four scores (NaN where they are not defined),
     ``coherence`` as its code, and ``comment``. Cancelled annotations are left out, as Label Studio leaves

@@ -44,7 +44,7 @@ def by_clinician(lists: pd.DataFrame) -> pd.DataFrame:
 
 def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """What :func:`listed` has and ratios of it, for :func:`~radeval_lib.pages.facts.rater_agreement.alphas`:
-    one row a note, one column a clinician; only notes of which all clinicians have a value."""
+    one row per note, one column per clinician; only notes of which all clinicians have a value."""
     errors = lists[COUNTS].sum(axis=1)
     words = lists["candidate"].str.split().str.len().clip(lower=1)
     values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {

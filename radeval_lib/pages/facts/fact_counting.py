@@ -25,8 +25,8 @@ def as_printed(table1: pd.DataFrame) -> pd.DataFrame:
 def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
     """Each evaluator's printed F-score beside the harmonic mean of the printed precision and recall.
 
-    One row a model and evaluator: ``printed``; ``low``, ``high`` and ``harmonic mean``, what rounding allows;
-    whether the F-score is ``reachable`` as a mean of F-scores, and ``strictly below``.
+    One row per model and evaluator: ``printed``; ``low``, ``high`` and ``harmonic mean``, what rounding
+    allows; whether the F-score is ``reachable`` as a mean of F-scores, and ``strictly below``.
     """
     checks = check_groups(
         exact[exact["evaluator"] != "Avg"],

@@ -76,8 +76,8 @@ class Departure:
 
 DEPARTURES = (
     Departure(
-        "shared passages are cut anew in the second text",
-        "share of descriptions cut anew",
+        "shared passages are cut again in the second text",
+        "share of descriptions cut again",
         (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0),
         lambda step: {"alike": 1 - step},
     ),

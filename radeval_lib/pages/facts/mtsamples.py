@@ -69,7 +69,7 @@ def mean_run(source: str, summary: str) -> float:
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
     """ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row a summary.
+    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row per summary.
     """
     found = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
     return pd.DataFrame({name: [one["precision"] for one in of.details] for name, of in found.items()})

@@ -1,6 +1,6 @@
 """How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals.
 
-A matrix of ratings has one row a unit, one column a rater and nothing missing; its index has the unit's
+A matrix of ratings has one row per unit, one column per rater and nothing missing; its index has the unit's
 ``case``, which is drawn as a whole.
 """
 

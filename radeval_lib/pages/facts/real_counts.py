@@ -24,7 +24,7 @@ LENGTH = "length alone"
 
 
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
-    """One row a judgement, in their order.
+    """One row per judgement, in their order.
 
     Index ``id``; ``case``, ``group``; ``reference`` and ``candidate`` (str; restricted texts are laid open,
     so these must not be shown); the columns of :data:`TARGETS` (float); ``reference_words`` and
@@ -65,7 +65,7 @@ def correlations(
 ) -> pd.DataFrame:
     """Pearson correlation of each metric, and of :data:`LENGTH`, with each rate; intervals draw whole cases.
 
-    ``frame``: of :func:`table`. ``scores``: one column a metric, index of ``frame``. One row a target and
+    ``frame``: of :func:`table`. ``scores``: one column per metric, index of ``frame``. One row per target and
     metric: ``target``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``groups``, and ``over_length``,
     ``over_length_low``, ``over_length_high``: that correlation minus the length's, on the same draws.
     """

@@ -99,14 +99,14 @@ class PrintedTaus:
         return check_superiority(name, claim, self.taus, first=first, others=others, leads=leads)
 
     def check_reached(self, name: str, first: str, second: str) -> Check:
-        """Whether a metric is not below another, and what can be told of a deficit."""
+        """Whether a metric is not below another, and what can be said of a deficit."""
         one, other = self.taus[first], self.taus[second]
         found = f"{one.text} v {other.text}; {self._told(first, second)}"
         claim = "reaches the performance"
         return check_no_deficit(name, claim, found, one.value - other.value, self.lead(first, second))
 
     def check_indistinguishable(self, first: str, second: str) -> Check:
-        """Whether two metrics cannot be told apart, whatever their errors have in common."""
+        """Whether two metrics cannot be distinguished, whatever their errors have in common."""
         test = self.test(first, second)
         holds = False if test["p"] < LEVEL else None  # equal as printed may still hide a difference
         name = f"GREEN's error count v {second}"
@@ -152,7 +152,7 @@ class PrintedShares:
         return check_superiority(name, claim, self.shares, first=first, others=others, leads=leads)
 
     def check_reached(self, name: str, first: str, second: str) -> Check:
-        """Whether a method is not below another, and what can be told of a deficit."""
+        """Whether a method is not below another, and what can be said of a deficit."""
         one, other = self.right[first], self.right[second]
         lead = lead_of_shares(one, other, self.cases)
         found = f"{one} v {other} of {self.cases}; {lead.wording}"
@@ -204,8 +204,8 @@ def check_interval(
 def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's tau between experts by what it can be taken over, from drawing pairs.
 
-    ``counts``: shape (pairs, raters). Returns ``tau``, ``low`` and ``high``, one row a reading; the resampled
-    values, one column a reading.
+    ``counts``: shape (pairs, raters). Returns ``tau``, ``low`` and ``high``, one row per reading; the
+    resampled values, one column per reading.
     """
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 

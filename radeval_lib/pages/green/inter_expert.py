@@ -129,7 +129,7 @@ def check_nearest(readings: pd.DataFrame, low: Printed, high: Printed) -> list[C
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
-    """Mean absolute difference by category, one row an expert, by what an expert is compared with."""
+    """Mean absolute difference by category, one row per expert, by what an expert is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda one: np.abs(one - one.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda one: np.abs(one - agreement.mean_of_others(one)).mean(axis=0),

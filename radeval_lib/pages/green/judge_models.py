@@ -84,7 +84,7 @@ def check_quoted(
 
 
 def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
-    """``value`` and ``half_width`` of ``mean`` and ``sd``, one row a printed cell."""
+    """``value`` and ``half_width`` of ``mean`` and ``sd``, one row per printed cell."""
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     chosen = frame[frame["quantity"].isin(quantities) & frame["statistic"].isin(["mean", "sd"])]
     return chosen.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
@@ -107,7 +107,7 @@ def of_models(frame: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
-    """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers told."""
+    """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers shown."""
     stated, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
     n = tested("green.guide_pairing", "pairs")
     name, claim = "Two lowest", "the lowest mean absolute difference for clinically significant errors"
@@ -218,7 +218,7 @@ def against_silence(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_silence(silence: pd.DataFrame) -> None:
-    """Draw the shares of :func:`against_silence`, one panel a place, on a logarithmic axis."""
+    """Draw the shares of :func:`against_silence`, one panel per place, on a logarithmic axis."""
     figure, axes = plots.panels(3, 1, 2.1, plots.NARROW, sharex=True, height_ratios=[5, 2, 2])
     for axis, (place, part) in zip(axes, silence.groupby("place", sort=False), strict=True):
         looks = {"hue": "quantity", "style": "quantity", "markers": list(plots.MARKERS[:3]), "s": 65}

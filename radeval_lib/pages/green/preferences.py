@@ -29,7 +29,7 @@ OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
 
 
 def choices(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
-    """RadPref's grades as choices between two candidates, one row a case, which has an index of its own.
+    """RadPref's grades as choices between two candidates, one row per case, which has an index of its own.
 
     A radiologist prefers the candidate with the higher grade. Columns: the texts ``reference``, ``C1`` and
     ``C2``; ``split``, whether two radiologists prefer different candidates; ``preferred``, 1 where two at
@@ -54,7 +54,8 @@ def matches(chosen: pd.DataFrame, first: pd.DataFrame, second: pd.DataFrame) -> 
     """What a score's choice is worth in each case: 1 where the preferred candidate scores higher, 0 where the
     other does, one half where both score alike.
 
-    ``first``, ``second``: the scores of the two candidates, one row a case of ``chosen``, one column a score.
+    ``first``, ``second``: the scores of the two candidates, one row per case of ``chosen``, one column per
+    score.
     """
     gaps = (second - first).round(9).mul(chosen["preferred"].to_numpy(), axis=0)
     return (np.sign(gaps) + 1) / 2

@@ -54,7 +54,7 @@ def behaviour() -> str:
 def labels() -> pd.DataFrame:
     """The labels, with columns report, section, start, end, draw, presence, key and locations.
 
-    One row a finding or normal statement; a sentence without any has one row with an empty key.
+    One row per finding or normal statement; a sentence without any has one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
@@ -66,7 +66,7 @@ def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
     def words(report: str, section: str, start: int, end: int) -> str:
         if report not in by_id:
             raise RadevalError(
-                f"report {report} has labels and is not there", "Open-i", "Fetch the set anew."
+                f"report {report} has labels and is not there", "Open-i", "Fetch the set again."
             )
         return reveal(getattr(by_id[report], section))[start:end]
 
@@ -76,8 +76,8 @@ def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
 def counts(path: Path) -> pd.DataFrame:
     """What the reader finds in each labelled sentence of Open-i.
 
-    One row a sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``, ``hit``,
-    ``gold``, ``found``.
+    One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
+    ``hit``, ``gold``, ``found``.
     """
     words, keys = _open_i(path), ["report", "section", "start", "end", "draw"]
     rows = []

@@ -77,7 +77,7 @@ def optimism_by_trials(
     searches, trials and folds, each with ``_low`` and ``_high`` (95 % of resamples). The test documents are
     the same in all of them, so these ends say nothing of what other documents could change.
 
-    ``trials`` has one row a search, trial and case: counts on test, and ``value``, the trial's measure on
+    ``trials`` has one row per search, trial and case: counts on test, and ``value``, the trial's measure on
     validation.
     """
     ordered = trials.sort_values(["search", "trial", "case"])
@@ -143,7 +143,7 @@ def ranges(ranks: pd.DataFrame) -> list[str]:
 
 
 def draw_regimes(found: Mapping[str, PercentScores]) -> Figure:
-    """NLU score by share of labels with its interval, one line an encoder."""
+    """NLU score by share of labels with its interval, one line per encoder."""
     figure, axes = plots.panels(1, 1, height=3.4)
     shares = [name for name in ("hundredth", "tenth", "all") if name in found]
     rows = pd.concat({name: found[name].intervals() for name in shares})

@@ -118,7 +118,7 @@ def changes(found: Mapping[str, Scaled]) -> pd.DataFrame:
 
 def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     """Classifiers by what scaling does to their ECE, with Holm's correction over them: it ``lowers`` or
-    ``raises`` it, or that is ``open``; those that are ``constant`` are told apart."""
+    ``raises`` it, or that is ``open``; those that are ``constant`` are distinguished."""
     lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
     lists["constant"] = [name for name, one in found.items() if one.constant]
     learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
@@ -171,7 +171,8 @@ def _filled_bins(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) 
 
 
 def draw_diagrams(found: Mapping[str, Scaled]) -> Figure:
-    """Reliability diagrams before and after scaling, one row a regime, one line an encoder, draws pooled."""
+    """Reliability diagrams before and after scaling, one row per regime, one line per encoder, draws
+    pooled."""
     pooled: dict[str, dict[str, list[Scaled]]] = {}
     for name, one in found.items():
         regime = next(words for words in REGIMES.values() if f", {words}" in name)

@@ -14,7 +14,7 @@ _LABELS_BELOW = ("RoBERTa_base", "RoBERTa_large", "RadBERT_1")
 
 def draw_transfer(scores: pd.DataFrame) -> Figure:
     """NLU score ``nlu`` of each ``model`` against its ``value`` elsewhere with a least-squares line, one
-    panel a ``benchmark``, coloured by ``domain``."""
+    panel per ``benchmark``, coloured by ``domain``."""
     fig, axes = plots.panels(1, 2, 3.6, sharey=True)
     for ax, (name, part) in zip(axes, scores.groupby("benchmark", sort=False), strict=True):
         line = {"linewidth": 1}

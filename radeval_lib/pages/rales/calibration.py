@@ -156,7 +156,7 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
 
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Printed average ranks and their intervals, one panel a frame of :func:`average_ranks`."""
+    """Printed average ranks and their intervals, one panel per frame of :func:`average_ranks`."""
     fig, axes = plots.panels(1, len(panels), 5.4, plots.NARROW, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         ax.barh(frame.index, frame["high"] - frame["low"], left=frame["low"], color="#C9D6E2", height=0.7)

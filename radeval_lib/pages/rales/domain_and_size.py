@@ -100,7 +100,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
 
 def check_one_call(found: pd.DataFrame, source: str) -> Check:
     """Whether no pair of ``found`` (:func:`rank_tests`) differs, corrected for all of them as in the figure
-    notebook's call; where no scores could make a pair differ, it cannot be told."""
+    notebook's call; where no scores could make a pair differ, it is undecided."""
     top = found.loc[found["p"].idxmin()]
     pairs = len(found) // found["labels"].nunique()
     corrected = min(1.0, top["p"] * len(found))

@@ -1,7 +1,7 @@
 """How a model is fitted to a task in each regime, and what is counted of it on the test part.
 
 Source: RaLEs, Section 4.2.2 and Appendix C. Settings and epochs are chosen on validation alone; the test part
-is scored for every trial, so that it can be told what choosing on it would have been worth.
+is scored for every trial, so that one can say what choosing on it would have been worth.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Scores of the benchmark with their uncertainty, and how sure the order of the models is.
 
-``counts`` has one row an encoder, task, regime, draw, case, domain and part, as the cells leave them. A
+``counts`` has one row per encoder, task, regime, draw, case, domain and part, as the cells leave them. A
 resample draws cases with replacement, the same ones for every encoder; what other training records would do
 is added (:class:`radeval_lib.stats.resampling.Draws`).
 """
@@ -32,12 +32,12 @@ class PercentScores:
 
     @property
     def observed(self) -> pd.DataFrame:
-        """The scores themselves, one row an encoder."""
+        """The scores themselves, one row per encoder."""
         values = {name: [own.value[0] for own in of] for name, of in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
-        """One row an encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
+        """One row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95 %)."""
         rows = [
             (encoder, column, own.value[0], *ends(own.total()[:, 0]).clip(0, 100))
             for column, drawn in self.drawn.items()

@@ -87,8 +87,8 @@ def candidates(
     Returns
     -------
     DataFrame
-        One row a candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`), ``reference``,
-        ``candidate``. Every report has its error, and at least one of the others.
+        One row per candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`),
+        ``reference``, ``candidate``. Every report has its error, and at least one of the others.
     """
     rows: list[tuple[str, str, str, str]] = []
     found = 0
@@ -161,7 +161,7 @@ def normal_pairs(records: Sequence[ReportPair], n: int, seed: int) -> pd.DataFra
 
 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
-    """One panel a phenomenon: how often each metric prefers what means the same, with intervals."""
+    """One panel per phenomenon: how often each metric prefers what means the same, with intervals."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
     figure, grid = plots.panels(-(-len(shown) // 3), 3, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:
@@ -182,7 +182,7 @@ def draw_fairness(fair: pd.DataFrame) -> Figure:
 
 def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
     """Whether a metric punishes each phenomenon as much as an error: where it prefers the error, the paper's
-    complaint holds; where it prefers what means the same, it does not; else it cannot be told."""
+    complaint holds; where it prefers what means the same, it does not; else it is undecided."""
     return [
         check_statement(
             f"{metric}: {phenomenon} against one significant error",

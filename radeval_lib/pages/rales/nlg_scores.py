@@ -43,7 +43,7 @@ def column(table4: pd.DataFrame, cell: str, models: Sequence[str]) -> dict[str, 
 
 
 def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
-    """ROUGE-L of ``generated`` against ``reference``, one column a rule for what a word is."""
+    """ROUGE-L of ``generated`` against ``reference``, one column per rule for what a word is."""
     return pd.DataFrame(
         {
             rule: [
@@ -57,7 +57,7 @@ def rouge_by_rule(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_scores(table4: pd.DataFrame) -> Axes:
-    """Every score of Table 4, one dot a system."""
+    """Every score of Table 4, one dot per system."""
     _, axes = plots.panels(1, 1, 5.2)
     palette = [*plots.PALETTE[:6], "#4D4D4D", "#A6A6A6"]
     look = {"dodge": True, "jitter": False, "size": 5.5, "palette": palette, "ax": axes}

@@ -75,7 +75,7 @@ def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
 
 
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
-    """Printed average less the mean of the columns, one dot a model and one row a setting."""
+    """Printed average less the mean of the columns, one dot per model and one row per setting."""
     rows = [
         (setting, float(check.printed) - check.value)
         for setting, own in checks.items()

@@ -23,7 +23,8 @@ ORDER = ["1%", "10%", "100%", "100%, frozen"]
 
 
 def models() -> pd.DataFrame:
-    """Table 2, one row a model: ``domain``, ``family``, ``model``, and million parameters under ``value``."""
+    """Table 2, one row per model: ``domain``, ``family``, ``model``, and million parameters under
+    ``value``."""
     return study.printed("rales.table2")
 
 

@@ -96,8 +96,8 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def found(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
-        """What a fitted model or probe finds: ``counts`` has one row a case of test and part, with ``case``,
-        ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
+        """What a fitted model or probe finds: ``counts`` has one row per case of test and part, with
+        ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
 
 
 class GraphBenchmark(BenchmarkTask):

@@ -1,1 +1,1 @@
-"""RaTEScore's pages: recognisers, the panel of metrics, drawings of entities."""
+"""RaTEScore's pages: NER models, the panel of metrics, drawings of entities."""

@@ -161,7 +161,7 @@ def judged(
 ) -> pd.DataFrame:
     """What each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
 
-    ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row an
+    ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row per
     entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:
     no Anatomy; whether the library drops it (``outside``) and the density its sentence (``thin``).
     """

@@ -20,7 +20,7 @@ ENTITIES = {
     SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
     OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
 }
-"""The entities of A.5's texts as a recogniser without fault has them, those of like place matched."""
+"""The entities of A.5's texts as an NER model without fault has them, those of like place matched."""
 
 
 def triple() -> pd.Series:

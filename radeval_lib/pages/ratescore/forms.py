@@ -13,7 +13,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.formula import split
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_ROUNDING = 1e-6  # texts that are read in other company differ by less
+_ROUNDING = 1e-6  # noise from batch composition is smaller
 
 
 def parts(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Recognisers compared: those that the paper prints, and those that a build trained."""
+"""NER models compared: those that the paper prints, and those that a build trained."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from radeval_lib.models.naming import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.pages.ratescore import plan
-from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
+from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.papers.printed_numbers import cell, quotations
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import resampling
@@ -40,7 +40,7 @@ _ROWS = {
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
-    """Recognisers with the distances from their precision and recall to the ends of 95% Wilson intervals, as
+    """NER models with the distances from their precision and recall to the ends of 95% Wilson intervals, as
     ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
 
     ``entities``: of the test set, which recall counts; the right ones of them decide how many were reported.
@@ -78,8 +78,8 @@ def basis(run: Run) -> Basis:
 
 
 @dataclass(frozen=True)
-class Recognisers:
-    """The trained recognisers of a build, judged over test reports and seeds."""
+class NerModels:
+    """The trained NER models of a build, judged over test reports and seeds."""
 
     run: Run
 
@@ -90,7 +90,7 @@ class Recognisers:
 
     @property
     def own(self) -> Training:
-        """The recogniser that the other pages use."""
+        """The NER model that the other pages use."""
         return next(iter(self.cells))
 
     @property

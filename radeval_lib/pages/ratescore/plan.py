@@ -1,4 +1,4 @@
-"""The cells of RaTEScore: one training of a recogniser for each row of Tables 6 and 7, and their settings."""
+"""The cells of RaTEScore: one training of an NER model for each row of Tables 6 and 7, and their settings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from radeval_lib.pages.ratescore.recognisers import NOTEBOOK, SOURCES, Training
+from radeval_lib.pages.ratescore.ner_models import NOTEBOOK, SOURCES, Training
 from radeval_lib.registry import SYNTHETIC
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, Size
@@ -35,11 +35,11 @@ def settings(profile: Profile) -> RatescoreSettings:
 
 
 def trainings(profile: Profile) -> list[Training]:
-    """The trainings of a profile: the study's recogniser, then Table 6's rows, then Table 7's.
+    """The trainings of a profile: the study's NER model, then Table 6's rows, then Table 7's.
 
     Sources: Zhao et al. 2024, Tables 6 (schemes and initial models, both sources) and 7 (each source alone).
     Table 7 is not trained on generated sentences: of these half the test part is of each style, which decides
-    the outcome. The recogniser that the other notebooks use is the IOB scheme with the first model, on more
+    the outcome. The NER model that the other notebooks use is the IOB scheme with the first model, on more
     sentences where the comparisons have few.
     """
     chosen = settings(profile)

@@ -22,5 +22,5 @@ def other_models(run: Run) -> str:
     if all(run.profile.models[role] == paper for role, paper in PAPER_MODELS.items()):
         return ""
     pooled = ", and with the mean of that encoder's vectors instead of the first"
-    message = "RaTEScore runs here with a recogniser and an encoder other than the paper's"
+    message = "RaTEScore runs here with an NER model and an encoder other than the paper's"
     return f"{message}{pooled if is_packaged(run.profile.models['encoder']) else ''}."

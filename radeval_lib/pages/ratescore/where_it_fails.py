@@ -1,4 +1,4 @@
-"""Errors that RaTEScore's weights and rules let pass, whatever its recogniser and its encoder."""
+"""Errors that RaTEScore's weights and rules let pass, whatever its NER model and its encoder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "half invented, truth thrice": (_EFFUSION, [*_EFFUSION * 3, ("pneumothorax", "ABNORMALITY")]),
     "no entity": (_EFFUSION, []),
 }
-"""Entities of a reference and of a candidate with an error, as a recogniser without fault has them."""
+"""Entities of a reference and of a candidate with an error, as an NER model without fault has them."""
 
 PRINTED_TYPES = {
     "There is pneumonia.": ("pneumonia", "DISEASE"),
@@ -33,7 +33,7 @@ PRINTED_TYPES = {
     "There is a pleural effusion.": ("pleural effusion", "ABNORMALITY"),
     "No evidence of pleural effusion.": ("pleural effusion", "NON-ABNORMALITY"),
 }
-"""Entities of the paper's Section 2 with their types, each in a plain sentence of ours."""
+"""Entities of the paper's Section 2 with their types, each in a plain sentence that we wrote."""
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
@@ -59,7 +59,7 @@ def least_scores() -> pd.DataFrame:
 
 
 def types_found(metric: RaTEScore) -> pd.DataFrame:
-    """What the recogniser makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
+    """What the NER model makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
 
     def told(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"

@@ -154,7 +154,7 @@ def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
     observations.
 
     ``scores``: rows of one system, training set and seed, so that there is one a report, as tests of counts
-    take rows to be independent. Returns one row a pair: ``in other words``, ``perfect score`` (numbers).
+    take rows to be independent. Returns one row per pair: ``in other words``, ``perfect score`` (numbers).
     """
     perfect = scores.loc[scores["rouge_l"] < 0.2].groupby("group")["observations"]
     return pd.DataFrame(
@@ -182,7 +182,7 @@ def best_everywhere(
 
     It holds where its lead over every rival is established in every group. That needs no correction, as all
     the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
-    intervals are corrected for the number of groups and rivals. Else it cannot be told.
+    intervals are corrected for the number of groups and rivals. Else it is undecided.
 
     ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
     best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
@@ -242,7 +242,7 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
-    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it cannot be told where
+    """Whether most of a lead over Lead-3 is lost on groups that were not in training; it is undecided where
     there is no established lead, or where the interval of what is left holds one half."""
     told, lost = "no lead to lose is established", None
     if left.share is not None:

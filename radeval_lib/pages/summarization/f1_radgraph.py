@@ -183,7 +183,7 @@ def scores_by_level(reference: Graph, candidates: Mapping[str, Graph]) -> pd.Dat
 
 
 def draw_levels(scores: pd.DataFrame) -> Axes:
-    """One row a candidate, one marker a level, from :func:`scores_by_level`."""
+    """One row per candidate, one marker a level, from :func:`scores_by_level`."""
     long = scores.rename_axis("candidate").reset_index()
     long = long.melt("candidate", var_name="level", value_name="F1-RadGraph")
     _, axes = plots.panels(1, 1, height=3.6)

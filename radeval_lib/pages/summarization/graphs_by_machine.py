@@ -43,7 +43,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Returns
     -------
     DataFrame
-        One row a part, by its title, and label (``all`` for the part as a whole, first): ``gold`` (in one
+        One row per part, by its title, and label (``all`` for the part as a whole, first): ``gold`` (in one
         seed's test part), and ``precision``, ``recall`` and ``F1`` as estimates.
     """
     rows = {}

@@ -167,7 +167,7 @@ def test_the_analysis_is_read_back_by_both_parsers():
 
 
 def test_planted_errors_are_found_in_other_words():
-    """Significant errors by category, micro-F1 over held-out pairs whose candidates are said anew."""
+    """Significant errors by category, micro-F1 over held-out pairs whose candidates are said again."""
     hit = wrong = missed = 0
     for pair in error_pairs(150, seed=4711, modality_anatomy=("X-Ray", "CHEST")):
         try:

@@ -1,4 +1,4 @@
-"""Trainings of recognisers: what is planned, and what is chosen and counted."""
+"""Trainings of NER models: what is planned, and what is chosen and counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pytest
 
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError
+from radeval_lib.pages.ratescore import ner_models
 from radeval_lib.pages.ratescore import plan as ratescore
-from radeval_lib.pages.ratescore import recognisers
-from radeval_lib.pages.ratescore.recognisers import Training
+from radeval_lib.pages.ratescore.ner_models import Training
 from radeval_lib.study.profiles import names, profile
 
 ONE = Training("iob", "packaged-minilm", "both", 5)
@@ -30,9 +30,9 @@ class OneTooMany:
 
 def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> None:
     corpus = [_sentence(str(number), "", part) for part in ("train", "dev", "test") for number in range(9)]
-    drawn = recognisers.starting_graphs(corpus, 4, np.random.default_rng(0))
+    drawn = ner_models.starting_graphs(corpus, 4, np.random.default_rng(0))
     assert [row.split for row in drawn] == ["train"] * 4 + ["dev"] * 9
-    assert [row for row in corpus if row.split != "test"] == recognisers.starting_graphs(
+    assert [row for row in corpus if row.split != "test"] == ner_models.starting_graphs(
         corpus, 0, np.random.default_rng(0)
     )
 
@@ -49,23 +49,23 @@ def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
         (scheme, model) for scheme, models in chosen.initial_models.items() for model in models
     }
     real = settings.roles["ner_corpus"] != "synthetic"
-    assert {plan.corpus for plan in plans} == (set(recognisers.CORPORA) if real else {"both"})
+    assert {plan.corpus for plan in plans} == (set(ner_models.CORPORA) if real else {"both"})
     assert (plans[0].scheme, plans[0].corpus) == ("iob", "both")
 
 
 def test_full_trains_the_papers_seven_models_and_three_corpora() -> None:
     plans = ratescore.trainings(profile("full"))
-    assert len(plans) == 7 + 2  # with all sentences the study's own recogniser is a row of Table 6
+    assert len(plans) == 7 + 2  # with all sentences the study's own NER model is a row of Table 6
     assert all(plan.sentences == 0 for plan in plans)
 
 
 def test_sentences_are_drawn_from_each_source_alike() -> None:
-    rows = [_sentence(f"{group}/{n}", group) for group in recognisers.SOURCES for n in range(9)]
+    rows = [_sentence(f"{group}/{n}", group) for group in ner_models.SOURCES for n in range(9)]
     rows += [_sentence("t/0", "MIMIC-IV", "test")]
-    chosen = recognisers.choose(rows, ONE, np.random.default_rng(0))
+    chosen = ner_models.choose(rows, ONE, np.random.default_rng(0))
     assert [row.group for row in chosen] == ["MIMIC-IV"] * 5 + ["Radiopaedia"] * 5
-    assert chosen == recognisers.choose(rows, ONE, np.random.default_rng(0))
-    alone = recognisers.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
+    assert chosen == ner_models.choose(rows, ONE, np.random.default_rng(0))
+    alone = ner_models.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
     assert alone == rows[9:18]
 
 
@@ -80,7 +80,7 @@ def test_unknown_schemes_and_corpora_are_told() -> None:
 
 def test_tallies_by_hand() -> None:
     rows = [_sentence("r1/0", "MIMIC-IV"), _sentence("r1/1", "MIMIC-IV"), _sentence("r2/0", "Radiopaedia")]
-    cases = recognisers.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
+    cases = ner_models.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
     columns = ["case", "source", "matched", "predicted", "gold", "correct_words", "words"]
     assert cases[columns].to_numpy().tolist() == [
         ["MIMIC-IV/r1", "MIMIC-IV", 2, 4, 2, 2, 4],

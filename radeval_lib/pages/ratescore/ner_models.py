@@ -1,4 +1,4 @@
-"""Trainings of recognisers: what one is, what it learns from, and its counts on the test part."""
+"""Trainings of NER models: what one is, what it learns from, and its counts on the test part."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generato
 
 
 def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
-    """Counts of strict spans, one row a test case, which is the report that sentences are from: ``seed``,
+    """Counts of strict spans, one row per test case, which is the report that sentences are from: ``seed``,
     ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``."""
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
