@@ -12,6 +12,11 @@ from typing import Any, NamedTuple
 SYNTHETIC = "synthetic"
 """What fills a role that the generator fills."""
 
+ABSENT = "absent"
+"""What fills a role that nothing fills: its page is the question, and a line on what it would need."""
+
+_RECORDED = "recorded/"
+
 READERS = {
     "green_training": "radeval_lib.data.green_training:READER",
     "mediqa2021": "radeval_lib.data.mediqa:READER",
@@ -35,6 +40,13 @@ READERS = {
     "stanza_radiology": "radeval_lib.data.iob:READER",
 }
 """The :class:`radeval_lib.data.readers.Reader` of each data set that has a manifest."""
+
+
+RECORDINGS = {
+    "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
+    "radpref": "radeval_lib.data.radpref:recorded_pairs",
+}
+"""What gives the records of a data set from ``data_manifests/recorded/``, by name of the set."""
 
 
 class Role(NamedTuple):
@@ -114,8 +126,18 @@ FILLING = {
 
 
 def dataset_of(filler: str) -> str:
-    """The data set of a filler, without the scale that may follow it."""
-    return filler.partition("/")[0]
+    """The data set of a filler, without ``recorded/`` before and the scale that may follow it."""
+    return filler.removeprefix(_RECORDED).partition("/")[0]
+
+
+def scale_of(filler: str) -> str:
+    """The scale of ratings that a filler names; empty where it names none."""
+    return filler.removeprefix(_RECORDED).partition("/")[2]
+
+
+def is_recorded(filler: str) -> bool:
+    """Whether what is recorded of a public data set fills a role, in place of its files."""
+    return filler.startswith(_RECORDED)
 
 
 def datasets_of(filler: str) -> list[str]:

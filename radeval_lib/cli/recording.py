@@ -12,11 +12,13 @@ from radeval_lib.paths import display_path
 @click.argument("sets", nargs=-1)
 @click.option("--profile", default="open", show_default=True, help="Whose build has the models.")
 @click.option("--unfreeze", is_flag=True, help="Score RadPref with the judge as it is now, and count it.")
+@click.option("--keep-scores", is_flag=True, help="Score nothing; write ratings, counts and lengths alone.")
 @data_root_option
 @one_line_errors
-def record(sets: tuple[str, ...], profile: str, unfreeze: bool, data_root: str) -> None:
+def record(sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: bool, data_root: str) -> None:
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
     from radeval_lib.pages.across import recording
 
     for name in sets or recording.SETS:
-        click.echo(display_path(recording.record(name, profile, data_root, unfreeze=unfreeze)))
+        path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)
+        click.echo(display_path(path))

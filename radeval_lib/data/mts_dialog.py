@@ -6,12 +6,17 @@ Two files are joined by the order of their rows: row i of the scores is about ro
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
+
+import numpy as np
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.recorded import Recording, pair
 from radeval_lib.data.records import FactRating
+from radeval_lib.placeholders import placeholder
 
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
@@ -69,6 +74,24 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
 def _read(find: Find) -> list[FactRating]:
     scores, summaries = find(SCORES), find(SUMMARIES)
     return load(scores, summaries) if scores and summaries else []
+
+
+def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
+    """The ratings, from what is recorded of them."""
+    for row in recording.table.itertuples():
+        reference, candidate = pair(recording.name, row)
+        no_rate = bool(np.isnan(row.omission))
+        yield FactRating(
+            id=f"{row.case}/{row.system}",
+            case=str(row.case),
+            group=f"system {row.system}",
+            reference=reference,
+            candidate=candidate,
+            source=placeholder(recording.name, "source", row.case, row.source_words),
+            omission=None if no_rate else row.omission,
+            fault=f"{_OMISSION} is no rate" if no_rate else "",
+            **{name: getattr(row, name) for name in _RATES},
+        )
 
 
 READER = Reader(_read)

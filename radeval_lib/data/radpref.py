@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+import pandas as pd
+
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
 
 CANDIDATES = ("C1", "C2")
@@ -25,6 +29,18 @@ ATTRIBUTES = (
     "certainty",
 )
 HIGHEST_RATING = 5
+MARKS = tuple(
+    (kind, significance)
+    for kind, known in (
+        ("false", SIGNIFICANCES),
+        ("missing", SIGNIFICANCES),
+        ("attribute", ("significant", "negligible")),
+    )
+    for significance in known
+)
+"""Kind and significance of every error that a radiologist can mark."""
+SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
+"""The marks that GREEN would call clinically significant: they ask for something to be done."""
 Scale = Literal["grade", "errors", "error_share"]
 
 
@@ -121,6 +137,65 @@ def _marked(judged: reading.Entry, key: str) -> Iterator[tuple[int, reading.Entr
         yield reading.whole(str(index), "finding", where), reading.Entry(entry, where)
 
 
+def candidates(cases: Sequence[Case]) -> pd.DataFrame:
+    """One row per candidate, in the file's order, numbered from 0.
+
+    Returns
+    -------
+    DataFrame
+        ``number``; ``case``: equal where the reference is; ``set``: which two were graded side by side;
+        ``system``, numbered by first appearance; ``reference_findings``, ``candidate_findings``: how many are
+        listed; ``reference`` and ``text``.
+    """
+    rows = [(place, case, key) for place, case in enumerate(cases) for key in CANDIDATES]
+    return pd.DataFrame(
+        {
+            "number": range(len(rows)),
+            "case": pd.factorize(pd.Series([case.reference for _, case, _ in rows]))[0],
+            "set": [place for place, _, _ in rows],
+            "system": pd.factorize(pd.Series([case.sources[key] for _, case, key in rows]))[0] + 1,
+            "reference_findings": [len(case.reference_findings) for _, case, _ in rows],
+            "candidate_findings": [len(case.candidate_findings[key]) for _, case, key in rows],
+            "reference": [case.reference for _, case, _ in rows],
+            "text": [case.candidates[key] for _, case, key in rows],
+        }
+    )
+
+
+def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
+    """What a radiologist marked on a candidate, counted: one row for each two, by radiologist and candidate.
+
+    Returns
+    -------
+    DataFrame
+        ``number`` of the candidate; ``rater``, from 1 in the order of the ratings; ``grade``; ``stated``
+        findings, those without a mark (``clean``), with none that is false (``right``), or that is false or
+        significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``.
+    """
+    by_id = {case.id: (place, case) for place, case in enumerate(cases)}
+    raters = {name: place for place, name in enumerate(dict.fromkeys(one.rater for one in ratings), start=1)}
+    rows = []
+    for rating in ratings:
+        place, case = by_id[rating.case]
+        stated = len(case.candidate_findings[rating.candidate])
+        about = [error for error in rating.errors if error.kind != "missing"]
+        false = {error.finding for error in about if error.kind == "false"}
+        grave = {error.finding for error in about if error.significance in SIGNIFICANT}
+        row = {
+            "number": place * len(CANDIDATES) + CANDIDATES.index(rating.candidate),
+            "rater": raters[rating.rater],
+            "grade": rating.rating,
+            "stated": stated,
+            "clean": max(0, stated - len({error.finding for error in about})),
+            "right": max(0, stated - len(false)),
+            "passable": max(0, stated - len(false | grave)),
+        }
+        for mark in MARKS:
+            row["_".join(mark)] = sum((error.kind, error.significance) == mark for error in rating.errors)
+        rows.append(row)
+    return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
+
+
 def rated_pairs(
     cases: Sequence[Case],
     ratings: Sequence[RadPrefRating],
@@ -167,9 +242,35 @@ def _read(find: Find) -> list[RatedPair]:
         return []
     users = (find(f"user_{number}.json") for number in (1, 2, 3))
     cases = load_cases(path)
-    ratings = [rating for user in users if user for rating in load_ratings(user)]
+    places = {case.id: place for place, case in enumerate(cases)}
+    ratings = [
+        rating
+        for user in users
+        if user
+        for rating in sorted(load_ratings(user), key=lambda one: places.get(one.case, len(places)))
+    ]
     scales: tuple[Scale, ...] = ("grade", "errors", "error_share")
     return [pair for scale in scales for pair in rated_pairs(cases, ratings, scale)]
+
+
+def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
+    """The rated pairs on every scale, from what is recorded of them."""
+    pairs = texts(recording.name)
+    rows = recording.parts["ratings"].merge(recording.table, on="number")
+    marked = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    possible = rows["reference_findings"] + rows["candidate_findings"]
+    shares = np.where(possible > 0, np.minimum(1, marked / possible.clip(lower=1)), marked > 0)
+    for scale, values in (("grade", rows["grade"]), ("errors", marked), ("error_share", shares)):
+        for row, value in zip(rows.itertuples(), values, strict=True):
+            yield RatedPair(
+                id=f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}",
+                reference=pairs.at[row.number, "reference"],
+                candidate=pairs.at[row.number, "candidate"],
+                rating=float(value),
+                rater=str(row.rater),
+                group=f"system {row.system}",
+                scale=scale,
+            )
 
 
 READER = Reader(_read)

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.metrics.signature import Signature, model_text, rules_text, setting_text
+from radeval_lib.placeholders import refuse
 from radeval_lib.registry import METRICS
 from radeval_lib.stats.tokens import one_line
 
@@ -159,6 +160,8 @@ class Metric(ABC):
             or if the metric's own ``_score_pairs`` returns something other than one finite value a pair.
         """
         pairs = checked_pairs(references, candidates)
+        for pair in pairs:
+            refuse(pair, self.name)
         if not self.reads_lines:
             pairs = [(one_line(reference), one_line(candidate)) for reference, candidate in pairs]
         if contexts is None or not self.reads_context():

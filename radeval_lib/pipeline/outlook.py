@@ -29,7 +29,12 @@ def outlook(graph: Graph) -> list[str]:
 def data_sets(graph: Graph) -> dict[str, bool]:
     """The data sets that a profile's roles name, with whether all their files are under the data root."""
     fillers = graph.settings.roles.values()
-    wanted = {name for filler in fillers for name in registry.datasets_of(filler)}
+    wanted = {
+        name
+        for filler in fillers
+        if not registry.is_recorded(filler)
+        for name in registry.datasets_of(filler)
+    }
     return {
         name: graph.data_root is not None
         and all(
@@ -49,7 +54,7 @@ def hub_models(graph: Graph) -> dict[str, bool]:
 def _data(graph: Graph) -> str:
     sets = data_sets(graph)
     if not sets:
-        return "Data: the profile names no data set; every role is filled by the generator."
+        return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
     missing = [f"{name} ({load_manifest(name).access})" for name, here in sets.items() if not here]
     if not graph.data_root:
         told = "Data: no data root is named, so no data set that the profile names is here; missing: "

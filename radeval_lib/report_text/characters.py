@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, normalize
 
+from radeval_lib.placeholders import refuse
+
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _DASHES = "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 _BULLETS = "\u2022\u00b7\u25cf\u25aa\u25e6\u2023\u2043\u25a0\uf0b7"
@@ -63,6 +65,7 @@ def plain_text(text: str) -> PlainText:
     """The text in plain characters."""
     places: Sequence[int] = range(len(text) + 1)
     if _NEEDS.search(text):
+        refuse([text], "the reader of reports")
         text, places = _replaced(text)
     if "," in text:
         text = _DECIMAL_COMMA.sub(".", text)

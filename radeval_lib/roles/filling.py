@@ -15,7 +15,7 @@ from radeval_lib import registry
 from radeval_lib.data import readers
 from radeval_lib.data.errors import RoleError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.registry import SYNTHETIC, dataset_of, datasets_of
+from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 
 
 def load(
@@ -32,7 +32,8 @@ def load(
     Parameters
     ----------
     role : key of :data:`radeval_lib.registry.ROLES`.
-    filler : ``synthetic``, or the name of a data set, with ``/`` and a scale where its ratings have several.
+    filler : ``synthetic``, or the name of a data set, with ``/`` and a scale where its ratings have several,
+        and ``recorded/`` before it where what is recorded of it stands for its files.
     size, seed : of the generator; not used where a data set fills the role.
     root : data root, or None.
     note : called with each file that is read.
@@ -46,30 +47,47 @@ def load(
     if "+" in filler:
         parts = (load(role, part, size=size, seed=seed, root=root, note=note) for part in filler.split("+"))
         return [record for part in parts for record in part]
-    dataset, scale = dataset_of(filler), filler.partition("/")[2]
+    if filler == ABSENT:
+        raise RoleError(f"nothing fills the role {role!r}", "", "The page ends before it: only_with_data.")
+    dataset, scale = dataset_of(filler), scale_of(filler)
+    wanted = registry.find(registry.ROLES[role].record)
+    if is_recorded(filler):
+        recorded = registry.module("radeval_lib.data.recorded")
+        for path in recorded.files(dataset):
+            note(path)
+        return _of_role(recorded.records(dataset), wanted, scale, filler, role, "")
     if dataset not in registry.READERS:
         known = ", ".join([SYNTHETIC, *registry.READERS])
         raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
-    wanted = registry.find(registry.ROLES[role].record)
+    return _of_role(readers.load(dataset, root, note), wanted, scale, filler, role, root.name)
+
+
+def _of_role(
+    found: list[Any], wanted: type[Any], scale: str, filler: str, role: str, where: str
+) -> list[Any]:
+    """Those of a role's type and scale, of which there must be one."""
     records = [
         record
-        for record in readers.load(dataset, root, note)
+        for record in found
         if isinstance(record, wanted) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if not records:
         raise RoleError(
             f"{filler!r} gives no {wanted.__name__} for the role {role!r}",
-            root.name,
-            f"`radbook data status {dataset}` says what is missing.",
+            where,
+            f"`radbook data status {dataset_of(filler)}` says what is missing.",
         )
     return records
 
 
 def evidence(filler: str) -> str:
-    """Level of evidence of what is computed on a filler: ``synthetic``, ``open`` or ``credentialed``."""
-    if filler == SYNTHETIC:
-        return SYNTHETIC
+    """Level of evidence of what is computed on a filler: ``synthetic``, ``recorded`` (public data, scored
+    before), ``open`` or ``credentialed``; ``absent`` where nothing fills the role."""
+    if filler in (SYNTHETIC, ABSENT):
+        return filler
+    if is_recorded(filler):
+        return "recorded"
     access = {load_manifest(name).access for name in datasets_of(filler)}
     return "open" if access == {"open"} else "credentialed"

@@ -112,7 +112,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     places += [registry.FILLING[kind] for kind, used in uses.items() if used]
     places += [registry.FILLING["stand_ins"]] if roles or wanted.models else []
-    if set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings):
+    frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
+    if frozen or (wanted.metrics and _sets(wanted, settings, recorded=True)):
         places.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
     places += [registry.PLANS[name] for name in planned if name in registry.PLANS]
@@ -126,6 +127,8 @@ def _readers(filler: str, role: str) -> list[str]:
     """What reads a role's filler, by its place in the library."""
     if filler == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
+    if registry.is_recorded(filler):
+        return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(filler)]]
     return [registry.READERS[name] for name in registry.datasets_of(filler) if name in registry.READERS]
 
 
@@ -138,10 +141,20 @@ def cells_read(wanted: Declared, settings: Profile) -> list[str]:
 
 def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
     """The data sets whose files a notebook can read under a profile."""
+    return sorted(_sets(wanted, settings, recorded=False))
+
+
+def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
+    """The data sets that fill what is declared, by their files, or as they are recorded."""
     known = data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
-    found = (name for filler in fillers for name in registry.datasets_of(filler))
-    return sorted({name for name in found if name in known})
+    return {
+        name
+        for filler in fillers
+        if registry.is_recorded(filler) == recorded
+        for name in registry.datasets_of(filler)
+        if name in known
+    }
 
 
 def papers_read(notebook: str, wanted: Declared) -> list[str]:
@@ -207,8 +220,9 @@ def papers_settings_digest(wanted: Declared) -> str:
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
     """Names the manifests that a notebook can read: of its data sets, of models where it uses any, and of a
     page those of its papers."""
-    files = [paths.DATASETS / f"{name}.yml" for name in data_sets_read(wanted, settings)]
-    files += [path for name in data_sets_read(wanted, settings) for path in paths.RECORDED.glob(f"{name}.*")]
+    sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
+    files = [paths.DATASETS / f"{name}.yml" for name in sets]
+    files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]
     if wanted.uses_models or not page:
         files += sorted(paths.MODELS.glob("*.yml"))
     content: list[object] = []

@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
 
-from radeval_lib import origin
+from radeval_lib import origin, registry
 from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study import code, verdicts
@@ -29,10 +29,16 @@ MOST_LISTED = 2
 """The most failing checks with one cause that a page names."""
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build."""
-_WITHOUT_DATA = (
-    "<p>This build has no real data for the question. They are public, and "
-    "<code>radbook data fetch --open</code> brings them; <code>make open</code> then builds this page with "
-    "its answer.</p>"
+_NEEDS = {
+    "error_counts": "<p>It needs the errors that six radiologists counted in ReXVal, by category: "
+    "<code>radbook data add rexval_counts</code> says how to get them.</p>",
+    "note_judgements": "<p>It needs the errors that clinicians listed in PriMock57: "
+    "<code>radbook data add primock57</code> says how to get them.</p>",
+}
+"""What a page needs of a role that nothing public in the repository can fill."""
+_NEEDS_TEXTS = (
+    "<p>It needs public reports, which <code>radbook data fetch --open</code> brings; <code>make open</code> "
+    "then builds this page with its answer.</p>"
 )
 CAUSE_WORDS = {
     "paper": "in the paper",
@@ -199,13 +205,14 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
 
 
 def only_with_data(run: Run, *roles: str) -> None:
-    """End a page here, with a line on how to get real data, where the generator fills one of these roles.
+    """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles.
 
     Later cells of the notebook then do nothing, and the book leaves them out.
     """
-    if all(run.evidence(role) != "synthetic" for role in roles):
+    lacking = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
+    if not lacking:
         return
-    display(HTML(f"{_WITHOUT_DATA}{provenance(run).data}"), metadata={ENDS_HERE: True})
+    display(HTML(_NEEDS.get(lacking[0], _NEEDS_TEXTS)), metadata={ENDS_HERE: True})
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])
 
@@ -227,4 +234,8 @@ def provenance(run: Run) -> HTML:
         rows[f"model: {role}"] = escape(f"{model['name']}, sha256 {model['sha256']}")
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
-    return HTML(f'<details class="provenance"><summary>How these numbers were made</summary>{body}</details>')
+    recorded = [registry.dataset_of(filler) for filler in run.recorded_fillers()]
+    told = registry.module(registry.RECORDED).told(dict.fromkeys(recorded)) if recorded else []
+    scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in told)
+    summary = "<summary>How these numbers were made</summary>"
+    return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

@@ -3,14 +3,16 @@
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
 what each metric said of it; ``<set>.yml`` says with what each column was made. An instrument that reads by
 rules and was frozen before it met a test set keeps its recorded scores there while it is developed: they are
-shown in place of new ones until it is frozen and recorded again.
+shown in place of new ones until it is frozen and recorded again. Where a recording fills a role
+(``recorded/radpref``), placeholders stand for its texts, and metrics give the recorded scores.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -18,40 +20,19 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from radeval_lib import own_yaml, registry
-from radeval_lib.data import radpref, readers
+from radeval_lib import registry
+from radeval_lib.data import radpref, readers, recorded
+from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric, Scores
+from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import RECORDED
+from radeval_lib.placeholders import Placeholder, behind, refuse
+from radeval_lib.study import code
+from radeval_lib.wording import joined
 
 PROBE = "probe.csv"
-
-
-@dataclass(frozen=True)
-class Recording:
-    """One set's recorded scores: ``table``, a row per candidate by its ``number`` in the files' order, and
-    ``about``, what is known of the set and of each column."""
-
-    name: str
-    table: pd.DataFrame
-    about: dict[str, Any]
-
-    def digest(self, metric: str) -> str:
-        """The behaviour digest of what made a metric's column."""
-        return str(self.about["columns"][metric]["behaviour"])
-
-
-def names() -> list[str]:
-    """Every set that is recorded."""
-    return sorted(path.stem for path in RECORDED.glob("*.yml"))
-
-
-@lru_cache(maxsize=8)
-def load(name: str) -> Recording:
-    """The recorded scores of a set."""
-    return Recording(name, pd.read_csv(RECORDED / f"{name}.csv"), own_yaml.read(RECORDED / f"{name}.yml"))
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
@@ -79,7 +60,42 @@ def behaviour(metric: Metric) -> str:
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
     """Whether a metric no longer behaves as when the set was recorded."""
-    return load(name).digest(metric.name) != behaviour(metric)
+    return recorded.load(name).digest(metric.name) != behaviour(metric)
+
+
+def out_of_date(name: str) -> list[str]:
+    """The metrics without a model whose recorded columns of a set the code would not give."""
+    known = [key for key in recorded.load(name).about["columns"] if not get(key).needs]
+    return [key for key in known if is_out_of_date(name, create(key))]
+
+
+def told(names: Iterable[str]) -> list[str]:
+    """A sentence for each recorded set: when and by which version it was scored, and by which metrics of the
+    code it would be scored otherwise."""
+    sentences = []
+    for name in names:
+        found, stale = recorded.load(name), out_of_date(name)
+        columns = found.about["columns"]
+        title, day = found.about["title"].partition(":")[0], long_date(found.scored_on)
+        sentence = f"{title}: scored on {day}"
+        if stale:
+            versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
+            titles = joined([get(key).title or key for key in stale])
+            now = code.commit()["commit"][:7] or "of this edition"
+            verb = "reads" if len(stale) == 1 else "read"
+            sentence += f"; {titles} by version {versions}, while the code, version {now}, {verb} otherwise"
+        sentences.append(f"{sentence}.")
+    return sentences
+
+
+def long_date(day: date) -> str:
+    """A date as a sentence has it."""
+    return f"{day.day} {day:%B %Y}"
+
+
+def of_placeholders(metric: Metric) -> Metric:
+    """The metric, which gives recorded scores to placeholders of recorded texts, and its own to texts."""
+    return cast(Metric, _OfPlaceholders(metric))
 
 
 def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) -> Metric:
@@ -87,22 +103,27 @@ def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) ->
     known: dict[tuple[str, str], float] = {}
     for name in sets:
         if is_out_of_date(name, metric):
-            values = load(name).table[metric.name].tolist()
+            values = recorded.load(name).table[metric.name].tolist()
             known |= zip(map(_key, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     return cast(Metric, _WithRecorded(metric, known)) if known else metric
 
 
-def columns(name: str, root: Path, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """The recorded rows of pairs of a set, in their order."""
+def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """The recorded rows of pairs of a set, texts or their placeholders, in their order."""
+    if all(behind(candidate) for _, candidate in pairs):
+        numbers = [_candidate(*pair).number for pair in pairs]
+        return recorded.load(name).table.iloc[numbers].reset_index(drop=True)
+    if root is None:
+        raise DataError("its texts are not here", name, "Name a data root.")
     place = {_key(pair): number for number, pair in enumerate(texts(name, root))}
-    return load(name).table.iloc[[place[_key(pair)] for pair in pairs]].reset_index(drop=True)
+    return recorded.load(name).table.iloc[[place[_key(pair)] for pair in pairs]].reset_index(drop=True)
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """The recorded sets among what fills roles, or among data sets."""
     found = (name for filler in fillers for name in registry.datasets_of(filler))
-    known = names()
+    known = recorded.names()
     return [name for name in dict.fromkeys(found) if name in known]
 
 
@@ -110,6 +131,94 @@ def _key(pair: tuple[str, str]) -> tuple[str, str]:
     """A pair whatever its white space, since metrics may be given texts on one line."""
     reference, candidate = (" ".join(text.split()) for text in pair)
     return reference, candidate
+
+
+def _candidate(reference: str, candidate: str) -> Placeholder:
+    """The candidate of two placeholders.
+
+    Raises
+    ------
+    DataError
+        Where they are no candidate and its own reference: only such pairs are recorded.
+    """
+    ours, theirs = behind(reference), behind(candidate)
+    known = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
+    if ours and theirs and known and _case_of(theirs) == ours.number:
+        return theirs
+    raise DataError(
+        "a pair that is not recorded: a placeholder beside another text than its own reference",
+        "recorded scores",
+        "Score a candidate against its own reference, or the texts themselves.",
+    )
+
+
+def _case_of(place: Placeholder) -> int:
+    return int(recorded.load(place.set).table.at[place.number, "case"])
+
+
+class _OfPlaceholders:
+    """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._metric, name)
+        if not callable(found):
+            return found
+
+        def of_texts(*given: Any, **more: Any) -> Any:
+            for one in given:
+                refuse([one] if isinstance(one, str) else _flat(one), f"{self._metric.name}.{name}")
+            return found(*given, **more)
+
+        return of_texts
+
+    def score(self, references: Sequence[str], candidates: Sequence[str], *more: Any) -> Scores:
+        """As :meth:`Metric.score`; a recorded score has no detail.
+
+        Raises
+        ------
+        DataError
+            Where a pair is not recorded, or was recorded with other settings.
+        """
+        pairs = list(zip(references, candidates, strict=True))
+        places = [at for at, pair in enumerate(pairs) if any(map(behind, pair))]
+        if not places:
+            return self._metric.score(references, candidates, *more)
+        chosen = [_candidate(*pairs[at]) for at in places]
+        for name in {place.set for place in chosen}:
+            self._require_same_settings(name)
+        fresh = [at for at in range(len(pairs)) if at not in set(places)]
+        own = self._metric.score([pairs[at][0] for at in fresh], [pairs[at][1] for at in fresh], *more)
+        values, details = np.zeros(len(pairs)), [None] * len(pairs)
+        values[places] = recorded.column((pairs[at][1] for at in places), self._metric.name)
+        for at, value, detail in zip(fresh, own.values, own.details, strict=True):
+            values[at], details[at] = value, detail
+        return replace(own, values=values, details=details)
+
+    def _require_same_settings(self, name: str) -> None:
+        columns, key = recorded.load(name).about["columns"], self._metric.name
+        if key not in columns:
+            raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
+        found = settings_of(self._metric)
+        if found != columns[key]["settings"]:
+            known = ", ".join(f"{one} {value}" for one, value in columns[key]["settings"].items())
+            raise DataError(
+                f"{key} is recorded with other settings", name, f"These are recorded: {known or 'none'}."
+            )
+
+
+def settings_of(metric: Metric) -> dict[str, str]:
+    """A metric's settings beside its models, as a recording states them."""
+    return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}
+
+
+def _flat(given: Any) -> list[Any]:
+    """What a sequence holds, one level deep in pairs; nothing of what is no sequence."""
+    if not isinstance(given, (list, tuple)):
+        return []
+    return [part for one in given for part in (one if isinstance(one, (list, tuple)) else [one])]
 
 
 class _WithRecorded:

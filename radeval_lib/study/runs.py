@@ -158,13 +158,22 @@ class Run:
         return self._frozen(made)
 
     def _frozen(self, metric: Metric) -> Metric:
-        """The metric; with recorded scores of the test sets that this run reads, where it met them frozen."""
+        """The metric; with recorded scores of the test sets that are recorded for this run, and of those that
+        it reads, where it met them frozen."""
+        if self.recorded_fillers():
+            known: Metric = registry.module(registry.RECORDED).of_placeholders(metric)
+            return known
         if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
             return metric
         fillers = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
         recorded = registry.module(registry.RECORDED)
         frozen: Metric = recorded.frozen(metric, recorded.sets_of(fillers), self.data_root, self.reading)
         return frozen
+
+    def recorded_fillers(self) -> list[str]:
+        """What fills the declared roles of this run from recorded test sets."""
+        fillers = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
+        return [filler for filler in dict.fromkeys(fillers) if registry.is_recorded(filler)]
 
     def all_metrics(self) -> dict[str, Metric]:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
@@ -263,7 +272,8 @@ class Run:
             )
 
     def evidence(self, role: str) -> str:
-        """Level of evidence of what is computed on a role: ``synthetic``, ``open`` or ``credentialed``."""
+        """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
+        ``credentialed``; ``absent`` where nothing fills it."""
         found: str = self._filling("data").evidence(self.filler("data", role))
         return found
 
@@ -316,7 +326,9 @@ class Run:
         assert root is not None or source in self.whole_profile.roles
 
         def note(path: Path) -> None:
-            self.reading.note_file(source, path, path.relative_to(root).as_posix() if root else "")
+            inside = root is not None and path.is_relative_to(root)
+            name = path.relative_to(root).as_posix() if root is not None and inside else ""
+            self.reading.note_file(source, path, name)
 
         return note
 

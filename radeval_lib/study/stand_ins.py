@@ -8,7 +8,7 @@ from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import naming
 from radeval_lib.models.packaged import is_packaged
-from radeval_lib.registry import SYNTHETIC
+from radeval_lib.registry import ABSENT, SYNTHETIC
 from radeval_lib.roles import filling
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis
@@ -39,7 +39,7 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
     levels = [filling.evidence(filled[role]) for role in data]
     if any(filled[role] != paper for role, paper in models.items()):
         levels.append(SYNTHETIC)
-    evidence = min(levels, key=("synthetic", "open", "credentialed").index)
+    evidence = min(levels, key=("synthetic", "recorded", "open", "credentialed").index)
     return Basis(evidence, stand_in(filled, {**data, **models}), (*data, *models))
 
 
@@ -59,8 +59,8 @@ def title(filler: str) -> str:
 
 def _data_title(filler: str) -> str:
     """The names of data sets as their manifests have them; empty where a filler is no data set."""
-    if filler == SYNTHETIC:
-        return "the generator"
+    if filler in (SYNTHETIC, ABSENT):
+        return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
     known = [load_manifest(name).title.partition(":")[0] for name in datasets(filler)]
     return " and ".join(dict.fromkeys(known))
 

@@ -18,12 +18,13 @@ RESTS_ON = {
     "print": "on printed numbers",
     "released": "on numbers from an author's repository",
     "synthetic": "in an experiment of our own",
+    "recorded": "on public data, scored before",
     "open": "on public data",
     "credentialed": "on credentialed data",
 }
 EVIDENCE = tuple(RESTS_ON)
 # Strongest first: what a reader should look at where an exhibit was rebuilt on several.
-STRENGTH = ("credentialed", "open", "released", "print", "synthetic")
+STRENGTH = ("credentialed", "open", "recorded", "released", "print", "synthetic")
 
 HOLDS, FAILS, CANNOT_TELL = "holds", "fails", "cannot tell"
 CHECK_OUTCOMES = (HOLDS, FAILS, CANNOT_TELL)

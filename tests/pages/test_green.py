@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data import radpref
 from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import ceilings, rules_judge, summary
@@ -15,7 +16,12 @@ from radeval_lib.pages.green import ceilings, rules_judge, summary
 def case(number: int) -> Case:
     findings = {"C1": ("a", "b", "c"), "C2": ("a",)}
     texts = {"C1": "one", "C2": "two"}
-    return Case(str(number), "reference", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"})
+    return Case(str(number), f"reference {number}", ("x", "y"), texts, findings, {"C1": "s", "C2": "t"})
+
+
+def marked(cases: list[Case], ratings: list[RadPrefRating]) -> pd.DataFrame:
+    table = radpref.candidates(cases).set_index("number")
+    return ceilings.marked(table, radpref.marks(cases, ratings))
 
 
 ERRORS = (
@@ -26,7 +32,7 @@ ERRORS = (
 
 
 def test_marks_by_hand():
-    row = ceilings.marked([case(1)], [RadPrefRating("1", "C1", "1", 3, ERRORS)]).iloc[0]
+    row = marked([case(1)], [RadPrefRating("1", "C1", "1", 3, ERRORS)]).iloc[0]
     counted = ["weighted", "errors", "significant", "stated", "clean", "right", "passable"]
     assert row[counted].tolist() == [1.5, 3, 2, 3, 1, 2, 2]
     assert row["GREEN"] == pytest.approx(1 / 3)
@@ -38,7 +44,7 @@ def test_marks_by_hand():
 
 def test_others_are_the_other_radiologists():
     ratings = [RadPrefRating("1", "C1", str(rater), grade, ()) for rater, grade in ((1, 1), (2, 3), (3, 5))]
-    frame = ceilings.marked([case(1)], ratings)
+    frame = marked([case(1)], ratings)
     assert frame["others"].tolist() == [4.0, 3.0, 2.0]
 
 
@@ -53,7 +59,7 @@ def test_ceilings_of_perfect_marks_are_one():
             ratings += [
                 RadPrefRating(one.id, candidate, str(rater), 5 - wrong, errors) for rater in (1, 2, 3)
             ]
-    frame = ceilings.marked(cases, ratings)
+    frame = marked(cases, ratings)
     joint = ceilings.joint_ceilings(frame, resamples=20, rng=rng).intervals().set_index("metric")
     assert joint.loc["weighted errors", "value"] == pytest.approx(1.0)
     single = ceilings.single_ceilings(frame)

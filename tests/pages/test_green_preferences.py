@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data import radpref
 from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import preferences
@@ -23,7 +24,8 @@ def chosen(*grades: tuple[int, int]) -> pd.Series:
         for rater, pair in enumerate(grades)
         for candidate, grade in zip(("C1", "C2"), pair, strict=True)
     ]
-    return preferences.choices([case], ratings).loc["7"]
+    candidates = radpref.candidates([case]).set_index("number")
+    return preferences.choices(candidates, radpref.marks([case], ratings)).loc[0]
 
 
 @pytest.mark.parametrize(

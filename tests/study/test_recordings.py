@@ -8,39 +8,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data import recorded
+from radeval_lib.data.errors import DataError
 from radeval_lib.metrics import create
 from radeval_lib.origin import Reading
+from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
 from radeval_lib.study import recordings
 
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
 
 
-@pytest.mark.parametrize("name", recordings.names())
-def test_only_numbers_are_recorded(name: str) -> None:
-    table = recordings.load(name).table
-    assert all(np.issubdtype(kind, np.number) for kind in table.dtypes), table.dtypes
-    assert table["number"].tolist() == list(range(len(table)))
-    assert set(recordings.load(name).about["columns"]) <= set(table)
-
-
 def test_radpref_has_every_candidate_with_three_grades() -> None:
-    table = recordings.load("radpref").table
+    table = recorded.load("radpref").table
     assert (len(table), table["set"].nunique(), table["case"].nunique()) == (200, 100, 98)
     assert table[["grade_1", "grade_2", "grade_3"]].isin(range(1, 6)).all(axis=None)
 
 
-@pytest.mark.parametrize("name", recordings.names())
+@pytest.mark.parametrize("name", recorded.names())
 def test_what_counts_words_gives_the_same_again(name: str, data_root: Path) -> None:
     references, candidates = zip(*recordings.texts(name, data_root), strict=True)
-    table = recordings.load(name).table
+    table = recorded.load(name).table
     assert table["candidate_words"].tolist() == [len(text.split()) for text in candidates]
     for metric in WORDS:
         values = create(metric).score(references, candidates).values
         np.testing.assert_allclose(values, table[metric], atol=1e-9)
 
 
-@pytest.mark.parametrize("name", recordings.names())
+@pytest.mark.parametrize("name", recorded.names())
 @pytest.mark.parametrize("key", FROZEN_METRICS)
 def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     name: str, key: str, data_root: Path
@@ -48,7 +43,7 @@ def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     metric, pairs = create(key), recordings.texts(name, data_root)
     kept = recordings.frozen(metric, [name], data_root, Reading())
     values = kept.score(*zip(*pairs, strict=True)).values
-    np.testing.assert_allclose(values, recordings.load(name).table[key], atol=1e-9)
+    np.testing.assert_allclose(values, recorded.load(name).table[key], atol=1e-9)
     assert (kept is metric) != recordings.is_out_of_date(name, metric)
 
 
@@ -60,7 +55,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     kept = recordings.frozen(metric, ["radpref"], data_root, reading)
     (reference, candidate), table = (
         recordings.texts("radpref", data_root)[7],
-        recordings.load("radpref").table,
+        recorded.load("radpref").table,
     )
     other = ("Small left pleural effusion.", "Small right pleural effusion.")
     found = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
@@ -84,3 +79,38 @@ def test_a_probe_tells_metrics_that_differ_in_the_sixth_decimal() -> None:
     assert recordings.behaviour(first) == recordings.behaviour(create("rouge_l"))
     assert recordings.behaviour(first) != recordings.behaviour(second)
     assert len(pd.read_csv(recordings.RECORDED / recordings.PROBE)) == 60
+
+
+def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
+    metric, texts = create("rouge_l"), recorded.texts("radpref")
+    known = recordings.of_placeholders(metric)
+    other = ("Small left effusion.", "Small right effusion.")
+    found = known.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
+    own = metric.score([other[0]], [other[1]]).values[0]
+    assert found.tolist() == [recorded.load("radpref").table["rouge_l"][7], own]
+    assert (known.title, known.higher_is_better) == (metric.title, True)
+
+
+def test_only_recorded_pairs_and_settings_have_a_score() -> None:
+    texts = recorded.texts("radpref")
+    known = recordings.of_placeholders(create("rouge_l"))
+    foreign = next(text for text in texts["reference"] if text != texts["reference"][7])
+    for reference in (foreign, "No effusion.", texts["candidate"][7]):
+        with pytest.raises(DataError, match="a pair that is not recorded"):
+            known.score([reference], [texts["candidate"][7]])
+    unstemmed = recordings.of_placeholders(create("rouge_l", stem=False))
+    with pytest.raises(DataError, match="recorded with other settings"):
+        unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
+    with pytest.raises(PlaceholderError, match="cannot read reference"):
+        known.explain(texts["reference"][7], texts["candidate"][7], None)
+
+
+def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recordings, "out_of_date", lambda name: [])
+    (line,) = recordings.told(["mts_dialog"])
+    assert line == f"MTS-Dialog: scored on {recordings.long_date(recorded.load('mts_dialog').scored_on)}."
+    monkeypatch.setattr(recordings, "out_of_date", lambda name: ["rouge_l"])
+    (line,) = recordings.told(["mts_dialog"])
+    commit = recorded.load("mts_dialog").about["columns"]["rouge_l"]["commit"][:7]
+    assert f"ROUGE-L by version {commit}, while the code, version " in line
+    assert line.endswith("reads otherwise.")

@@ -15,35 +15,41 @@ import pandas as pd
 import yaml
 
 from radeval_lib import atomic, checksums, origin, registry
-from radeval_lib.data import radpref, readers
+from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.manifests import find, load_manifest
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.models.judges.rules import judge_pair
-from radeval_lib.paths import RECORDED
+from radeval_lib.pages.across.which_judge import FOUND, found_in_source
 from radeval_lib.study import code, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
 
-SCHEMA = 1
+SCHEMA = 2
 _JUDGED = {"rules_significant": True, "rules_insignificant": False}  # errors that the judge by rules names
+_MATCHED = "rules_matched"
 _OUTPUTS = "build/runs/recording"
 NOTEBOOK = "across/which_judge"
 """Whose metrics are recorded."""
 
+Parts = dict[str, pd.DataFrame]
 
-def record(name: str, profile: str, data_root: str = "", *, unfreeze: bool = False) -> Path:
+
+def record(
+    name: str, profile: str, data_root: str = "", *, unfreeze: bool = False, keep_scores: bool = False
+) -> Path:
     """Score a set with every metric of :data:`NOTEBOOK`, over the models of a profile's build, and write it.
 
     Parameters
     ----------
     unfreeze : score with metrics that read by rules though they behave otherwise than when the set was
         recorded; without it they keep their columns.
+    keep_scores : score nothing; write ratings, counts and lengths beside the scores that are recorded.
 
     Raises
     ------
     ParameterError
-        Where there is no such set, or no data root that holds it.
+        Where there is no such set, or no data root that holds it, or there are no scores to keep.
     """
     if name not in SETS:
         raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(SETS)}.")
@@ -51,37 +57,66 @@ def record(name: str, profile: str, data_root: str = "", *, unfreeze: bool = Fal
     root = run.data_root
     if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
-    frame, metrics = SETS[name](root), {metric: _unfrozen(run, metric) for metric in run.declared.metrics}
+    if keep_scores and name not in recorded.names():
+        raise ParameterError(f"no scores of {name!r} are recorded", "record", "Leave out --keep-scores.")
+    frame, parts = SETS[name](root)
+    for side, texts in zip(("reference", "candidate"), zip(*pairs, strict=True), strict=True):
+        frame[f"{side}_words"] = [len(text.split()) for text in texts]
+    if keep_scores:
+        old = recorded.load(name)
+        known = [*old.about["columns"], *(key for key in (*_JUDGED, _MATCHED) if key in old.table)]
+        frame[known] = old.table[known]
+        about = {key: value for key, value in old.about.items() if key not in ("schema", "tables")}
+        _write(name, frame, parts, {"schema": SCHEMA, **about})
+    else:
+        columns = _score(name, frame, pairs, run, unfreeze)
+        _write(name, frame, parts, {**_about(name, root, run), "columns": columns})
+    recorded.load.cache_clear()
+    return recorded.RECORDED / f"{name}.csv"
+
+
+def _score(
+    name: str, frame: pd.DataFrame, pairs: list[tuple[str, str]], run: Run, unfreeze: bool
+) -> dict[str, Any]:
+    """Add every metric's column to ``frame``, and what is known of each."""
+    metrics = {metric: _unfrozen(run, metric) for metric in run.declared.metrics}
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
-    frame["reference_words"] = [len(text.split()) for text in references]
-    frame["candidate_words"] = [len(text.split()) for text in candidates]
     kept = _kept(name, metrics) if not unfreeze else {}
     for key, metric in metrics.items():
         old = kept.get(key)
         frame[key] = metric.score(references, candidates).values.round(9) if old is None else old
     if kept:
-        frame[list(_JUDGED)] = recordings.load(name).table[list(_JUDGED)]
+        table = recorded.load(name).table
+        judged_columns = [key for key in (*_JUDGED, _MATCHED) if key in table]
+        frame[judged_columns] = table[judged_columns]
     else:
         judged = [judge_pair(*pair) for pair in pairs]
         for column, significant in _JUDGED.items():
             frame[column] = [sum(error.significant == significant for error in one.errors) for one in judged]
-    columns = {
-        key: recordings.load(name).about["columns"][key] if key in kept else _column(metric)
+        frame[_MATCHED] = [one.matched_findings for one in judged]
+    return {
+        key: recorded.load(name).about["columns"][key] if key in kept else _column(metric)
         for key, metric in metrics.items()
     }
-    about = {**_about(name, root, run), "columns": columns}
-    text = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110)
-    atomic.write_text(RECORDED / f"{name}.csv", frame.to_csv(index=False))
-    atomic.write_text(RECORDED / f"{name}.yml", text)
-    return RECORDED / f"{name}.csv"
+
+
+def _write(name: str, table: pd.DataFrame, parts: Parts, about: dict[str, Any]) -> None:
+    """Write a set whole or not at all: its description names the SHA-256 of every table."""
+    tables = {f"{name}.csv": table} | {f"{name}_{part}.csv": frame for part, frame in parts.items()}
+    content = {file: frame.to_csv(index=False) for file, frame in tables.items()}
+    about = {**about, "tables": {file: checksums.of_text(text) for file, text in content.items()}}
+    content[f"{name}.yml"] = yaml.safe_dump(about, sort_keys=False, allow_unicode=True, width=110)
+    with atomic.new_files(*(recorded.RECORDED / file for file in content)) as new:
+        for path, text in zip(new, content.values(), strict=True):
+            path.write_text(text, encoding="utf-8")
 
 
 def _kept(name: str, metrics: dict[str, Metric]) -> dict[str, pd.Series]:
     """The recorded columns of metrics that read by rules, where these behave otherwise now."""
-    if name not in recordings.names():
+    if name not in recorded.names():
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
-    return {key: recordings.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
+    return {key: recorded.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
 
 
 def _unfrozen(run: Run, name: str) -> Metric:
@@ -92,9 +127,8 @@ def _unfrozen(run: Run, name: str) -> Metric:
 
 def _column(metric: Metric) -> dict[str, Any]:
     """With what a metric's column is made."""
-    settings = {key: value for key, value in metric.settings().items() if key not in metric.models()}
     return {
-        "settings": {key: str(value) for key, value in settings.items()},
+        "settings": recordings.settings_of(metric),
         "behaviour": recordings.behaviour(metric),
         "date": datetime.date.today().isoformat(),
         "commit": code.commit()["commit"],
@@ -118,30 +152,24 @@ def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
     }
 
 
-def _radpref(root: Path) -> pd.DataFrame:
-    """A row per candidate: ``number``, ``case`` (equal references share one), ``set`` (candidates that were
-    graded side by side), ``system``, and the grade that each radiologist gave, from 1 to 5."""
+def _radpref(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave, from 1 to
+    5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
     cases = radpref.load_cases(_found("radpref", root, "preference_data.json"))
-    rows = [(case, key) for case in cases for key in radpref.CANDIDATES]
-    frame = pd.DataFrame(
-        {
-            "number": range(len(rows)),
-            "case": pd.factorize(pd.Series([case.reference for case, _ in rows]))[0],
-            "set": [place // len(radpref.CANDIDATES) for place in range(len(rows))],
-            "system": pd.factorize(pd.Series([case.sources[key] for case, key in rows]))[0] + 1,
-        }
-    )
-    for number in (1, 2, 3):
-        ratings = radpref.load_ratings(_found("radpref", root, f"user_{number}.json"))
-        grade = {(one.case, one.candidate): one.rating for one in ratings}
-        frame[f"grade_{number}"] = pd.array([grade.get((case.id, key)) for case, key in rows], dtype="Int64")
-    return frame
+    users = (_found("radpref", root, f"user_{number}.json") for number in (1, 2, 3))
+    marks = radpref.marks(cases, [rating for user in users for rating in radpref.load_ratings(user)])
+    frame = radpref.candidates(cases).drop(columns=["reference", "text"])
+    grades = marks.pivot(index="number", columns="rater", values="grade")
+    for rater in grades:
+        frame[f"grade_{rater}"] = frame["number"].map(grades[rater])
+    return frame, {"ratings": marks}
 
 
-def _mts_dialog(root: Path) -> pd.DataFrame:
-    """A row per candidate: ``number``, ``case`` (a dialogue), ``system`` and the experts' rates."""
+def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """A row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the words of
+    the dialogue, and the share of the candidate's words that it holds."""
     records = readers.load("mts_dialog", root)
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "number": range(len(records)),
             "case": pd.factorize(pd.Series([one.case for one in records]))[0],
@@ -150,8 +178,11 @@ def _mts_dialog(root: Path) -> pd.DataFrame:
                 rate: [getattr(one, rate) for one in records]
                 for rate in ("precision", "recall", "f1", "hallucination", "omission")
             },
+            "source_words": [len(one.source.split()) for one in records],
+            FOUND: [round(found_in_source(one.source, one.candidate), 9) for one in records],
         }
     )
+    return frame, {}
 
 
 def _found(name: str, root: Path, file: str) -> Path:
@@ -161,5 +192,8 @@ def _found(name: str, root: Path, file: str) -> Path:
     return path
 
 
-SETS: dict[str, Callable[[Path], pd.DataFrame]] = {"radpref": _radpref, "mts_dialog": _mts_dialog}
-"""What is known of each candidate of a set, beside its scores."""
+SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
+    "radpref": _radpref,
+    "mts_dialog": _mts_dialog,
+}
+"""What is known of each candidate of a set beside its scores, and further tables by name."""

@@ -14,10 +14,11 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
-from radeval_lib.data import mslr
+from radeval_lib.data import mslr, recorded
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
+from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
@@ -34,6 +35,8 @@ COUNTED = 20
 """Pairs on which operations are counted."""
 RANDOM = "random numbers"
 SOURCE = "words found in the source"
+FOUND = "found_in_source"
+"""The recorded column of :func:`found_in_source`."""
 WEAK = -0.3
 """A correlation nearer to 0 than this is weak, by the usual convention."""
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
@@ -354,13 +357,17 @@ def hallucinations(metrics: Mapping[str, Metric], records: Sequence[FactRating],
     texts = [(reveal(one.reference), reveal(one.candidate), reveal(one.source)) for one in records]
     pairs = pd.DataFrame(texts, columns=["reference", "candidate", "source"])
     frame = scores(metrics, pairs).drop(columns=COMPOSITE)
-    frame[SOURCE] = [_found(source, candidate) for _, candidate, source in texts]
+    if behind(texts[0][1]):
+        frame[SOURCE] = recorded.column(pairs["candidate"], FOUND)
+    else:
+        frame[SOURCE] = [found_in_source(source, candidate) for _, candidate, source in texts]
     rates, cases = [one.hallucination for one in records], [one.case for one in records]
     found = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations").intervals()
     return found.set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
-def _found(source: str, summary: str) -> float:
+def found_in_source(source: str, summary: str) -> float:
+    """The share of a summary's words, of more than three letters, that occur in its source; 1 of none."""
     known = set(re.findall(r"\w+", source.lower()))
     words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]
     return sum(word in known for word in words) / len(words) if words else 1.0

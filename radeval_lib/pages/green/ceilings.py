@@ -8,12 +8,12 @@ none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
+from radeval_lib.data.radpref import MARKS, SIGNIFICANT
 from radeval_lib.pages.green.judging import taus
 from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import ratio
@@ -27,10 +27,6 @@ WEIGHTS: Mapping[str, float] = {
     "negligible": 0.0,
 }
 """What a marked error counts for; the last two are of wrong attributes."""
-
-SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
-"""The marks that GREEN would call clinically significant: they ask for something to be done."""
-
 
 VARIANTS: dict[str, tuple[str, str]] = {
     "weighted errors": ("", "weighted"),
@@ -47,43 +43,30 @@ VARIANTS: dict[str, tuple[str, str]] = {
 alone; higher is better."""
 
 
-def marked(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
-    """What a radiologist marked on a candidate, counted: one row for each two.
+def marked(candidates: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+    """What a radiologist marked on a candidate, by every formula: one row for each two.
 
-    Returns ``case``, ``candidate``, ``rater``, ``grade``, ``others`` (mean grade of the other radiologists),
-    ``stated`` findings, those without a mark (``clean``), with none that is false (``right``), or that is
-    false or significant (``passable``), and one column for each of :data:`VARIANTS`.
+    ``candidates``, ``marks``: of :func:`radpref.candidates`, by number, and :func:`radpref.marks`. Returns
+    the marks with ``case``, ``others`` (mean grade of the other radiologists), the sums ``weighted``,
+    ``errors`` and ``significant``, and one column for each of :data:`VARIANTS`.
     """
-    by_id = {case.id: case for case in cases}
-    rows = []
-    for rating in ratings:
-        stated = len(by_id[rating.case].candidate_findings[rating.candidate])
-        about = [error for error in rating.errors if error.kind != "missing"]
-        false = {error.finding for error in about if error.kind == "false"}
-        grave = {error.finding for error in about if error.significance in SIGNIFICANT}
-        rows.append(
-            {
-                "case": rating.case,
-                "candidate": rating.candidate,
-                "rater": rating.rater,
-                "grade": rating.rating,
-                "weighted": sum(WEIGHTS[error.significance] for error in rating.errors),
-                "errors": len(rating.errors),
-                "significant": sum(error.significance in SIGNIFICANT for error in rating.errors),
-                "stated": stated,
-                "clean": max(0, stated - len({error.finding for error in about})),
-                "right": max(0, stated - len(false)),
-                "passable": max(0, stated - len(false | grave)),
-            }
-        )
-    frame = pd.DataFrame(rows).assign(given=lambda marks: marks["clean"] + 1)
+    counts: dict[str, pd.Series] = {}
+    for kind, significance in MARKS:
+        counts[significance] = counts.get(significance, 0) + marks[f"{kind}_{significance}"]
+    frame = marks.assign(
+        case=marks["number"].map(candidates["case"]),
+        weighted=sum(WEIGHTS[key] * count for key, count in counts.items()),
+        errors=sum(counts.values()),
+        significant=sum(count for key, count in counts.items() if key in SIGNIFICANT),
+        given=marks["clean"] + 1,
+    )
     for name, (matches, errors) in VARIANTS.items():
         if matches:
             matched, wrong = frame[[matches, errors]].to_numpy(float).T
             frame[name] = ratio(matched, matched + wrong)
         else:
             frame[name] = -frame[errors]
-    grades = frame.groupby(["case", "candidate"])["grade"]
+    grades = frame.groupby("number")["grade"]
     frame["others"] = (grades.transform("sum") - frame["grade"]) / (grades.transform("size") - 1)
     return frame
 
@@ -103,7 +86,7 @@ def joint_ceilings(frame: pd.DataFrame, *, resamples: int, rng: np.random.Genera
 
     Marks and grades are of the same people, so this is the most that the formulas can give.
     """
-    both = frame.groupby(["case", "candidate"], as_index=False).mean(numeric_only=True)
+    both = frame.groupby("number").mean()
     return taus(dict(both[list(VARIANTS)]), both["grade"], both["case"], resamples=resamples, rng=rng)
 
 
@@ -125,9 +108,7 @@ def about_one_match(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"": rows})
 
 
-def candidates(cases: Sequence[Case], frame: pd.DataFrame) -> pd.DataFrame:
-    """``reference`` and ``text`` of every candidate with its mean marks, by case and candidate."""
-    rows = [(case.id, key, case.reference, case.candidates[key]) for case in cases for key in CANDIDATES]
-    texts = pd.DataFrame(rows, columns=["case", "candidate", "reference", "text"])
-    means = frame.groupby(["case", "candidate"])[["grade", "weighted", "errors"]].mean()
-    return texts.set_index(["case", "candidate"]).join(means)
+def with_marks(candidates: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """``case``, ``reference`` and ``text`` of every candidate with its mean marks, by number."""
+    means = frame.groupby("number")[["grade", "weighted", "errors"]].mean()
+    return candidates[["case", "reference", "text"]].join(means)

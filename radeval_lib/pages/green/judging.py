@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
-from radeval_lib.data import radpref, rexval
+from radeval_lib.data import radpref, recorded, rexval
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.correlations import Resampled, resample
@@ -61,13 +61,23 @@ def as_printed(frame: pd.DataFrame, rows: str | list[str], columns: str = "quant
     return wide(both, rows, columns, "cell").fillna("")
 
 
-def radpref_of(run: Run) -> tuple[list[radpref.Case], list[radpref.RadPrefRating]] | None:
-    """RadPref's cases and the ratings of its three radiologists, or None where a file is not there."""
+def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
+    """RadPref's candidates (:func:`radpref.candidates`) by number, with placeholders for texts that are
+    recorded as numbers alone, and what its radiologists marked (:func:`radpref.marks`); None where neither
+    the files nor the recording fill the role of rated pairs.
+    """
+    if run.filler("data", "rated_pairs").startswith("recorded/radpref"):
+        run.load("rated_pairs")  # which notes the files
+        kept = recorded.load("radpref")
+        named = recorded.texts("radpref").rename(columns={"candidate": "text"})
+        return kept.table.set_index("number").join(named), kept.parts["ratings"]
     found = run.find("radpref", "radpref/preference_data.json")
     ratings = [run.find("radpref", f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]
     if found is None or any(path is None for path in ratings):
         return None
-    return radpref.load_cases(found), [one for path in ratings if path for one in radpref.load_ratings(path)]
+    cases = radpref.load_cases(found)
+    given = [one for path in ratings if path for one in radpref.load_ratings(path)]
+    return radpref.candidates(cases).set_index("number"), radpref.marks(cases, given)
 
 
 def rexval_counts(run: Run) -> dict[str, FloatArray]:

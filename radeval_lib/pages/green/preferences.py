@@ -12,13 +12,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.radpref import CANDIDATES, Case, RadPrefRating
+from radeval_lib.data.radpref import CANDIDATES
 from radeval_lib.metrics.green import clean, parse
 from radeval_lib.models.judges.base import Judge
 from radeval_lib.models.judges.opening import open_judge
 from radeval_lib.models.naming import title
 from radeval_lib.models.pretrained import RULES
 from radeval_lib.pages.green.judging import oriented
+from radeval_lib.placeholders import behind, refuse
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_difference, sum_estimates
 from radeval_lib.study import recordings
@@ -28,23 +29,25 @@ OTHERS = {"weighted errors": "green_rules_errors", "ROUGE-L": "rouge_l"}
 """Scores beside GREEN and the counts of its judge: errors by the weights of our rules, and words."""
 
 
-def choices(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
-    """RadPref's grades as choices between two candidates, one row per case, which has an index of its own.
+def choices(candidates: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+    """RadPref's grades as choices between two candidates, one row per set of two, by its number.
 
-    A radiologist prefers the candidate with the higher grade. Columns: the texts ``reference``, ``C1`` and
+    ``candidates``, ``marks``: of :func:`radpref.candidates`, by number, and :func:`radpref.marks`. A
+    radiologist prefers the candidate with the higher grade. Columns: the texts ``reference``, ``C1`` and
     ``C2``; ``split``, whether two radiologists prefer different candidates; ``preferred``, 1 where two at
     least prefer C2, -1 where they prefer C1, 0 where they split or fewer than two choose.
     """
-    rows = [(one.case, one.candidate, one.rater, one.rating) for one in ratings]
-    grades = pd.DataFrame(rows, columns=["case", "candidate", "rater", "grade"])
-    wide = grades.pivot(index="case", columns=["candidate", "rater"], values="grade")
-    gaps = (wide["C2"] - wide["C1"]).loc[[case.id for case in cases]]
+    key = pd.Series(candidates.groupby("set").cumcount().map(dict(enumerate(CANDIDATES))), name="candidate")
+    placed = candidates.assign(candidate=key)
+    grades = marks.join(placed[["set", "candidate"]], on="number")
+    wide = grades.pivot(index="set", columns=["candidate", "rater"], values="grade")
+    gaps = wide["C2"] - wide["C1"]
     for_first, for_second = (gaps < 0).sum(axis=1), (gaps > 0).sum(axis=1)
     split = (for_first > 0) & (for_second > 0)
     lead = for_second - for_first
-    texts = pd.DataFrame([case.candidates for case in cases], gaps.index)[list(CANDIDATES)]
+    texts = placed.pivot(index="set", columns="candidate", values="text")[list(CANDIDATES)]
     return texts.assign(
-        reference=[case.reference for case in cases],
+        reference=candidates.groupby("set")["reference"].first(),
         split=split,
         preferred=np.sign(lead).where(~split & (lead.abs() >= 2), 0),
     )
@@ -114,11 +117,14 @@ def judged_by(run: Run) -> str:
 
 
 def _recorded(run: Run, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame | None:
-    """The recorded columns of RadPref's pairs, for which the judge by rules was frozen, if it reads otherwise
-    now; None where it judges them itself."""
-    if run.profile.models["judge"] != RULES or run.data_root is None:
+    """The recorded columns of RadPref's pairs, where these are placeholders, or if the judge by rules, which
+    was frozen for them, reads otherwise now; None where it judges them itself."""
+    if run.profile.models["judge"] != RULES:
         return None
-    if not recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
+    recorded = bool(behind(pairs[0][1]))
+    if not recorded and run.data_root is None:
+        return None
+    if not recorded and not recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
         return None
     return recordings.columns("radpref", run.data_root, pairs)
 
@@ -128,6 +134,7 @@ def scores(run: Run, judge: Judge, references: Sequence[str], candidates: Sequen
     higher is better."""
     pairs = list(zip(references, candidates, strict=True))
     if (kept := _recorded(run, pairs)) is None:
+        refuse([*references, *candidates], "the judge")
         found = counted(judge.judge(pairs))
     else:
         grave, minor = kept["rules_significant"], kept["rules_insignificant"]

@@ -6,7 +6,7 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ from matplotlib.axes import Axes
 import radeval_lib.findings as findings
 from radeval_lib import own_yaml, plots
 from radeval_lib.data import openi
-from radeval_lib.data.radpref import Case, RadPrefRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import read
 from radeval_lib.models.judges.rules import Judgement, judge_pair
-from radeval_lib.pages.green.ceilings import candidates, joint_ceilings, marked
+from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
 from radeval_lib.pages.green.relations import of_reports as of_reports
+from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study import recordings
@@ -216,7 +216,7 @@ def single_numbers(run: Run, reference: str, candidate: str) -> pd.DataFrame:
 
 
 def against_grades(
-    run: Run, cases: Sequence[Case], ratings: Sequence[RadPrefRating]
+    run: Run, candidates: pd.DataFrame, marks: pd.DataFrame
 ) -> tuple[pd.DataFrame, Resampled, pd.DataFrame]:
     """The rules, lexical metrics and radiologists' own marks against RadPref's grades.
 
@@ -224,23 +224,24 @@ def against_grades(
     from drawing cases; and the agreement of both formulas on the radiologists' own marks, by its names:
     ``value``, ``low``, ``high``.
     """
-    marks = marked(cases, ratings)
-    rated = candidates(cases, marks)
+    frame = marked(candidates, marks)
+    rated = with_marks(candidates, frame)
     both = rated["reference"].tolist(), rated["text"].tolist()
     scores = {label: oriented(run, key, *both) for label, key in _PANEL.items()}
-    groups, draws = rated.index.get_level_values("case"), run.profile.resamples
-    agreement = taus(scores, rated["grade"], groups, resamples=draws, rng=run.rng("radpref"))
-    joint = joint_ceilings(marks, resamples=200, rng=run.rng("ceiling")).intervals()
+    draws = run.profile.resamples
+    agreement = taus(scores, rated["grade"], rated["case"], resamples=draws, rng=run.rng("radpref"))
+    joint = joint_ceilings(frame, resamples=200, rng=run.rng("ceiling")).intervals()
     names = {"weighted errors": "weighted errors by radiologists", "GREEN": "GREEN by radiologists"}
     ceiling = joint.set_index("metric").loc[list(names), ["value", "low", "high"]].rename(names)
     return rated, agreement, ceiling
 
 
 def judged(run: Run, rated: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The number of errors that the rules name in each candidate, and their weighted sum: as recorded when
-    these were frozen, if they read otherwise now."""
+    """The number of errors that the rules name in each candidate, and their weighted sum: as recorded, where
+    the texts are placeholders, or when these were frozen, if they read otherwise now."""
     pairs = list(zip(rated["reference"], rated["text"], strict=True))
-    if run.data_root is not None and recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
+    recorded = bool(behind(pairs[0][1]))
+    if recorded or recordings.is_out_of_date("radpref", run.metric("green_rules_errors")):
         kept = recordings.columns("radpref", run.data_root, pairs)
         number = kept["rules_significant"] + kept["rules_insignificant"]
         return number.set_axis(rated.index), kept["green_rules_errors"].set_axis(rated.index)

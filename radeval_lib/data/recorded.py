@@ -1,0 +1,132 @@
+"""Recorded test sets: their ratings and scores as numbers, where their texts may not stand in the repository.
+
+``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files,
+``<set>_<part>.csv`` further tables, ``<set>.yml`` what they were made of and with. :func:`records` gives the
+same records as the set's own loader, with a placeholder for each text (:mod:`radeval_lib.placeholders`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from radeval_lib import checksums, own_yaml, registry
+from radeval_lib.data.errors import DataError
+from radeval_lib.paths import RECORDED, display_path
+from radeval_lib.placeholders import behind, placeholder
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One set as it is recorded: ``table``, a row per candidate by its ``number`` in the files' order;
+    ``parts``, further tables by name; ``about``, what is known of the set and of each column."""
+
+    name: str
+    table: pd.DataFrame
+    about: dict[str, Any]
+    parts: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def digest(self, metric: str) -> str:
+        """The behaviour digest of what made a metric's column."""
+        return str(self.about["columns"][metric]["behaviour"])
+
+    @property
+    def scored_on(self) -> date:
+        """The day on which the last of its columns was scored."""
+        return max(date.fromisoformat(str(one["date"])) for one in self.about["columns"].values())
+
+
+def names() -> list[str]:
+    """Every set that is recorded."""
+    return sorted(path.stem for path in RECORDED.glob("*.yml"))
+
+
+@lru_cache(maxsize=8)
+def load(name: str) -> Recording:
+    """A recorded set.
+
+    Raises
+    ------
+    DataError
+        Where there is none of that name, or a table is not the one that its description was written for.
+    """
+    if name not in names():
+        raise DataError(
+            f"no set {name!r} is recorded", display_path(RECORDED), f"Sets: {', '.join(names())}."
+        )
+    about = own_yaml.read(RECORDED / f"{name}.yml")
+    for file, digest in about["tables"].items():
+        path = RECORDED / file
+        if not path.is_file() or checksums.of_file(path) != digest:
+            raise DataError(
+                f"it is not the table that {name}.yml describes",
+                display_path(path),
+                f"Restore both, or write them again: `radbook record {name}`.",
+            )
+    parts = {
+        Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(RECORDED / file)
+        for file in about["tables"]
+        if file != f"{name}.csv"
+    }
+    return Recording(name, pd.read_csv(RECORDED / f"{name}.csv"), about, parts)
+
+
+def files(name: str) -> list[Path]:
+    """The tables of a recorded set."""
+    return [RECORDED / file for file in load(name).about["tables"]]
+
+
+def column(texts: Iterable[str], name: str) -> np.ndarray:
+    """A recorded column's values of candidates by their placeholders, float64 of shape (texts,).
+
+    Raises
+    ------
+    DataError
+        Where a text is no placeholder of a candidate, or its set has no such column.
+    """
+    values = []
+    for text in texts:
+        place = behind(text)
+        if place is None or place.side != "candidate":
+            raise DataError("a text that is not recorded", name, "Score texts with the metric itself.")
+        table = load(place.set).table
+        if name not in table:
+            raise DataError(f"no {name} is recorded", place.set, f"`radbook record {place.set}` scores it.")
+        values.append(table.at[place.number, name])
+    return np.array(values, dtype=np.float64)
+
+
+def records(name: str) -> list[Any]:
+    """The records of a recorded set, in the order in which its own loader gives them.
+
+    Raises
+    ------
+    DataError
+        Where no set of that name is recorded so that it can fill a role.
+    """
+    if name not in registry.RECORDINGS:
+        known = ", ".join(registry.RECORDINGS)
+        raise DataError(f"{name!r} fills no role from its recording", "", f"These do: {known}.")
+    return list(registry.find(registry.RECORDINGS[name])(load(name)))
+
+
+def pair(name: str, row: Any) -> tuple[str, str]:
+    """Placeholders of reference and candidate of a row of a set's table."""
+    return (
+        placeholder(name, "reference", row.case, row.reference_words),
+        placeholder(name, "candidate", row.number, row.candidate_words),
+    )
+
+
+def texts(name: str) -> pd.DataFrame:
+    """Placeholders of every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
+    table = load(name).table
+    rows = [pair(name, row) for row in table.itertuples()]
+    return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

@@ -1,0 +1,57 @@
+"""Placeholders of texts that are recorded as numbers alone: as many words, and which text they stand for.
+
+They pass through whatever counts words or carries texts along; whatever would read one as a report calls
+:func:`refuse`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from radeval_lib.errors import RadevalError
+
+_OPEN, _CLOSE = "⟦", "⟧"
+_FIRST = re.compile(rf"{_OPEN}(\w+):(reference|candidate|source):(\d+){_CLOSE}")
+_WORD = f"{_OPEN}_{_CLOSE}"
+
+
+class PlaceholderError(RadevalError):
+    """A placeholder where a text is needed, or the other way round."""
+
+
+class Placeholder(NamedTuple):
+    """Which text of which set a placeholder stands for; a reference or source is numbered by its case."""
+
+    set: str
+    side: str
+    number: int
+
+
+def placeholder(name: str, side: str, number: int, words: int) -> str:
+    """What stands for a text of so many words, at least one."""
+    return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
+
+
+def behind(text: str) -> Placeholder | None:
+    """Which text a placeholder stands for; None of any other text."""
+    found = _FIRST.match(text)
+    return Placeholder(found[1], found[2], int(found[3])) if found else None
+
+
+def refuse(texts: Iterable[object], reader: str) -> None:
+    """Refuse placeholders, of which there is nothing to read.
+
+    Raises
+    ------
+    PlaceholderError
+        Where one of the texts is a placeholder.
+    """
+    for text in texts:
+        if isinstance(text, str) and text.startswith(_OPEN) and (place := behind(text)):
+            raise PlaceholderError(
+                f"{reader} cannot read {place.side} {place.number}, which is recorded as numbers alone",
+                place.set,
+                "Fill the role with the data set itself, from a data root, or use a metric that is recorded.",
+            )

@@ -1,0 +1,155 @@
+"""What the repository keeps of public test sets: numbers and categories alone, and the same records."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib import placeholders
+from radeval_lib.data import mts_dialog, radpref, readers, recorded
+from radeval_lib.data.errors import DataError
+from radeval_lib.findings import read
+from radeval_lib.metrics import create
+from radeval_lib.metrics.fact_rates import counts_of
+from radeval_lib.paths import RECORDED
+from radeval_lib.placeholders import PlaceholderError, behind, placeholder
+from radeval_lib.registry import METRICS, RECORDINGS
+
+KNOWN = {
+    *("number", "case", "set", "system", "rater", "grade", "grade_1", "grade_2", "grade_3"),
+    *("reference_findings", "candidate_findings", "stated", "clean", "right", "passable"),
+    *("_".join(mark) for mark in radpref.MARKS),
+    *("precision", "recall", "f1", "hallucination", "omission", "found_in_source"),
+    *("reference_words", "candidate_words", "source_words"),
+    *("rules_significant", "rules_insignificant", "rules_matched"),
+    *METRICS,
+}
+"""Every column that may be recorded of a candidate or of a rating; the README describes each."""
+CATEGORIES: dict[str, set[str]] = {}
+"""The words that a column of categories may hold; every other column holds numbers."""
+TABLES = sorted(path.name for path in RECORDED.glob("*.csv") if path.name != "probe.csv")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e-\d+)?")
+_WIDE = {"number", "case", "set", "rater", "system"}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_cell_is_a_number_or_a_declared_category(table: str) -> None:
+    cells = pd.read_csv(RECORDED / table, dtype=str, keep_default_na=False)
+    for column in cells:
+        allowed = CATEGORIES.get(column)
+        for value in cells[column]:
+            assert value in allowed if allowed else value == "" or _NUMBER.fullmatch(value), (column, value)
+            assert len(value) <= 16
+
+
+@pytest.mark.parametrize("name", sorted(RECORDINGS))
+def test_every_column_is_known_and_described(name: str) -> None:
+    readme = (RECORDED / "README.md").read_text(encoding="utf-8")
+    found = recorded.load(name)
+    for table in (found.table, *found.parts.values()):
+        assert set(table) <= KNOWN
+        for column in set(table) - set(METRICS):
+            stem = re.sub(r"_\d$", "_1", column)
+            mark = tuple(column.split("_", 1)) in radpref.MARKS
+            assert mark or f"`{stem}`" in readme, column
+
+
+def test_every_table_is_declared_and_the_folder_is_small() -> None:
+    declared = [path.name for name in recorded.names() for path in recorded.files(name)]
+    assert sorted(declared) == TABLES
+    assert sum(path.stat().st_size for path in RECORDED.iterdir()) < 3e6
+
+
+def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in RECORDED.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "radpref_ratings.csv").write_text("number,rater\n", encoding="utf-8")
+    monkeypatch.setattr(recorded, "RECORDED", tmp_path)
+    recorded.load.cache_clear()
+    try:
+        assert len(recorded.load("mts_dialog").table) == 400
+        with pytest.raises(DataError, match="not the table that radpref"):
+            recorded.load("radpref")
+        with pytest.raises(DataError, match="no set 'hearsay' is recorded"):
+            recorded.load("hearsay")
+    finally:
+        recorded.load.cache_clear()
+
+
+def test_the_radiologists_ratings_are_those_of_the_files(data_root: Path) -> None:
+    folder = data_root / "radpref"
+    cases = radpref.load_cases(folder / "preference_data.json")
+    given = [
+        one
+        for number in (1, 2, 3)
+        for one in radpref.load_ratings(folder / "radiologist_annotations" / f"user_{number}.json")
+    ]
+    found = recorded.load("radpref")
+    pd.testing.assert_frame_equal(found.parts["ratings"], radpref.marks(cases, given))
+    texts = radpref.candidates(cases)
+    same = [column for column in texts if column not in ("reference", "text")]
+    pd.testing.assert_frame_equal(found.table[same], texts[same])
+
+
+@pytest.mark.parametrize("name", ["radpref", "mts_dialog"])
+def test_recorded_records_are_the_loaders_own_but_for_texts(name: str, data_root: Path) -> None:
+    ours, theirs = recorded.records(name), readers.load(name, data_root)
+    assert len(ours) == len(theirs) == {"radpref": 1800, "mts_dialog": 400}[name]
+    raters = list(dict.fromkeys(getattr(one, "rater", "") for one in theirs))
+    for mine, its in zip(ours, theirs, strict=True):
+        for side in ("reference", "candidate"):
+            text = getattr(its, side)
+            assert len(getattr(mine, side).split()) == len(text.split())
+        if name == "radpref":
+            assert (mine.rating, mine.scale) == (its.rating, its.scale)
+            assert mine.rater == str(raters.index(its.rater) + 1)
+        else:
+            rates = ("precision", "recall", "f1", "hallucination", "omission", "group")
+            assert all(getattr(mine, rate) == getattr(its, rate) for rate in rates)
+            assert bool(mine.fault) == bool(its.fault)
+            assert counts_of(mine) == counts_of(its)
+            assert len(mine.source.split()) == len(its.source.split())
+    for side in ("reference", "candidate"):  # the same texts are the same placeholders, others are not
+        both = {(getattr(mine, side), getattr(its, side)) for mine, its in zip(ours, theirs, strict=True)}
+        if side == "reference" and name == "radpref":
+            assert len(both) == len({mine for mine, _ in both}) == len({its for _, its in both}) == 98
+
+
+def test_a_placeholder_has_the_words_of_its_text_and_says_which_it_is() -> None:
+    for words in (1, 2, 57):
+        text = placeholder("radpref", "candidate", 12, words)
+        assert len(text.split()) == len(re.findall(r"\w+", text.replace(":", ""))) == words
+        assert behind(text) == ("radpref", "candidate", 12)
+    assert behind("No effusion.") is None
+
+
+def test_whatever_reads_texts_refuses_placeholders() -> None:
+    text = placeholder("radpref", "candidate", 12, 9)
+    with pytest.raises(PlaceholderError, match="rouge_l cannot read candidate 12"):
+        create("rouge_l").score(["No effusion."], [text])
+    with pytest.raises(PlaceholderError, match="the reader of reports cannot read candidate 12"):
+        read(text)
+    placeholders.refuse(["No effusion.", 3, None], "anything")
+
+
+def test_columns_are_found_by_placeholder_alone() -> None:
+    table = recorded.load("mts_dialog").table
+    texts = recorded.texts("mts_dialog")
+    np.testing.assert_array_equal(recorded.column(texts["candidate"], "bleu"), table["bleu"])
+    with pytest.raises(DataError, match="not recorded"):
+        recorded.column(["No effusion."], "bleu")
+    with pytest.raises(DataError, match="not recorded"):
+        recorded.column([texts["reference"][0]], "bleu")
+    with pytest.raises(DataError, match="no spice is recorded"):
+        recorded.column([texts["candidate"][0]], "spice")
+
+
+def test_an_omission_that_is_no_rate_stays_none() -> None:
+    lacking = recorded.load("mts_dialog").table["omission"].isna()
+    ratings = list(mts_dialog.recorded_ratings(recorded.load("mts_dialog")))
+    assert [one.omission is None for one in ratings] == lacking.tolist()
+    assert lacking.sum() == 2
