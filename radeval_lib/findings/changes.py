@@ -12,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_NOUNS = _words(
+CHANGE_NOUNS = _words(
     """
     worsening progression increase improvement decrease reduction enlargement growth resolution clearing
     regression deterioration expansion shrinkage change
@@ -25,7 +25,7 @@ _NOUN_FILLERS = _words(
     major new the or and size in
     """
 )
-_DENIED = _NOUNS | _NOUN_FILLERS
+_DENIED = CHANGE_NOUNS | _NOUN_FILLERS
 _VERBS = _words(
     """
     increased decreased improved worsened progressed changed resolved cleared enlarged grown removed
@@ -65,13 +65,25 @@ _GONE = frozenset(
 
 _MORE = _words(
     """
-    larger greater worse bigger smaller more less higher denser
+    larger greater worse bigger smaller more less higher denser better
     """
+)
+_CHANGED = frozenset(["larger", "greater", "worse", "bigger", "smaller", "better"])
+_ENDS_OF_COMPARISON = frozenset(
+    [",", "than", "compared", "since", "in", "on", "now", "today", "and", "but", "or", ")", "from"]
 )
 _MORE_OF = frozenset(
     ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
 )
 _SIDES = frozenset(["left", "right"])
+_TO_SIDES = (["to", "left"], ["to", "right"])
+_TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
+_SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
+_BEING = _words(
+    """
+    is being side one slightly much somewhat mildly appearing appear a bit
+    """
+)
 
 _THEN = frozenset(
     ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
@@ -83,6 +95,8 @@ _SEEN = _words(
     observed questioned suspected placed existing
     """
 )
+_NOW = frozenset(["now", "currently", "today"])
+_ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
 _ENDS_OF_THEN = _words(
     """
     , ) ; now currently today but and is are has have
@@ -97,10 +111,19 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
     """
     size, at = len(words), 0
     while at < size:
-        if end := _denied_noun(words, at, named) or _denied_verb(words, at, named):
+        if (
+            end := _denied_noun(words, at, named)
+            or _denied_verb(words, at, named)
+            or _denied_comparative(words, at)
+            or _neither(words, at)
+        ):
             yield PhraseMatch(at, end, "unchanged")
         elif end := _not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
+        elif found := _denied_clause(words, at):
+            yield PhraseMatch(at, at + 3, "unchanged")
+            yield PhraseMatch(found, found + 2, "unchanged")
+            end = at + 3
         at = end or at + 1
 
 
@@ -111,7 +134,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     while end < len(words) and words[end].word in _DENIED and not named[end]:
         token, end = words[end], end + 1
         # "changes of emphysema" are no change
-        if token.word in _NOUNS and not (
+        if token.word in CHANGE_NOUNS and not (
             token.end - token.start == len("changes") and token.word == "change"
         ):
             last = end
@@ -122,6 +145,13 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     first = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
     bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
+    if first in ("failed", "fail") and at + 2 < len(words) and words[at + 1].word == "to":
+        return at + 3 if words[at + 2].word in _VERBS else 0
+    if first == "not" and not bare and not any(named[:at]):
+        # "not significantly improved consolidation"
+        end = _skip(words, at + 1, _ADVERBS)
+        said = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {"removed"}
+        return end + 1 if said and end > at + 1 and not named[end] else 0
     if first not in _HAVE | _BE and not bare:
         return 0
     end = at if bare else at + 1
@@ -136,10 +166,41 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return end + 1 if end < len(words) and words[end].word in kind else 0
 
 
-def _not_quite(words: Sequence[Token], at: int) -> int:
-    if words[at].word not in _NOT_QUITE:
+def _neither(words: Sequence[Token], at: int) -> int:
+    """ "Neither improved nor worsened"."""
+    said = [word.word for word in words[at : at + 4]]
+    pair = len(said) == 4 and said[0] == "neither" and said[2] == "nor"
+    return at + 4 if pair and {said[1], said[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
+
+
+def _denied_clause(words: Sequence[Token], at: int) -> int:
+    """Where the verb of "no evidence that the effusion has resolved" is, or 0."""
+    said = [word.word for word in words[at : at + 3]]
+    if len(said) < 3 or said[0] != "no" or said[2] != "that" or said[1] not in _NOUN_FILLERS:
         return 0
-    end = at + 1
+    for place in range(at + 3, len(words) - 1):
+        if words[place].word in _HAVE and words[place + 1].word in _VERBS:
+            return place
+    return 0
+
+
+def _denied_comparative(words: Sequence[Token], at: int) -> int:
+    """ "Not any larger", "no bigger than before"; "no larger effusion" denies an effusion."""
+    if words[at].word not in ("not", "no"):
+        return 0
+    end = _skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
+    end = _comparative(words, end)
+    if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
+        return 0
+    ends = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
+    return end if ends or words[at].word == "not" else 0
+
+
+def _not_quite(words: Sequence[Token], at: int) -> int:
+    all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
+    if words[at].word not in _NOT_QUITE and not all_but:
+        return 0
+    end = at + 1 + all_but
     while end < len(words) and words[end].word in (
         "completely",
         "complete",
@@ -152,10 +213,21 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Both sides compared: "larger on the right", "left > right", "right more than left"."""
+    """Both sides compared: "larger on the right", "left > right", "right more than left", "the right being
+    larger"; of a shift from one side to the other it is the other."""
     at, size = 0, len(words)
+    shift = any(word.word in _SHIFTS for word in words)
     while at < size:
         word = words[at].word
+        end = at + 1
+        if shift and word in _SIDES and [one.word for one in words[at + 1 : at + 3]] in _TO_SIDES:
+            yield PhraseMatch(at, at + 3, words[at + 2].word)
+            at += 3
+            continue
+        if end := _larger_side(words, at):
+            yield PhraseMatch(at, end, "bilateral")
+            at = end
+            continue
         end = at + 1
         if word in _SIDES:
             end = _skip(words, end, frozenset(["is", "slightly", "much", "somewhat", "mildly"]))
@@ -164,7 +236,7 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
             found = bool(end) and end < size and words[end].word in _SIDES and words[end].word != word
         else:
             end = _comparative(words, at)
-            end = _skip(words, end, frozenset(["on", "at", "in", "the", "to", "toward"])) if end else 0
+            end = _skip(words, end, _TOWARD) if end else 0
             found = bool(end) and end < size and words[end].word in _SIDES and words[end - 1].word != "to"
             tail = _skip(words, end + 1, frozenset(["side", "than", "on", "the"])) if found else 0
             if found and tail < size and words[tail].word in _SIDES:
@@ -173,6 +245,16 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
             yield PhraseMatch(at, end + 1, "bilateral")
             at = end
         at += 1
+
+
+def _larger_side(words: Sequence[Token], at: int) -> int:
+    """The end of "the right is larger" or "left side being greater", or 0."""
+    if words[at].word not in _SIDES:
+        return 0
+    end = _skip(words, at + 1, _BEING)
+    if end == at + 1 or not (end := _comparative(words, end)):
+        return 0
+    return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
 
 
 def _skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
@@ -204,6 +286,8 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             end = _end_of_then(words, at)
         elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
             end = starts[at + 1]
+        elif token.word in ("was", "were") and any(word.word in _NOW for word in words[at:]):
+            end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
             # "8 mm on the prior study", within brackets or behind a comma
             begin = _start_of_then(words, at)

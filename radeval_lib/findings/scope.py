@@ -58,6 +58,7 @@ def scope(
     descriptors: Sequence[bool],
     subjects: Sequence[bool],
     named: Sequence[bool],
+    placed: Sequence[bool],
 ) -> ScopeWords:
     """The reach of every cue; words that are ``blocked`` begin none, for they say something else."""
     size = len(words)
@@ -67,7 +68,8 @@ def scope(
     linking = {link.first: link.end for link in known.links.find(text)}
     denied, doubted, talked = ([False] * size for _ in range(3))
     clause, links = [0] * size, []
-    denying = doubting = talking = False
+    denying = doubting = talking = listing = False
+    said_after = {at for one in after for at in range(one.first, one.end) if one.value == "negation"}
     start = at = 0
     while at < size:
         word = words[at].word
@@ -77,7 +79,16 @@ def scope(
             denying = doubting = False
             start = at
         elif cue is not None and cue.value == "negation_before":
-            denying, doubting = True, False
+            # "The base is not seen because of the effusion" denies nothing behind it
+            back = (
+                word == "not"
+                and at in said_after
+                and (any(named[start:at]) or any(subjects[start:at]) or any(placed[start:at]))
+            )
+            denying, doubting = denying if back else True, False
+        elif word == "cleared" and _stands_first(words, at):
+            denying = True
+            begins[at] = PhraseMatch(at, end, "negation_before")
         elif cue is not None and cue.value == "hypothetical":
             talking = True
         elif word == ":" and (answered := _answer(words, at, begins, named)):
@@ -87,10 +98,11 @@ def scope(
         elif cue is not None and cue.value == "hedge_before":
             if not denying or words[at - 1].word == ",":  # "no effusion to suggest failure" doubts nothing
                 denying, doubting = False, True
+                listing = "differential" in text[at:end]
         elif word == ",":
             if denying:
                 denying = _goes_on(words, at, begins, descriptors, subjects)
-            if doubting:
+            if doubting and not listing:
                 doubting = any(later.word in _OR for later in words[at + 1 : at + 6])
         elif word == "than" and "likely" in (said := [one.word for one in words[:at]]):
             denying, doubting = "less" not in said, "less" in said
@@ -108,6 +120,13 @@ def scope(
         at = end
     _reach_back(words, after, blocked, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+
+
+def _stands_first(words: Sequence[Token], at: int) -> bool:
+    """Whether a word of a state stands before what it is of: "cleared left lower lobe pneumonia"."""
+    behind = words[at + 1].word if at + 1 < len(words) else ","
+    first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
+    return first and behind not in (",", "since", "compared", "and", "on", "in")
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
@@ -145,7 +164,7 @@ def _reach_back(
     for found in after:
         if blocked[found.end - 1] or (found.value == "negation" and _of_a_part(words, found)):
             continue
-        if words[found.end - 1].word in ("?", "likely") and found.end < len(words):
+        if words[found.end - 1].word in ("?", "likely", "favored") and found.end < len(words):
             continue  # it is said of what follows
         if (
             words[found.end - 1].word == "doubtful"

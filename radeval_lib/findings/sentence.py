@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
-from radeval_lib.findings.changes import denied_changes, of_before, side_comparisons
+from radeval_lib.findings.changes import CHANGE_NOUNS, denied_changes, of_before, side_comparisons
 from radeval_lib.findings.modifiers import JOINTS, ZONES, places, sizes
 from radeval_lib.findings.phrases import PhraseMatch
 from radeval_lib.findings.records import Presence
@@ -39,6 +39,10 @@ _LISTING = frozenset(
     [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
+_SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
+_BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
+_PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
+_NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "there"}
 _FAR = 40
 
 GROWN = 1.15
@@ -135,7 +139,7 @@ class _Sentence:
         taken = _marks(size, denied, compared)
         self.changes = denied + [one for one in known.changes.find(text, named) if not taken[one.first]]
         self.changes.sort()
-        self.degrees = [one for one in self.degrees if not taken[one.first]]
+        self.degrees = [one for one in self.degrees if not (taken[one.first] or self._of_change(one))]
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self._between(spot.first, spot.end)]
         self.states = known.states.find(text, _marks(size, self.named, zones))
@@ -146,8 +150,21 @@ class _Sentence:
         descriptors = _marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True)
         self.scope: ScopeWords = scope(
             self.words, known, _marks(size, self.changes, compared), descriptors,
-            _marks(size, self.subjects, begins=True), named,
+            _marks(size, self.subjects, begins=True), named, _marks(size, self.spots),
         )  # fmt: skip
+
+    def _of_change(self, degree: PhraseMatch[int]) -> bool:
+        """Whether a degree is one of change: "slightly improved", "marked interval increase in"."""
+        last = self.words[degree.end - 1].word
+        at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
+        change = next((one for one in self.changes if one.first in (degree.end, at)), None)
+        if change is None:
+            return False
+        noun = self._between(change.first, change.end) & CHANGE_NOUNS
+        if not (last.endswith("ly") or last == "little" or noun):
+            return False
+        self._use(degree.first, degree.end)
+        return True
 
     def read(self) -> Parsed:
         mentions = [
@@ -160,9 +177,10 @@ class _Sentence:
         mentions = [one for one in mentions if not self.scope.hypothetical[one.first]]
         # "Previously a 2 cm nodule, now 3 cm" has a nodule.
         mentions = [one for one in mentions if not self.past[one.first]] or (
-            mentions if _NOW & self._between(0, len(self.words)) else []
+            mentions if not normals and _NOW & self._between(0, len(self.words)) else []
         )
-        mentions = self._alternatives(self._whole_names(mentions))
+        mentions = sorted([*self._whole_names(mentions), *self._stacked()], key=lambda one: one.first)
+        mentions = self._alternatives(mentions)
         self._link(mentions)
         others = [self._mention(one.first, one.end, one.value) for one in self.named if self._takes(one)]
         self._attach(sorted([*mentions, *others], key=lambda one: one.first))
@@ -282,6 +300,8 @@ class _Sentence:
             elif kind == "named":
                 blocked, pending, said, waiting = True, [], [], None
             elif kind == "subject":
+                if pending and self._between(pending[-1].end, at) & _SHOWING:
+                    pending = []
                 if waiting is not None and self._adjoins(reach, at):
                     self._say([one], waiting, mentions, normals)
                     reach = one.end
@@ -294,6 +314,27 @@ class _Sentence:
             elif one.value in ("normal", "abnormal") or not blocked:
                 waiting, reach = one, one.end
         return mentions, normals if normals or mentions else self._stable()
+
+    def _stacked(self) -> list[Mention]:
+        """States before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
+        found = []
+        for name in self.named:
+            if name.value[0].key == IGNORED:
+                continue
+            text = [word.word for word in self.words[name.first : name.end]]
+            keys = {one.key for subject in self.known.subjects.find(text) for one in subject.value}
+            at = name.first - 1
+            while at >= 0 and self.words[at].word in ("and", ",", "/", "mildly", "slightly"):
+                at -= 1
+            states = (self.known.abnormal_states.get((key, self.words[at].word)) for key in sorted(keys))
+            key = next(filter(None, states), None) if at >= 0 else None
+            taken = any(one.first <= at < one.end for one in self.spots) or any(
+                one.first <= at < one.end and self.words[at].word not in _ADJECTIVES for one in self.named
+            )
+            if key is not None and not taken and key not in {sense.key for sense in name.value}:
+                found.append(self._mention(at, at + 1, [Sense(key, HOME)]))
+                self._use(at, at + 1)
+        return found
 
     def _say(
         self,
@@ -368,13 +409,21 @@ class _Sentence:
             )
             for subject in self.subjects
             if stable
-            and abs(stable[0].first - subject.first) <= 5
+            and any(self._near_stable(one, subject) for one in stable)
             and {one.key for one in subject.value} & self.known.stable
         ]  # fmt: skip
         if found:
             self._use_all(stable)
-            self._use_all(self.subjects)
+            self._use_all(
+                one for one in self.subjects if {each.key for each in one.value} & self.known.stable
+            )
         return found
+
+    def _near_stable(self, stable: PhraseMatch[str], subject: PhraseMatch[list[Subject]]) -> bool:
+        """Whether the word is said of the structure, or of all that are listed with it."""
+        first, end = sorted([(stable.first, stable.end), (subject.first, subject.end)])
+        between = self._between(first[1], end[0])
+        return abs(stable.first - subject.first) <= 5 or not between & (_BEGIN | {"with", "without"})
 
     # --- diagnoses and attributes ---
 
@@ -454,6 +503,8 @@ class _Sentence:
         if not mentions:
             return
         for spot in self._now(self.spots):
+            if all(self.normal[spot.first : spot.end]):
+                continue  # "the right lung is clear" says where nothing is
             overlaid = [one for one in mentions if one.first < spot.end and spot.first < one.end]
             if overlaid and all(sense.key in self.known.devices for sense in overlaid[0].senses):
                 # The vein in the name of a line is where it goes in, not where it lies.
@@ -467,6 +518,8 @@ class _Sentence:
                 if one := self._nearest(mentions, spot, 0 if located else 4, 3 if located else 0):
                     one.spots.append(spot.value)
                     self._use(spot.first, spot.end)
+                    if self._at_place(one, spot):
+                        one.distance_mm = 0.0
             else:
                 # Of the words of a name only those say where that a finding of the name may be at.
                 owner = next(one for one in mentions if one.first <= spot.first and spot.end <= one.end)
@@ -495,6 +548,31 @@ class _Sentence:
             if one is not None and one.change in (None, change.value) and not self._of_normal(change, one):
                 one.change = change.value
                 self._use(change.first, change.end)
+                self._share_change(change, one, mentions)
+
+    def _share_change(self, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]) -> None:
+        """ "Stable effusion and atelectasis", "effusion and atelectasis are stable": both are."""
+        at = mentions.index(owner)
+        if change.end <= owner.first:
+            sharing = mentions[at:]
+            joined = all(
+                self._between(one.end, other.first) <= {"and", "/"} for one, other in pairwise(sharing[:2])
+            )
+            others = sharing[1:2] if joined else []
+        else:
+            plural = bool(
+                self._between(owner.end, change.first) & {"are", "have", "were", "all", "both", "each"}
+            )
+            others = []
+            for one, after in reversed(list(pairwise(mentions[: at + 1]))):
+                between = self._between(one.end, after.first)
+                listed = between & {"and", ","} and not between & _NOT_LISTING
+                if not (between == {"/"} or (plural and listed)):
+                    break
+                others.append(one)
+        for one in others:
+            if one.change is None and one.presence == owner.presence != "absent":
+                one.change = change.value
 
     def _now(self, found: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
         """Those that do not say how something was before."""
@@ -525,6 +603,14 @@ class _Sentence:
             word in sense.lead and 0 <= one.first - change.end <= 5
             for one in mentions
             for sense in one.senses
+        )
+
+    def _at_place(self, one: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
+        """Whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
+        near = self._between(max(0, spot.first - 4), spot.first)
+        ends = "ett" in {sense.key for sense in one.senses} and spot.value[0].location.place == "above_carina"
+        return (
+            ends and bool({"at", "below"} & near) and not near & (_DISTANCES - {"below"}) and not self.sizes
         )
 
     def _share_places(self, mentions: list[Mention]) -> None:

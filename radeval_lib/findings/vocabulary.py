@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -26,7 +27,13 @@ _ORDINALS = (
     *("first", "second", "third", "fourth", "fifth", "sixth"),
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
 )
-_NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior"])
+_OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
+"""How adjectives of organs end."""
+_NO_ORGANS = frozenset(
+    ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
+     "cell", "suspicious", "total", "atrial", "midline", "hip", "knee", "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
+)  # fmt: skip
+_NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior", "frontal", "lateral"])
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 HOME = "chest"
 """The region that an ambiguous name falls to where the report does not tell its region."""
@@ -207,13 +214,22 @@ def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     return phrases
 
 
-def _observations(pairs: Iterable[tuple[str, Sense]]) -> Phrases[list[Sense]]:
+def _observations(
+    pairs: Iterable[tuple[str, Sense]],
+    spots: Sequence[tuple[str, Spot]],
+    usual: Mapping[str, frozenset[str]],
+    passed_over: frozenset[str],
+) -> Phrases[list[Sense]]:
     """The names; one that only another region has may also be the chest's name that it ends with.
 
     "Multilevel degenerative changes" is a name of the abdomen's lexicon, "degenerative changes" one of the
-    chest's too: in a report of the chest the former is the latter.
+    chest's too: in a report of the chest the former is the latter. An "adrenal nodule" is none of those.
     """
     pairs = list(pairs)
+    anatomy: dict[str, set[str | None]] = {}
+    for text, spot in spots:
+        for word in plain(text).split():
+            anatomy.setdefault(word, set()).add(spot.location.place if spot.region == HOME else None)
     phrases = _grouped(pairs)
     for text, sense in pairs:
         words = plain(text).split()
@@ -221,8 +237,11 @@ def _observations(pairs: Iterable[tuple[str, Sense]]) -> Phrases[list[Sense]]:
         if sense.region == HOME or any(one.region == HOME for one in held):
             continue
         for start in range(1, len(words)):
-            shorter = phrases.get(words[start:])
-            if home := [one for one in shorter or () if one.region == HOME]:
+            shorter, before = phrases.get(words[start:]), words[start - 1]
+            organ = _OF_ORGANS.search(before) and before not in passed_over
+            at = None if before in _NO_ORGANS else anatomy.get(before, set() if organ else None)
+            fits = [one for one in shorter or () if at is None or at & usual.get(one.key, frozenset())]
+            if home := [one for one in fits if one.region == HOME]:
                 held += home
                 break
     return phrases
@@ -363,10 +382,15 @@ def vocabulary() -> Vocabulary:
     after += [(word, "negation") for word in raw["negation_after"]]
     spots = [*_numbered_places(), *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
     observations = [*ours, *_lexicon_names(lexicon)]
+    passed_over = _passed_over(raw, lexicon)
+    places = {
+        key: _with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
+        for key, concept in concepts.items()
+    }
     subjects = [*_subjects(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        _observations(observations),
+        _observations(observations, spots, places, passed_over),
         _grouped(subjects),
         _grouped(spots),
         _states(raw, lexicon, abnormal),
@@ -384,13 +408,10 @@ def vocabulary() -> Vocabulary:
         Phrases((word, side) for side, words in raw["sides"].items() for word in words),
         frozenset(spot.location.place for _, spot in spots if spot.location.side and spot.location.place),
         frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
-        {
-            key: _with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
-            for key, concept in concepts.items()
-        },
+        places,
         frozenset(key for key, concept in concepts.items() if concept.device),
         _spelling(raw, observations, spots, subjects),
-        _passed_over(raw, lexicon),
+        passed_over,
         frozenset(map(plain, raw["no_findings"])),
         _beside(raw),
         {key: frozenset(places) for key, places in raw["malpositions"].items()},

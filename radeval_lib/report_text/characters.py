@@ -2,7 +2,7 @@
 
 Line ends of every system, typed ones ("\\n") and tags become line feeds; dashes, quotes and blanks become
 those of ASCII; letters lose their accents, whether composed or not; marks of de-identification become
-"XXXX". A decimal comma becomes a point.
+"XXXX". A decimal comma, raised point or what looks like one becomes a point.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SPECIAL = re.compile(
     r"|(?P<odd>[^\x00-\x7f])"
 )
 _NEEDS = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
-_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s?(?:cm|mm|x)\b)", re.IGNORECASE)
+_DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|milli))", re.IGNORECASE)
 
 
 class PlainText(NamedTuple):
@@ -67,7 +67,7 @@ def plain_text(text: str) -> PlainText:
     if _NEEDS.search(text):
         refuse([text], "the reader of reports")
         text, places = _replaced(text)
-    if "," in text:
+    if _DECIMAL_COMMA.search(text):
         text = _DECIMAL_COMMA.sub(".", text)
     return PlainText(text, places)
 

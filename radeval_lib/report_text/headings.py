@@ -42,11 +42,11 @@ _NAMES = {
 _ANY = "|".join(f"(?P<{kind.replace(' ', '_')}>{names})" for kind, names in _NAMES.items())
 # At the start of a statement with a colon (or a dash); or alone on its line, in capitals.
 _HEADING = re.compile(
-    rf"(?:(?<![^\s.;,!?>*•])(?i:{_ANY})[ \t]*(?::|(?<=[A-Z])[ \t]-(?=\s)))"
+    rf"(?:(?<![^\s.;,!?>*•])(?i:{_ANY})[ \t]*(?::|(?P<dash>[ \t]-+(?=\s))))"
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
 )
-_MAY_BE = re.compile(r"[:\n]|[A-Z][ \t]-\s|^[A-Z /&]{4,}$")
+_MAY_BE = re.compile(r"[:\n]|[a-zA-Z][ \t]-+\s|^[A-Z /&]{4,}$")
 _ALONE = re.compile(rf"(?i:{_ANY})")
 _SIGNED = re.compile(
     r"(?i)(?:electronically|digitally)\s(?:signed|verified|approved)|(?:signed|dictated|transcribed)"
@@ -73,7 +73,9 @@ def headings(text: str) -> list[Heading]:
     if not _MAY_BE.search(text):
         return found
     for match in _HEADING.finditer(text):
-        kind = match.lastgroup or ""
+        kind = next(name for name, said in match.groupdict().items() if said is not None and name != "dash")
+        if match["dash"] and not _dashed(kind, text, match):
+            continue
         if kind == "alone":
             named = _ALONE.fullmatch(match["alone"].strip())
             if named is None or len(match["alone"].strip()) < 4:
@@ -84,6 +86,15 @@ def headings(text: str) -> list[Heading]:
             continue
         found.append(Heading(kind.replace("_", " "), start, match.end()))
     return found
+
+
+def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
+    """Whether what stands before a dash is a heading: in capitals, or where a statement begins."""
+    said = match.group()[: -len(match["dash"])]
+    begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
+    return said[-1:].isupper() or (
+        begins and said[:1].isupper() and kind in ("history", "comparison", FINDINGS)
+    )
 
 
 def is_signature(statement: str) -> bool:

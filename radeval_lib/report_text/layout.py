@@ -23,8 +23,17 @@ _NUMBER = re.compile(
     r"(?:(?<=[\s.,;:!?])|^)\(?(\d{1,2})(?:\)|\.(?=\s|[A-Za-z]))[ \t]*|(?<=[A-Za-z).][A-Za-z).])(\d{1,2})\)"
 )
 _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
+_BOXED = re.compile(r"(?:^|(?<=[\s.,;]))(?:\([-+]\)|\[[ xX]\])(?=\s?[A-Za-z])")
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
 _DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])")
+LIST = re.compile(
+    r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
+    r"|not (?:seen|present|identified)|none of(?: the following)?|no evidence of|denied|no)"
+    r"|(?:pertinent |other )?positives?(?: findings?| for)?|present|seen|identified|yes)(?: findings?)?"
+    r"[ \t]*:?[ \t]*",
+    re.IGNORECASE,
+)
+"""The heading of a list of what is absent (``denied``) or present."""
 _OPEN_WORDS = """
 a an the of in at on with without and or no to for from by is are was were be been has have than as into over
 near along within which that this these not any there may could both but however versus vs dr mr measuring
@@ -72,6 +81,9 @@ def _listed(text: str) -> Iterator[tuple[int, int]]:
             expected = number + 1
     if len(kept) > 1 or (kept and not text[: kept[0].start()].strip()):
         yield from (match.span() for match in kept)
+    boxes = [match.start() for match in _BOXED.finditer(text)]
+    if len(boxes) > 1 and not text[: boxes[0]].rstrip()[-1:].isalnum():
+        yield from ((start, start) for start in boxes if text[:start].strip())
     yield from (match.span() for match in _STAR.finditer(text))
     dashes = list(_DASH.finditer(text))
     if dashes and (not text[: dashes[0].start()].strip() or _part_items(text, dashes)):
@@ -112,7 +124,7 @@ def _line_ends(text: str) -> Iterator[Break]:
         mark, last, first = marks[number], line[-1], following[0]
         if mark is not None and (listed or first[0] in "*>+"):
             yield Break(end, mark.end(), True, False)
-        elif _BOX.match(text, after):
+        elif _BOX.match(text, after) or LIST.fullmatch(text, *lines[number - 1]):
             yield Break(end, after, True, False)
         elif _goes_on(line) or _in_brackets(text, end):
             continue

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from radeval_lib.report_text.characters import plain_text
 from radeval_lib.report_text.headings import FINDINGS, Heading, headings, is_signature
-from radeval_lib.report_text.layout import Break, breaks
+from radeval_lib.report_text.layout import LIST, Break, breaks
 
 Span = tuple[int, int]
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
@@ -27,13 +27,23 @@ _ASKED = re.compile(
     rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
     re.IGNORECASE,
 )
+_BEHIND = re.compile(
+    rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
+    rf"|:[ \t]*(?P<bare>[-+])(?=[ \t]*(?:[,;.]|$)))",
+    re.IGNORECASE,
+)
 _SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r":|\b(?:is|are|was|were|there|has|have|no|not|present|seen|absent|without)\b", re.IGNORECASE
+)
 _PATIENT = re.compile(
     r"(?i)\?|\b(?:year[- ]old|y/?o|yo|(?:evaluate|assess|eval|please|concern|history) (?:for|of|evaluate)"
     r"|rule out|r/o|h/o|presents? with|complain\w*|c/o|fever|cough\w*|dyspnea|pain|sob|weakness"
     r"|shortness of breath)\b"
 )
 """What a statement about the patient has, and one about the study has not."""
+_BLANK = re.compile(r"\n[^\S\n]*\n")
+_NO = "no "
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +86,25 @@ def statements(text: str) -> tuple[Statement, ...]:
     plain, places = plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
     plain = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
-    found = []
+    found, denied, last = [], False, 0
     for kind, start, end in _pieces(plain):
         piece = plain[start:end]
         inner = len(piece) - len(piece.lstrip())
         piece = piece.strip()
         start += inner
-        if any(map(str.isalnum, piece)):
-            where = places[start : start + len(piece) + 1]
-            found.append(Statement(_template(piece), where, kind))
+        if not any(map(str.isalnum, piece)):
+            continue
+        where = places[start : start + len(piece) + 1]
+        if listing := LIST.fullmatch(piece):
+            # "Absent:" in a line, and what is absent in lines of its own
+            denied, last = bool(listing["denied"]), len(plain)
+            continue
+        denied &= not _SENTENCE.search(piece) and not _BLANK.search(plain, last, start)
+        said = _template(piece)
+        if denied:
+            said, where = f"{_NO}{said}", [*[where[0]] * len(_NO), *where]
+        found.append(Statement(said, where, kind))
+        last = end
     return tuple(found)
 
 
@@ -109,9 +129,18 @@ def _template(piece: str) -> str:
     if match := _SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
+    else:
+        piece = _BEHIND.sub(_as_answer, piece)
     if match := _ANSWERED.match(piece):
         piece = match[1] + ":".ljust(match.end() - match.end(1)) + piece[match.end() :]
     return piece.replace("\n", " ")
+
+
+def _as_answer(match: re.Match[str]) -> str:
+    """A sign or an answer in brackets behind a name, as behind a colon, in as many characters."""
+    sign = match["sign"] or match["bare"]
+    said = ("no" if sign == "-" else "") if sign else match["answer"]
+    return f":{said}".ljust(len(match.group())) if len(said) < len(match.group()) else match.group()
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:

@@ -19,9 +19,12 @@ _SHORTHAND = {
     "c/w": ("consistent", "with"), "r/o": ("rule", "out"), "h/o": ("history", "of"), "c/b": ("with",),
     "rt": ("right",), "lt": ("left",), "bilat": ("bilateral",), "bil": ("bilateral",), "pulm": ("pulmonary",),
     "ptx": ("pneumothorax",), "pna": ("pneumonia",), "ggo": ("ground", "glass", "opacity"),
+    "groundglass": ("ground", "glass"),
     "ild": ("interstitial", "lung", "disease"), "hydroptx": ("hydropneumothorax",),
     "mod": ("moderate",), "sm": ("small",), "sml": ("small",), "lg": ("large",), "atx": ("atelectasis",),
     "bibasal": ("bibasilar",), "cardiomeg": ("cardiomegaly",), "neg": ("negative",), "unchg": ("unchanged",),
+    "extubated": ("endotracheal", "tube", "removed"), "extubation": ("endotracheal", "tube", "removed"),
+    "intubated": ("endotracheal", "tube"), "reintubated": ("endotracheal", "tube"),
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
