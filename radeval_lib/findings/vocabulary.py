@@ -31,7 +31,8 @@ _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
 """How adjectives of organs end."""
 _NO_ORGANS = frozenset(
     ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
-     "cell", "suspicious", "total", "atrial", "midline", "hip", "knee", "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
+     "cell", "suspicious", "total", "atrial", "midline", "hip", "knee",
+     "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
 )  # fmt: skip
 _NO_SUBJECTS = frozenset(["left", "right", "anterior", "posterior", "frontal", "lateral"])
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])

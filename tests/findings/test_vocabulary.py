@@ -12,7 +12,8 @@ PART_OF_A_NAME = [
     "large vascular territory", "left anterior descending",
     # a finding that is a small, a large or an increased thing, whatever is said of its degree
     "increased density", "increased pulmonary vascularity", "increased vascularity", "increased marking",
-    "increased interstitial", "increased lung marking", "increased pulmonary marking", "increased bronchovascular",
+    "increased interstitial", "increased lung marking", "increased pulmonary marking",
+    "increased bronchovascular",
     "increased renal cortical",
     "increased thyroid", "increased bowel", "decreased lung volume", "small lung volume",
     "reduced lung volume",
