@@ -83,8 +83,8 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 
 
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
-    """Values with their intervals, one a line from top to bottom; ``first`` stands out, with its interval as
-    a band.
+    """Values with their intervals, one per line from top to bottom; ``first`` stands out, with its interval
+    as a band.
 
     Parameters
     ----------

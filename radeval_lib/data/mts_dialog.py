@@ -43,7 +43,7 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
             max(rated, written, key=len)[min(len(rated), len(written))].where,
             reading.CUT_SHORT,
         )
-    dialogues: dict[str, list[str]] = defaultdict(list)  # of each case, one a system
+    dialogues: dict[str, list[str]] = defaultdict(list)  # of each case, one per system
     found = []
     for row, text in zip(rated, written, strict=True):
         case = text["ID"]

@@ -278,7 +278,7 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
     :meth:`Metric.score`."""
     for label, texts in (("references", references), ("candidates", candidates)):
         if isinstance(texts, str | bytes):
-            raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one a pair.")
+            raise MetricError(f"{label} is a single text", label, "Pass a list of texts, one per pair.")
         if not hasattr(texts, "__len__") or not hasattr(texts, "__iter__"):
             raise MetricError(f"{type(texts).__name__} is not a sequence of texts", label)
         for position, text in enumerate(texts):

@@ -442,7 +442,7 @@ def _check_cases(tables: Mapping[tuple[str, str], FloatArray]) -> None:
     for (metric, system), cases in rest:
         if cases != expected:
             what = f"{cases} scores of {system!r}, but {expected} of {first[1]!r}"
-            raise MetricError(what, metric, "Give one a case, in the same order.")
+            raise MetricError(what, metric, "Give one per case, in the same order.")
     if expected < 2:
         raise MetricError(f"{expected} case(s)", "references", "Give at least two; more tell more.")
 

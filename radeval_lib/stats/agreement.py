@@ -40,7 +40,7 @@ def kendall_matrix(counts: ArrayLike) -> FloatArray:
 
 
 def upper_triangle(matrix: ArrayLike) -> FloatArray:
-    """The entries above the diagonal of a symmetric matrix: one a pair of raters, row by row."""
+    """The entries above the diagonal of a symmetric matrix: one per pair of raters, row by row."""
     array = np.asarray(matrix, dtype=np.float64)
     return array[np.triu_indices(array.shape[0], k=1)]
 
@@ -60,7 +60,8 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one a rater."""
+    """Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
+    rater."""
     array, against = _counts(counts), np.asarray(reference, dtype=np.float64)
     column = finite("reference", against[:, None] if against.ndim == 1 else against, len(array), None)
     columns = np.broadcast_to(column, array.shape)

@@ -1,4 +1,4 @@
-"""Numbers, and the few words that depends on them, for the Markdown of a page: MyST's ``glue``.
+"""Numbers, and the few words that depend on them, for the Markdown of a page: MyST's ``glue``.
 
 A paragraph is written by a person; a cell glues ``lead="2.1 [0.4, 3.9]"`` and ``verb="leads"``, and the text
 says ``{glue:text}`lead```.

@@ -153,7 +153,7 @@ def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
     """Of summaries in other words than the reference (ROUGE-L below 0.2), how many get a perfect score of
     observations.
 
-    ``scores``: rows of one system, training set and seed, so that there is one a report, as tests of counts
+    ``scores``: rows of one system, training set and seed, so that there is one per report, as tests of counts
     take rows to be independent. Returns one row per pair: ``in other words``, ``perfect score`` (numbers).
     """
     perfect = scores.loc[scores["rouge_l"] < 0.2].groupby("group")["observations"]
