@@ -53,6 +53,14 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
+    pairs = len(frame[["study", "origin"]].drop_duplicates())
+    if len(sums) != pairs * len(LETTERS) * len(RATERS):
+        raise FormatError(
+            f"{len(sums)} {kind} counts, not {len(LETTERS)} categories by {len(RATERS)} raters of each of "
+            f"{pairs} pairs",
+            NAME,
+            "Is a file cut short?",
+        )
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 

@@ -6,7 +6,7 @@ Source: Ostmeier et al. 2024, Tables 1, 5, 10 and 11, and Figure 6. Counts come 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from scipy import stats
 from radeval_lib import plots
 from radeval_lib.data.categories import LETTERS
 from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
+from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green.judging import KINDS, taus
 from radeval_lib.papers.printed_numbers import Printed, by_name, cell, printed, quoted, wide
@@ -32,18 +33,16 @@ NAMES = [*RATERS, "GREEN"]
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
 
 
-def check_counts(run: Run) -> list[Check]:
-    """Pairs and cases of ReXVal's file against what the paper says.
+def check_counts(records: Sequence[ErrorCount]) -> list[Check]:
+    """Pairs and cases of ReXVal's counts against what the paper says.
 
     Six raters, six categories and two levels of significance are taken for granted where the file is read.
     """
-    path = run.find("rexval_counts")
-    assert path is not None
     stated = quoted("green.def_rexval")
-    pairs = pd.read_csv(path, usecols=["study_number", "origin"]).drop_duplicates()
+    pairs = {(one.study, one.origin) for one in records}
     return [
         check_value("Pairs of reports", stated["pairs"], len(pairs)),
-        check_value("Cases", stated["cases"], pairs["study_number"].nunique()),
+        check_value("Cases", stated["cases"], len({study for study, _ in pairs})),
     ]
 
 

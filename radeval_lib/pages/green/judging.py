@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, recorded, rexval
+from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats.correlations import Resampled, resample
@@ -80,11 +81,8 @@ def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     return radpref.candidates(cases).set_index("number"), radpref.marks(cases, given)
 
 
-def rexval_counts(run: Run) -> dict[str, FloatArray]:
-    """ReXVal's ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6, radiologists)."""
-    path = run.find("rexval_counts")
-    assert path is not None  # the page ends before where it is not there
-    records = rexval.load(path)
+def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
+    """``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6, radiologists)."""
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
 
