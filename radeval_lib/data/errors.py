@@ -33,6 +33,10 @@ class RoleError(DataError):
     """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
 
 
+class AbsentDataError(RoleError):
+    """A role whose data the data root does not hold; a page that asks for it is left out of the book."""
+
+
 class StatementError(DataError):
     """A statement that is not of its format, or none that lets text of a data set be sent to a server."""
 

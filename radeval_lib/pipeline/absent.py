@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import nbformat
 
+LACKS = "radeval_lacks"
+"""In the metadata of an executed notebook that was left out of the build: what it lacks, in one line."""
 _PLACE = re.compile(r"^\((?P<target>[\w-]+)\)=$|^(?:    |:)name: (?P<figure>[\w-]+)$", re.MULTILINE)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _REFERENCE = re.compile(r"\{ref\}`(?:(?P<text>[^`<]+?)\s+<(?P<named>[\w-]+)>|(?P<plain>[\w-]+))`")
@@ -27,34 +30,45 @@ def references(source: str) -> set[str]:
     return {reference["named"] or reference["plain"] for reference in _REFERENCE.finditer(source)}
 
 
-def without(source: str, missing: Mapping[str, str]) -> str:
+def without(source: str, missing: Mapping[str, str], word: str = "follows") -> str:
     """Markdown whose references to ``missing`` labels are the text that a reader would have clicked, or else
-    the title, with the word that it follows."""
+    the title, with the word that says of it where it is."""
 
     def told(reference: re.Match[str]) -> str:
         label = reference["named"] or reference["plain"]
         if label not in missing:
             return reference.group()
-        return f"{reference['text'] or missing[label]} (follows)"
+        return f"{reference['text'] or missing[label]} ({word})"
 
     return _REFERENCE.sub(told, source)
 
 
-def without_in_file(content: bytes, missing: Mapping[str, str], *, notebook: bool) -> bytes:
+def without_in_file(
+    content: bytes, missing: Mapping[str, str], word: str = "follows", *, notebook: bool
+) -> bytes:
     """A staged file as :func:`without` has it; of a notebook, its Markdown cells."""
     if not references(content.decode()) & missing.keys():
         return content
     if not notebook:
-        return without(content.decode(), missing).encode()
+        return without(content.decode(), missing, word).encode()
     page = nbformat.reads(content.decode(), as_version=4)
     for cell in page.cells:
         if cell.cell_type == "markdown":
-            cell.source = without(cell.source, missing)
+            cell.source = without(cell.source, missing, word)
     return str(nbformat.writes(page)).encode()
 
 
-def placeholder(source: str) -> str:
-    """The page that takes the place of one that is not made yet, so that links in tables lead somewhere."""
+def lack(executed: Path) -> str:
+    """What a page lacks that was left out of the build; empty for one that was made."""
+    found: str = nbformat.read(executed, as_version=4).metadata.get(LACKS, "")
+    return found
+
+
+def placeholder(source: str, lack: str = "") -> str:
+    """The page that takes the place of one that is not made yet, or was left out for what it ``lack``s, so
+    that links in tables lead somewhere."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
+    if lack:
+        return f"# {title} (left out)\n\nThis build leaves the page out: {lack}.\n"
     return f"# {title} (follows)\n\nThis page is not made yet. `radbook build` makes the whole book.\n"

@@ -26,10 +26,11 @@ from traitlets.config import Config
 
 from radeval_lib import atomic, data
 from radeval_lib.data import withholding
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError, listed, plain
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, STAGE, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import forkserver, limited, processes, steps
+from radeval_lib.pipeline import absent, forkserver, limited, processes, steps
 from radeval_lib.study import beginning, cells, profiles
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.declarations import declared
@@ -196,6 +197,7 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
             "ip": f"{sockets}/kernel",
             "models": place.is_cell or declared(name).uses_models,
         }
+        lack = ""
         with atomic.new_folder(place.left) as stage:
             os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
             try:
@@ -214,12 +216,15 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                     limits=profiles.profile(str(parameters["profile"])).limits,
                 )
             except PapermillExecutionError as error:
+                # In a build, what lacks data is left out; by hand that is an error like others.
+                lack = error.evalue if error.ename == AbsentDataError.__name__ else ""
                 secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
                 until = nbformat.read(executed, as_version=4)
-                if secret:
-                    withholding.without_outputs(until)
-                nbformat.write(until, kept)
-                raise _failure(name, error, kept, secret) from None
+                if not (lack and processes.is_owned()):
+                    if secret:
+                        withholding.without_outputs(until)
+                    nbformat.write(until, kept)
+                    raise _failure(name, error, kept, secret) from None
             except (DeadKernelError, RuntimeError) as error:
                 raise NotebookError(
                     f"the kernel died: {error}",
@@ -228,15 +233,28 @@ def run_notebook(name: str, parameters: Mapping[str, Any], place: RunFolders, pr
                 ) from None
             finally:
                 del os.environ[STAGE]
-            if place.is_cell and not (stage / cells.FACTS).is_file():
+            if lack:
+                print(f"radbook: {place.name} is left out: {lack}", flush=True)
+                _leave_out(name, parameters, stage, executed, lack)
+            elif place.is_cell and not (stage / cells.FACTS).is_file():
                 raise NotebookError("this cell ended without `run.save(...)`", f"notebooks/{name}.md")
-            nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
+            else:
+                nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
             if not place.is_cell:
                 steps.write_record(stage, _deciding(parameters), executed)
         os.replace(executed, place.executed)
     shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
     steps.note_inputs(place.output_dir, place.name, inputs)
     steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
+
+
+def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:
+    """Leave what a page or cell lacks in its place, and nothing that it recorded before it stopped."""
+    atomic.discard(*stage.iterdir())
+    notebook = nbformat.v4.new_notebook(metadata={absent.LACKS: lack})
+    nbformat.write(notebook, executed)
+    if own := {key: value for key, value in parameters.items() if key not in COMMON}:
+        cells.write_lack(stage, Cell(name, tuple(own.items())), lack)
 
 
 def _lasting(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -215,14 +215,20 @@ def stage(executed_dir: Path, target: Path) -> bool:
     wanted |= _downloads(executed_dir.parent)
     wanted |= {name: text.encode() for name, text in lab_pages.staged()}
     pages, exercises = pages_of(BOOK / "_toc.yml"), lab_pages.exercises()
+    missing: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     for path in sorted(executed_dir.glob("*/[!.]*.ipynb")):
         name = path.relative_to(executed_dir).with_suffix("").as_posix()
-        if f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
+        if f"notebooks/{name}" in pages and (lack := absent.lack(path)):
+            source = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8")
+            wanted[f"notebooks/{name}.md"] = absent.placeholder(source, lack).encode()
+            left_out |= absent.labels(source)
+        elif f"notebooks/{name}" in pages:  # a cell such as one training is run but is no page
             wanted[f"notebooks/{name}.ipynb"] = for_readers(path, card, exercises).encode()
-    missing: dict[str, str] = {}
     for page in pages:
         path = ROOT / f"{page}.md"
-        if page.startswith("notebooks/") and f"{page}.ipynb" not in wanted and path.is_file():
+        made = {f"{page}.md", f"{page}.ipynb"} & wanted.keys()
+        if page.startswith("notebooks/") and not made and path.is_file():
             source = path.read_text(encoding="utf-8")
             wanted[f"{page}.md"] = absent.placeholder(source).encode()
             missing |= absent.labels(source)
@@ -236,6 +242,7 @@ def stage(executed_dir: Path, target: Path) -> bool:
         if name.endswith((".md", ".ipynb")) and not name.startswith("_extra/"):
             is_notebook = name.endswith(".ipynb")
             wanted[name] = absent.without_in_file(wanted[name], missing, notebook=is_notebook)
+            wanted[name] = absent.without_in_file(wanted[name], left_out, "left out", notebook=is_notebook)
     texts = {
         page: searched_text(wanted[name], notebook=name.endswith(".ipynb"))
         for page in pages

@@ -13,9 +13,10 @@ from typing import Any
 
 from radeval_lib import registry
 from radeval_lib.data import readers
-from radeval_lib.data.errors import RoleError
+from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
+from radeval_lib.wording import joined
 
 
 def load(
@@ -45,41 +46,61 @@ def load(
         stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, stream))
     if "+" in filler:
-        parts = (load(role, part, size=size, seed=seed, root=root, note=note) for part in filler.split("+"))
+        there = present(filler, root) or filler
+        parts = (load(role, part, size=size, seed=seed, root=root, note=note) for part in there.split("+"))
         return [record for part in parts for record in part]
     if filler == ABSENT:
         raise RoleError(f"nothing fills the role {role!r}", "", "The page ends before it: only_with_data.")
-    dataset, scale = dataset_of(filler), scale_of(filler)
+    dataset = dataset_of(filler)
     wanted = registry.find(registry.ROLES[role].record)
     if is_recorded(filler):
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.files(dataset):
             note(path)
-        return _of_role(recorded.records(dataset), wanted, scale, filler, role, "")
+        return _of_role(recorded.records(dataset), wanted, role, filler, root)
     if dataset not in registry.READERS:
         known = ", ".join([SYNTHETIC, *registry.READERS])
         raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
-    return _of_role(readers.load(dataset, root, note), wanted, scale, filler, role, root.name)
+    return _of_role(readers.load(dataset, root, note), wanted, role, filler, root)
 
 
-def _of_role(
-    found: list[Any], wanted: type[Any], scale: str, filler: str, role: str, where: str
-) -> list[Any]:
+def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: Path | None) -> list[Any]:
     """Those of a role's type and scale, of which there must be one."""
+    scale = scale_of(filler)
     records = [
         record
         for record in found
         if isinstance(record, wanted) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if not records:
-        raise RoleError(
-            f"{filler!r} gives no {wanted.__name__} for the role {role!r}",
-            where,
-            f"`radbook data status {dataset_of(filler)}` says what is missing.",
-        )
+        raise lack(role, filler, root)
     return records
+
+
+def present(filler: str, root: Path | None) -> str:
+    """The parts of a filler of which the data root holds a file, joined as they were; the generator and what
+    is recorded in the repository are always there."""
+    parts = (part for part in filler.split("+") if _is_present(part, root))
+    return "+".join(parts)
+
+
+def _is_present(part: str, root: Path | None) -> bool:
+    if is_recorded(part) or dataset_of(part) not in registry.READERS:
+        return True
+    files = load_manifest(dataset_of(part)).files
+    return root is not None and any((root / file.path).is_file() for file in files)
+
+
+def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
+    """What is missing of what fills a role, in one line, and how to get it."""
+    sets = [load_manifest(name) for name in datasets_of(filler) if name in registry.READERS]
+    named = joined([one.title.partition(":")[0] for one in sets])
+    here = present(filler, root)
+    wrong = "is there only in part and gives no records" if here else "is not in the data root"
+    remedy = f"`radbook data status {sets[0].name}` says how to get it"
+    return AbsentDataError(f"{named}, which fills the role {role!r}, {wrong}", remedy=remedy)
 
 
 def evidence(filler: str) -> str:

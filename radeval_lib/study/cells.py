@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from radeval_lib import checksums, registry
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import display_path
 from radeval_lib.study.declarations import Declared, declared
@@ -24,6 +25,8 @@ from radeval_lib.study.profiles import Profile, command
 
 Value = str | int | float | bool
 FACTS = "cell.json"
+LACKS = "lacks"
+"""Among the facts of a cell that was left out: the data that are missing."""
 UNFINISHED = "unfinished"
 """Beside ``cells``: what runs that were killed need to go on."""
 _LONGEST = 80  # characters of a slug, without its digest
@@ -136,6 +139,11 @@ def write(
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 
+def write_lack(target: Path, cell: Cell, lack: str) -> None:
+    """Fill the empty folder ``target`` of a cell that was left out, with what it ``lack``s in one line."""
+    write(target, cell, {}, {LACKS: lack})
+
+
 def _types(table: pd.DataFrame) -> dict[str, str]:
     kinds = {"b": "bool", "i": "int64", "u": "int64", "f": "float64"}
     return {str(column): kinds.get(table[column].dtype.kind, "str") for column in table}
@@ -144,6 +152,8 @@ def _types(table: pd.DataFrame) -> dict[str, str]:
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     """What :func:`write` wrote, for a profile, which the remedy of an error names."""
     facts = check(where, cell, profile)
+    if lack := facts.get(LACKS):
+        raise AbsentDataError(lack, f"its cell {cell.slug} of {cell.notebook}")
     tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
     model = where / "model"
     return CellOutput(cell, tables, facts, where, model if model.is_dir() else None)

@@ -205,14 +205,17 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
 
 
 def only_with_data(run: Run, *roles: str) -> None:
-    """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles.
+    """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
+    or the data root lacks what does.
 
     Later cells of the notebook then do nothing, and the book leaves them out.
     """
     lacking = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
-    if not lacking:
+    missing = "; ".join(filter(None, map(run.lacks, roles)))
+    if not lacking and not missing:
         return
-    display(HTML(_NEEDS.get(lacking[0], _NEEDS_TEXTS)), metadata={ENDS_HERE: True})
+    needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"
+    display(HTML(_NEEDS.get(lacking[0], _NEEDS_TEXTS) if lacking else needs), metadata={ENDS_HERE: True})
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])
 

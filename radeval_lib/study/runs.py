@@ -315,7 +315,16 @@ class Run:
                 display_path(PROFILES / f"{self.whole_profile.name}.yml"),
                 f"It fills: {', '.join(filled)}.",
             )
+        if kind == "data" and "+" in filled[role]:  # as far as it is there: what is shown of it says so
+            return self._filling("data").present(filled[role], self.data_root) or filled[role]
         return filled[role]
+
+    def lacks(self, role: str) -> str:
+        """What the data root lacks of what fills a role of data, in one line; empty where it is there."""
+        filling, filler = self._filling("data"), self.filler("data", role)
+        return (
+            "" if filling.present(filler, self.data_root) else str(filling.lack(role, filler, self.data_root))
+        )
 
     def _filling(self, kind: str) -> Any:
         return registry.module(registry.FILLING[kind])

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from radeval_lib.data.records import ErrorCount
 from radeval_lib.pages.green import correlations, inter_expert
 from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.stats import agreement
@@ -72,11 +73,10 @@ def test_an_upper_bound_is_an_order_and_a_lead():
     assert [check.aspect for check in one] == ["order", "lead"] * 2
 
 
-def test_pairs_and_cases_are_counted_in_the_file(tmp_path):
-    rows = pd.DataFrame({"study_number": [0, 0, 0, 1], "origin": ["bleu", "bleu", "s_emb", "bleu"]})
-    rows.to_csv(tmp_path / "counts.csv")
-    run = SimpleNamespace(find=lambda name: tmp_path / "counts.csv")
-    assert [(check.computed, check.outcome) for check in inter_expert.check_counts(run)] == [
+def test_pairs_and_cases_are_counted():
+    pairs = [(0, "bleu"), (0, "bleu"), (0, "s_emb"), (1, "bleu")]
+    records = [ErrorCount(study, origin, 1, "0", True, 1.0) for study, origin in pairs]
+    assert [(check.computed, check.outcome) for check in inter_expert.check_counts(records)] == [
         ("3", "fails"),
         ("2", "fails"),
     ]

@@ -104,3 +104,17 @@ def test_every_reference_of_the_first_edition_leads_somewhere_or_follows(name: s
         for page, source in told.items()
         if re.search(r"\{(?:numref|doc|eq)\}`|\]\(#|\]\((?!https?:)[^)]*\.(?:md|ipynb)\b", source)
     ]
+
+
+def test_a_page_that_was_left_out_says_what_it_lacks(tmp_path) -> None:
+    executed = tmp_path / "page.ipynb"
+    lack = "ReXVal is not in the data root"
+    nbformat.write(nbformat.v4.new_notebook(metadata={absent.LACKS: lack}), executed)
+    assert absent.lack(executed) == lack
+    told = absent.placeholder(PAGE, lack)
+    assert told == f"# What it costs (left out)\n\nThis build leaves the page out: {lack}.\n"
+    assert (
+        absent.without("See {ref}`nb-x`.", absent.labels(PAGE), "left out") == "See What it costs (left out)."
+    )
+    nbformat.write(nbformat.v4.new_notebook(), executed)
+    assert absent.lack(executed) == ""

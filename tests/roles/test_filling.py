@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from radeval_lib import registry
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.green import parse
-from radeval_lib.roles import ROLES, RoleError, evidence, generated, load
+from radeval_lib.roles import ROLES, RoleError, evidence, filling, generated, load
 from radeval_lib.study.profiles import names, profile
 from radeval_lib.synthetic import green_pairs, tokenize
+from tests.data import samples
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -93,3 +95,23 @@ def test_a_model_is_not_tried_on_reports_that_it_learned_from() -> None:
     # Drawn from one stream the two would share reports.
     same = _reports(list(generated.ner_corpus(60, 1)))
     assert same & {tokenize(reveal(one.findings)) for one in generated.reports(60, 1)}
+
+
+def test_of_a_joined_filler_the_part_that_is_there_is_taken(tmp_path: Path) -> None:
+    both = "mediqa2021_mimic_cxr+mediqa2021"
+    assert filling.present(both, tmp_path) == ""
+    with pytest.raises(AbsentDataError, match=r"MEDIQA-2021 .* is not in the data root. .*data status"):
+        load("summaries", both, size=0, seed=0, root=tmp_path)
+    (tmp_path / "mediqa2021").mkdir()
+    (tmp_path / "mediqa2021/dev.json").write_bytes(samples.json_bytes(samples.MEDIQA))
+    assert filling.present(both, tmp_path) == "mediqa2021_mimic_cxr"
+    assert len(load("summaries", both, size=0, seed=0, root=tmp_path)) == 2
+    assert filling.present("synthetic", None) == "synthetic"
+
+
+def test_a_file_that_gives_no_record_of_the_role_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rexval").mkdir()
+    reports = tmp_path / "rexval" / "50_samples_gt_and_candidates.csv"
+    reports.write_bytes(samples.csv_bytes(samples.REXVAL_REPORTS))
+    with pytest.raises(AbsentDataError, match=r"ReXVal, .* is there only in part"):
+        load("error_counts", "rexval", size=0, seed=0, root=tmp_path)
