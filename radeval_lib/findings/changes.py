@@ -130,6 +130,8 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
+    if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
+        return at + 3  # "no longer increasing"
     end, last = at + 1, 0
     while end < len(words) and words[end].word in _DENIED and not named[end]:
         token, end = words[end], end + 1

@@ -135,7 +135,13 @@ class _Report:
     def _locations(self, one: Mention, sense: Sense) -> tuple[Location, ...]:
         known = self.known
         if sense.key in known.placeless:
-            return ()
+            # "The right lung is hyperexpanded"
+            lungs = {
+                spot.location.side for spots in one.spots for spot in spots if spot.location.place == "lung"
+            }
+            return (
+                tuple(Location(None, side) for side in lungs & {"left", "right"}) if len(lungs) == 1 else ()
+            )
         said = [self._location(spots, sense) for spots in one.spots]
         if sense.key in known.paired:  # of "right hemidiaphragm" the side counts: the name says where
             said = [Location(None, where.side) for where in said]

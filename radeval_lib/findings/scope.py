@@ -118,7 +118,7 @@ def scope(
             denied[place], doubted[place], talked[place] = denying, doubting, talking
             clause[place] = start
         at = end
-    _reach_back(words, after, blocked, denied, doubted, clause)
+    _reach_back(words, after, blocked, named, denied, doubted, clause)
     return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
 
 
@@ -156,6 +156,7 @@ def _reach_back(
     words: Sequence[Token],
     after: Sequence[PhraseMatch[str]],
     blocked: Sequence[bool],
+    named: Sequence[bool],
     denied: list[bool],
     doubted: list[bool],
     clause: list[int],
@@ -172,13 +173,24 @@ def _reach_back(
             and words[found.end].word == "for"
         ):
             continue
+        if found.first and words[found.first - 1].word == "not":
+            continue  # "not absent"
         start = max(before, clause[found.first])
+        if found.value == "hedge":
+            start = max(start, _own_item(words, found.first, named))
         for place in range(start, found.first):
             if found.value == "negation":
                 denied[place] = True
             else:
                 doubted[place], denied[place] = True, False
         before = found.end
+
+
+def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+    """Where what is doubted behind it begins: "opacity, pneumonia not excluded" doubts pneumonia alone."""
+    comma = next((place for place in range(at - 1, -1, -1) if words[place].word == ","), -1)
+    joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
+    return comma + 1 if any(named[comma + 1 : at]) and not joined else 0
 
 
 def _answer(

@@ -27,6 +27,8 @@ _ASKED = re.compile(
     rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
     re.IGNORECASE,
 )
+_ANY_ASKED = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
+"""Every question of a text of which one is answered by yes or no."""
 _BEHIND = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
     rf"|:[ \t]*(?P<bare>[-+])(?=[ \t]*(?:[,;.]|$)))",
@@ -85,7 +87,8 @@ def statements(text: str) -> tuple[Statement, ...]:
     """Every statement of a report that has a letter or digit, in order."""
     plain, places = plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
-    plain = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
+    asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
+    plain = plain if asked == plain else _ANY_ASKED.sub(":", asked)
     found, denied, last = [], False, 0
     for kind, start, end in _pieces(plain):
         piece = plain[start:end]

@@ -294,6 +294,17 @@ def near(one: Item, other: Item) -> bool | None:
     return bool(_beside(mine) & theirs or _beside(theirs) & mine)
 
 
+def strays(one: Item, other: Item) -> bool:
+    """Whether one names a vertebra or rib that is far from all that the other names."""
+    numbered = vocabulary().beside
+    return any(
+        place in numbered and not ({place} | _beside([place])) & theirs
+        for mine, theirs in ((one.places, other.places), (other.places, one.places))
+        for place in mine
+        if theirs and theirs <= numbered.keys()
+    )
+
+
 GOOD_POSITION = "good_position"
 
 

@@ -33,6 +33,7 @@ from radeval_lib.models.judges.rules.items import (
     near,
     said,
     sides_conflict,
+    strays,
     where,
 )
 
@@ -228,8 +229,9 @@ class _Weigher:
         one, other = link.reference, link.candidate
         errors = []
         sides, closeness = sides_conflict(one, other), near(one, other)
-        if sides or (closeness is not None and not one.places & other.places):
-            wrong = sides or closeness is False
+        astray = strays(one, other)
+        if sides or astray or (closeness is not None and not one.places & other.places):
+            wrong = sides or astray or closeness is False
             here, there = where(one.places, one.side), where(other.places, other.side)
             says = f"{name(one.observation)} in {there} instead of {here}"
             rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
