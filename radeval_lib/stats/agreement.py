@@ -68,28 +68,10 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
-def wilcoxon_with_mean(counts: ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Wilcoxon signed-rank test of each rater, by name, against the mean of all raters; counts are whole.
-
-    Returns
-    -------
-    DataFrame
-        One row per rater: ``rater``; ``difference`` (mean of rater minus mean); ``n`` (items that differ);
-        ``w`` and two-sided ``p`` (normal approximation) in exact arithmetic.
-    """
-    array = _counts(counts)
-    # Times the number of raters the differences are whole numbers: no rounding error of a mean such as 1/3
-    # then decides whether a difference is zero or two are tied.
-    exact = np.rint(array * array.shape[1] - array.sum(axis=1, keepdims=True))
-    test = stats.wilcoxon(exact, zero_method="wilcox", method="approx")
-    moved, n = exact.mean(axis=0) / array.shape[1], np.count_nonzero(exact, axis=0)
-    columns = {"rater": names, "difference": moved, "n": n, "w": test.statistic, "p": test.pvalue}
-    return pd.DataFrame(columns)
-
-
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
     """Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in floats.
 
+    SciPy's test and not pingouin's, whose effect sizes would cost 4,320 comparisons of every two counts.
     A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
     digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
     (items, raters) add up to the counts; the result has shape (orders, raters), a row each of the first
@@ -108,7 +90,8 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
 
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     """Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
-    observed over expected disagreement, NaN where all ratings are equal. Source: Hayes and Krippendorff
+    observed over expected disagreement, NaN where all ratings are equal. pingouin has none, and the package
+    krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)
     if table.ndim < 2 or table.shape[-2] < 2:

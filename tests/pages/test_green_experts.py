@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.pages.green import correlations, inter_expert
@@ -47,7 +48,7 @@ def test_differences_by_category_by_hand():
 
 
 def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
-    tests = agreement.wilcoxon_with_mean(TOTALS["total"], inter_expert.RATERS)
+    tests = inter_expert.wilcoxon_tests(TOTALS["total"])
     cells = pd.DataFrame({"rater": tests["rater"], "printed": tests["w"].map(str), "value": tests["w"]})
     cells["half_width"] = 0.05
     checks = inter_expert.check_wilcoxon(TOTALS, "total", cells)
@@ -63,6 +64,25 @@ def test_w_of_computed_tests_is_found_and_p_falls_with_more_differences():
     assert inter_expert.largest_p(1e6, 100) == 1
     _, among = inter_expert.check_experts_differ(TOTALS["total"], tests, "total")
     assert "of 15 pairs" in among.computed
+
+
+def test_wilcoxon_with_the_mean_is_exact_where_sixths_are_not():
+    counts = np.random.default_rng(5).poisson(1.2, (200, 6))
+    frame = inter_expert.wilcoxon_tests(counts)
+    scaled = 6 * counts - counts.sum(axis=1, keepdims=True)
+    wanted = [stats.wilcoxon(column, method="approx") for column in scaled.T]
+    assert frame["w"].tolist() == [test.statistic for test in wanted]
+    np.testing.assert_allclose(frame["p"], [test.pvalue for test in wanted])
+    np.testing.assert_allclose(
+        frame["difference"], (counts - counts.mean(axis=1, keepdims=True)).mean(axis=0)
+    )
+    assert (frame["n"] == (scaled != 0).sum(axis=0)).all()
+    # Leaving the rater out of the mean scales every difference by 6/5: ranks, W and p stay.
+    loo = [
+        stats.wilcoxon(np.rint(5 * one), method="approx")
+        for one in (counts - agreement.mean_of_others(counts)).T
+    ]
+    assert frame["w"].tolist() == [test.statistic for test in loo]
 
 
 def test_an_upper_bound_is_an_order_and_a_lead():

@@ -1,7 +1,10 @@
 """Groups of models, compared by their printed scores."""
 
+from math import comb
+
 import pandas as pd
 import pytest
+from scipy import stats
 
 from radeval_lib.pages.rales import printed_scores
 from radeval_lib.pages.rales.domain_and_size import (
@@ -10,7 +13,10 @@ from radeval_lib.pages.rales.domain_and_size import (
     check_one_call,
     lead,
     rank_tests,
+    tasks_needed,
+    tasks_of,
 )
+from radeval_lib.pages.rales.printed_scores import mann_whitney
 
 
 @pytest.fixture
@@ -46,3 +52,38 @@ def test_a_call_corrects_for_all_its_tests() -> None:
     corrected, least = min(1.0, 18 * found["p"].min()), 3 * found["least_p"].min()
     assert check.computed.endswith(f": corrected p = {corrected:.3f}; least possible {least:.3f}")
     assert check.outcome == ("holds" if least < 0.05 else "cannot tell")
+
+
+def test_ranks_of_separated_groups_by_hand() -> None:
+    # 2 against 3, fully separated: one of C(5, 2) = 10 divisions on each side, so p = 2/10
+    found = mann_whitney([1, 2], [3, 4, 5])
+    assert found[["u", "cles"]].tolist() == [0, 0]
+    assert found[["p", "least_p"]].tolist() == pytest.approx([0.2, 0.2])
+
+
+def test_without_ties_p_is_that_of_the_exact_distribution() -> None:
+    a, b = [81.8, 81.4, 79.7, 82.0, 83.1], [83.3, 82.6, 82.7, 81.9]
+    assert mann_whitney(a, b)["p"] == pytest.approx(stats.mannwhitneyu(a, b, method="exact").pvalue)
+    with pytest.raises(ValueError, match="missing"):
+        mann_whitney(a, [*b, float("nan")])
+
+
+def test_corrections_count_the_pairs_of_a_share() -> None:
+    found = rank_tests(printed_scores.by_share())
+    for _, part in found.groupby("labels"):
+        assert len(part) == 6
+        assert part["p_bonferroni"].tolist() == pytest.approx((6 * part["p"]).clip(upper=1).tolist())
+    sizes = found.set_index(["first", "second"]).loc[("English", "Biomedical")].iloc[0]
+    assert sizes["least_p"] == pytest.approx(min(1, 6 * 2 / comb(sizes["n_first"] + sizes["n_second"], 3)))
+
+
+def test_every_table_has_sixteen_models_on_seven_tasks_of_four_data_sets() -> None:
+    for labels in printed_scores.ORDER:
+        tasks = tasks_of(labels)
+        assert len(tasks) == 16 * 7
+        assert tasks.groupby("dataset")["task"].nunique().sort_values().tolist() == [1, 1, 1, 4]
+
+
+def test_tasks_that_a_pair_of_models_needs_by_hand() -> None:
+    assert tasks_needed(1) == 6  # 2/32 is more than 0.05, 2/64 less
+    assert tasks_needed(120) == 13  # 240/4096 is more, 240/8192 less

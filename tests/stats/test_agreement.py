@@ -55,26 +55,6 @@ def test_kendall_of_a_constant_rater_is_nan() -> None:
     assert np.isnan(agreement.kendall_matrix([[1, 0], [1, 2], [1, 3]])[0, 1])
 
 
-def test_wilcoxon_with_mean_is_exact_where_sixths_are_not() -> None:
-    rng = np.random.default_rng(5)
-    counts = rng.poisson(1.2, (200, 6))
-    frame = agreement.wilcoxon_with_mean(counts, list("abcdef"))
-    scaled = 6 * counts - counts.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(frame["w"], [_w(column) for column in scaled.T])
-    np.testing.assert_allclose(
-        frame["difference"], (counts - counts.mean(axis=1, keepdims=True)).mean(axis=0)
-    )
-    assert (frame["n"] == (scaled != 0).sum(axis=0)).all()
-    # Leaving the rater out of the mean scales every difference by 6/5: ranks, W and p stay.
-    loo = counts - agreement.mean_of_others(counts)
-    np.testing.assert_allclose(frame["w"], [_w(np.rint(5 * column)) for column in loo.T])
-
-
-def _w(differences: np.ndarray) -> float:
-    ranks = stats.rankdata(np.abs(differences[differences != 0])) * np.sign(differences[differences != 0])
-    return float(min(ranks[ranks > 0].sum(), -ranks[ranks < 0].sum()))
-
-
 def test_adding_up_sixths_moves_w() -> None:
     rng = np.random.default_rng(5)
     first, second = rng.poisson(1.2, (200, 6)), rng.poisson(0.4, (200, 6))
@@ -82,8 +62,14 @@ def test_adding_up_sixths_moves_w() -> None:
     assert found.shape == (50, 6)
     assert (found.min(axis=0) < found.max(axis=0)).all()
     halves = agreement.wilcoxon_by_order([first[:, :2], second[:, :2]])  # halves are exact in binary
-    exact = agreement.wilcoxon_with_mean((first + second)[:, :2], ["a", "b"])["w"]
+    counts = (first + second)[:, :2]
+    exact = [_w(column) for column in (2 * counts - counts.sum(axis=1, keepdims=True)).T]
     np.testing.assert_allclose(halves, np.vstack([exact, exact]))
+
+
+def _w(differences: np.ndarray) -> float:
+    ranks = stats.rankdata(np.abs(differences[differences != 0])) * np.sign(differences[differences != 0])
+    return float(min(ranks[ranks > 0].sum(), -ranks[ranks < 0].sum()))
 
 
 @pytest.mark.parametrize(

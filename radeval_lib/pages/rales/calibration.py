@@ -15,9 +15,9 @@ from scipy.special import softmax
 from scipy.stats import rankdata
 
 from radeval_lib import plots, study
+from radeval_lib.pages.rales.printed_scores import mann_whitney
 from radeval_lib.papers.printed_numbers import Printed, printed, wide
 from radeval_lib.stats import calibration
-from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.printed import rank_range
 from radeval_lib.study.checks import Check
 from radeval_lib.study.printed_leads import lead_of_shares
@@ -55,10 +55,8 @@ def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     """
     domain = printed("rales.table2").set_index("model")["domain"]
     biomedical, general = (ranks[domain.reindex(ranks.index) == of] for of in ("Biomedical", "English"))
-    p = 0.0
-    for end, other in (("low", "high"), ("high", "low")):
-        pooled = pd.DataFrame({"rank": pd.concat([biomedical[end], general[other]])}).assign(domain=domain)
-        p = max(p, *pairwise_mann_whitney(pooled, value="rank", group="domain")["p"])
+    ends = (("low", "high"), ("high", "low"))
+    p = max(mann_whitney(biomedical[end], general[other])["p"] for end, other in ends)
     means = {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()}
     lead = study.Lead.by_p(means["general"] - means["biomedical"], p, "Mann-Whitney over models")
     settings = {"first": "biomedical", "leads": lead, "lower_is_better": True, "decimals": 2}

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
+from itertools import combinations, count
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy import stats
 
-from radeval_lib import plots
-from radeval_lib.pages.rales.printed_scores import ORDER, SPECIAL, colours, domains, models
+from radeval_lib import plots, study
+from radeval_lib.pages.rales.printed_scores import (
+    ORDER,
+    SETTINGS,
+    SPECIAL,
+    colours,
+    domains,
+    mann_whitney,
+    models,
+)
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
-from radeval_lib.stats.comparisons import pairwise_mann_whitney
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
 """Of the labels, as the paper's tests compare them."""
+
+FRIEDMAN = ("Kendall's W", "p, tasks", "p, data sets", "smallest p of a pair", "smallest p, Holm")
+"""Columns of the page's table of Friedman's tests and of what Wilcoxon's find pair by pair."""
 
 _LABELS = {  # points right of and above the dot, where the usual place would touch a line or another name
     "BioLinkBERT_base": (-7, 2),
@@ -50,8 +60,7 @@ def lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> E
 def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> float:
     """p of the Mann-Whitney test between two groups of domains, exact over every division of their scores."""
     x, y = (scores[scores["domain"].isin(group)]["value"] for group in (better, worse))
-    every_division = stats.PermutationMethod(n_resamples=comb(len(x) + len(y), len(x)))
-    return float(stats.mannwhitneyu(x, y, method=every_division).pvalue)
+    return float(mann_whitney(x, y)["p"])
 
 
 def check_lead(
@@ -73,8 +82,9 @@ def check_lead(
         mean = rounding_range(lambda values: float(np.mean(values)), rows)
         group, y = " and ".join(domains_), rows["value"]
         cells[group] = Printed(f"{mean.value:.2f}", mean.value, mean.high - mean.value)
-        note = f"{len(x)} against {len(y)} models, where p is {2 / comb(len(x) + len(y), len(x)):.2g} or more"
-        leads[group] = Lead.by_p(x.mean() - y.mean(), chance_of_lead(scores, better, domains_), note)
+        test = mann_whitney(x, y)
+        note = f"{len(x)} against {len(y)} models, where p is {test['least_p']:.2g} or more"
+        leads[group] = Lead.by_p(x.mean() - y.mean(), test["p"], note)
     return check_superiority(name, claim, cells, first=" and ".join(better), leads=leads)
 
 
@@ -91,11 +101,43 @@ def behind_smaller(scores: pd.DataFrame) -> pd.Series:
 
 
 def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
-    """:func:`~radeval_lib.stats.comparisons.pairwise_mann_whitney` of every pair of domains at each share of
-    ``labels``; its correction is for the pairs of one share."""
-    of = dict(list(scores.groupby("labels")))
-    tests = {labels: pairwise_mann_whitney(of[labels], value="value", group="domain") for labels in SHARES}
-    return pd.concat([found.assign(labels=labels) for labels, found in tests.items()], ignore_index=True)
+    """Mann-Whitney test of every pair of domains at each share of ``labels``, with Bonferroni's correction
+    for the pairs of one share.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair, domains in order of appearance: ``labels``, ``first``, ``second``, ``n_first``,
+        ``n_second``, what :func:`~radeval_lib.pages.rales.printed_scores.mann_whitney` finds, and
+        ``p_bonferroni``. ``least_p`` is corrected too: where it exceeds the level, no data could be
+        significant.
+    """
+    shares = []
+    for labels in SHARES:
+        rows = scores[scores["labels"] == labels]
+        of = {name: part["value"] for name, part in rows.groupby("domain", sort=False)}
+        names = ["labels", "first", "second", "n_first", "n_second"]
+        pairs = [(labels, x, y, len(of[x]), len(of[y])) for x, y in combinations(of, 2)]
+        tests = pd.DataFrame([mann_whitney(of[x], of[y]) for _, x, y, *_ in pairs])
+        tests["p_bonferroni"] = pg.multicomp(tests["p"], method="bonf")[1]
+        tests["least_p"] = pg.multicomp(tests["least_p"], method="bonf")[1]
+        shares.append(pd.DataFrame(pairs, columns=names).join(tests))
+    return pd.concat(shares, ignore_index=True)
+
+
+def tasks_of(labels: str) -> pd.DataFrame:
+    """The printed scores of Table 2's models at a share of ``labels``, one row per model and task, without the
+    column of averages: ``model``, ``task``, ``value``, and ``dataset``, which RadGraph's four tasks share."""
+    table, average = SETTINGS[labels]
+    rows = study.printed(table)
+    rows = rows[rows["model"].isin(models()["model"]) & (rows["task"] != average)]
+    return rows.assign(dataset=rows["task"].str.replace(r"RadGraph.*", "RadGraph", regex=True))
+
+
+def tasks_needed(comparisons: int) -> int:
+    """From how many tasks on Wilcoxon's signed-rank test, corrected by Holm over so many comparisons, can
+    find any at 5 %: over n tasks no p is below 2 / 2^n, for all signs alike, one way or the other."""
+    return next(n for n in count(1) if comparisons * 2 / 2**n < 0.05)
 
 
 def check_one_call(found: pd.DataFrame, source: str) -> Check:
