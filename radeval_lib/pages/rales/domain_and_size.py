@@ -126,7 +126,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def tasks_of(labels: str) -> pd.DataFrame:
-    """The printed scores of Table 2's models at a share of ``labels``, one row per model and task, without the
+    """Printed scores of Table 2's models at a share of ``labels``, one row per model and task, without the
     column of averages: ``model``, ``task``, ``value``, and ``dataset``, which RadGraph's four tasks share."""
     table, average = SETTINGS[labels]
     rows = study.printed(table)
