@@ -19,6 +19,7 @@ _RECORDED = "recorded/"
 
 READERS = {
     "green_training": "radeval_lib.data.green_training:READER",
+    "iu_xray_systems": "radeval_lib.data.iu_systems:READER",
     "mediqa2021": "radeval_lib.data.mediqa:READER",
     "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:MIMIC_CXR_READER",
     "mimic3_procedure": "radeval_lib.data.construction.procedure:READER",
@@ -28,6 +29,7 @@ READERS = {
     "mts_dialog": "radeval_lib.data.mts_dialog:READER",
     "mtsamples": "radeval_lib.data.mtsamples:READER",
     "openi": "radeval_lib.data.openi:READER",
+    "openi_labels": "radeval_lib.data.openi_labels:READER",
     "primock57": "radeval_lib.data.primock57:READER",
     "radgraph": "radeval_lib.data.radgraph:READER",
     "radpref": "radeval_lib.data.radpref:READER",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import Report, ReportPair
+from radeval_lib.data.restricted import reveal
 
+_WORDS = re.compile(r"[a-z0-9]+")
 COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
 
 
@@ -26,6 +29,27 @@ def _report(row: reading.Entry) -> Iterator[Report]:
         comparison=row.text("comparison"),
         technique=row.text("image"),
     )
+
+
+def text_key(report: Report) -> str:
+    """The words and numbers of findings and impression: reports of one key have the same text."""
+    return " ".join(_WORDS.findall(f"{reveal(report.findings)} {reveal(report.impression)}".lower()))
+
+
+def halves(reports: Sequence[Report]) -> dict[str, str]:
+    """The half of each report by uid, ``odd`` or ``even``: halves of distinct texts (:func:`text_key`), whose
+    reports all go with the smallest uid."""
+    smallest: dict[str, int] = {}
+    for report in reports:
+        key = text_key(report)
+        smallest[key] = min(int(report.id), smallest.get(key, int(report.id)))
+    return {report.id: "odd" if smallest[text_key(report)] % 2 else "even" for report in reports}
+
+
+def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
+    """The odd half without the studies of a test split, by uid, and texts that equal one of theirs."""
+    half, withheld = halves(reports), {text_key(report) for report in reports if report.id in tested}
+    return [one for one in reports if half[one.id] == "odd" and text_key(one) not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:

@@ -35,6 +35,27 @@ class Report:
 
 
 @dataclass(frozen=True)
+class CodedStudy:
+    """What people coded in a report: the names of findings, and whether they called it normal."""
+
+    id: str
+    codes: frozenset[str]
+    normal: bool
+
+    def __post_init__(self) -> None:
+        _require(not (self.normal and self.codes), "a normal report has findings")
+
+
+@dataclass(frozen=True)
+class SystemReport:
+    """What a system wrote for a study, or the reference; ``id`` is the study's."""
+
+    id: str
+    system: str
+    text: Text
+
+
+@dataclass(frozen=True)
 class ReportPair:
     """Findings and the impression that summarizes them; neither is empty.
 

@@ -22,18 +22,20 @@ from radeval_lib.report_text import findings, tokens
 from radeval_lib.stats.tokens import one_line
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
+_PROBABLE = 2  # a doubt that people code as present; UNCERTAIN to all others
 NO_FINDING = "No Finding"
 FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
 """The five observations that are most often reported apart."""
 
 _RULES = Path(__file__).with_name("observations.yml")
 _NONE = re.compile(r"\s*:\s*(?:none|no|nil|negative|absent|not seen)\s*(?:$|,)")
-_STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
+_STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, _PROBABLE: 3, POSITIVE: 4}
 
 
 class _Rules(NamedTuple):
     mentions: dict[str, re.Pattern[str]]
     normal: dict[str, re.Pattern[str]]
+    codes: dict[str, re.Pattern[str]]
     cues: dict[str, re.Pattern[str]]
 
 
@@ -44,10 +46,12 @@ def _either(expressions: Iterable[str]) -> re.Pattern[str]:
 @lru_cache(maxsize=1)
 def _rules() -> _Rules:
     raw = own_yaml.read(_RULES)
-    kinds = raw.pop("observations")
+    kinds, codes = raw.pop("observations"), raw.pop("codes")
+    mentions = {name: _either(kind["mentions"]) for name, kind in kinds.items()}
     return _Rules(
-        {name: _either(kind["mentions"]) for name, kind in kinds.items()},
+        mentions,
         {name: _either(kind["normal"]) for name, kind in kinds.items() if kind.get("normal")},
+        {name: mentions[own] if isinstance(own, str) else _either(own) for name, own in codes.items()},
         {key: _either(rf"\b(?:{one})\b" for one in words) for key, words in raw.items()},
     )
 
@@ -66,18 +70,40 @@ def label(text: str) -> dict[str, int | None]:
     """
     rules = _rules()
     found: dict[str, int | None] = dict.fromkeys(observations())
-    for statement in findings(text):
-        sentence = _without_denied_changes(one_line(statement.text).lower(), rules.mentions.values())
-        for name, pattern in rules.mentions.items():
-            values = [_said(sentence, *match.span(), rules.cues) for match in pattern.finditer(sentence)]
-            if not values and name in rules.normal and rules.normal[name].search(sentence):
-                values = [NEGATIVE]
-            for value in values:
-                if _STRENGTH[value] > _STRENGTH[found[name]]:
-                    found[name] = value
+    for name, value in _strongest(text, rules.mentions, rules.normal).items():
+        found[name] = UNCERTAIN if value == _PROBABLE else value
     others = (value for name, value in found.items() if name not in (NO_FINDING, "Support Devices"))
     if text.strip() and not any(value in (POSITIVE, UNCERTAIN) for value in others):
         found[NO_FINDING] = POSITIVE
+    return found
+
+
+def codes() -> tuple[str, ...]:
+    """Open-i's codes that :func:`coded` reads, by the names of the ``openi_labels`` data set."""
+    return tuple(_rules().codes)
+
+
+def coded(text: str) -> frozenset[str]:
+    """The findings of :func:`codes` that a report states as people code them: what is positive, probable or
+    one of two, but not what is merely possible."""
+    found = _strongest(text, _rules().codes, {})
+    return frozenset(name for name, value in found.items() if value in (POSITIVE, _PROBABLE))
+
+
+def _strongest(
+    text: str, mentions: Mapping[str, re.Pattern[str]], normal: Mapping[str, re.Pattern[str]]
+) -> dict[str, int]:
+    """The strongest that a report says of each finding that it mentions."""
+    found: dict[str, int] = {}
+    for statement in findings(text):
+        sentence = _without_denied_changes(one_line(statement.text).lower(), mentions.values())
+        for name, pattern in mentions.items():
+            values = [_said(sentence, *match.span(), _rules().cues) for match in pattern.finditer(sentence)]
+            if not values and name in normal and normal[name].search(sentence):
+                values = [NEGATIVE]
+            for value in values:
+                if _STRENGTH[value] > _STRENGTH[found.get(name)]:
+                    found[name] = value
     return found
 
 
@@ -94,25 +120,30 @@ def _without_denied_changes(sentence: str, mentions: Iterable[re.Pattern[str]]) 
 
 def _said(sentence: str, begin: int, end: int, cues: Mapping[str, re.Pattern[str]]) -> int:
     before, after = sentence[:begin], sentence[end:]
-    stop = max((match.end() for match in cues["stops"].finditer(before)), default=0)
+    stops = list(cues["stops"].finditer(before))
+    stop = (stops[-1].start("doubt") if stops[-1]["doubt"] else stops[-1].end()) if stops else 0
     if next_stop := cues["stops"].search(after):
         after = after[: next_stop.start()]
     # The mention itself is within reach: "heart size is not enlarged", "heart may be enlarged".
     reach = sentence[stop:end]
-    denials = list(cues["negation_before"].finditer(reach))
+    doubts = [*cues["uncertain_before"].finditer(reach), *cues["probable"].finditer(reach)]
+    # "cannot exclude" and "not excluded" doubt and deny nothing.
+    denials = [one for one in cues["negation_before"].finditer(reach) if not _within(one, doubts)]
     denied = bool(denials) or cues["negation_after"].search(after) is not None or bool(_NONE.match(after))
-    # "no features to suggest edema" denies: a doubt within a longer denial is no doubt.
-    doubts = [
-        doubt.group()
-        for doubt in cues["uncertain_before"].finditer(reach)
-        if not any(one.start() <= doubt.start() and doubt.end() <= one.end() for one in denials)
-    ]
+    # "no features to suggest edema" denies, and so does "possible effusion without edema".
+    last = max((one.start() for one in denials), default=0)
+    doubts = [one for one in doubts if one.start() >= last and not _within(one, denials)]
     # "no edema or effusion": the "or" joins two denied things and doubts neither.
-    if denied:
-        doubts = [doubt for doubt in doubts if doubt not in ("or", "vs", "versus")]
-    if doubts or cues["uncertain_after"].search(after):
+    words = {one.group() for one in doubts} - ({"or", "vs", "versus"} if denied else set())
+    if cues["uncertain_after"].search(after):
         return UNCERTAIN
+    if words:
+        return _PROBABLE if all(cues["probable"].fullmatch(word) for word in words) else UNCERTAIN
     return NEGATIVE if denied else POSITIVE
+
+
+def _within(one: re.Match[str], others: Iterable[re.Match[str]]) -> bool:
+    return any(other.start() <= one.start() and one.end() <= other.end() for other in others)
 
 
 def positive(labels: Mapping[str, int | None]) -> frozenset[str]:

@@ -17,11 +17,13 @@ from typing import Any
 from radeval_lib.data import (
     green_training,
     iob,
+    iu_systems,
     mediqa,
     mimic_cxr,
     mts_dialog,
     mtsamples,
     openi,
+    openi_labels,
     primock57,
     radgraph,
     radpref,
@@ -126,6 +128,27 @@ OPENI = [
     ["2", "Opacity/lung/left", "Opacity;Cough", "Chest, 2 views", "XXXX", "", "", "Left opacity,\nnew."],
     ["4", "normal", "normal", "Chest", "", "", "Heart size normal.", ""],
 ]
+OPENI_LABELS = [
+    ["filename", *openi_labels.LABELS, "Hernia", "normal"],
+    ["CXR1", *"0000000000000", "0", "1"],
+    ["CXR12", *"1010000000000", "0", "0"],
+]
+IU_SYSTEMS = {
+    iu_systems.REFERENCES: json_bytes(
+        {
+            "CXR12_IM-3": {"section_findings": "Small left effusion is seen again."},
+            "CXR1_IM-2": {"section_findings": "The lungs are clear without effusion."},
+        }
+    ),
+    iu_systems.ORDERED_REFERENCES: b"small left effusion is seen\nthe lungs are clear without\n",
+    "aamn_res.csv": b"no effusion .\n\n",
+    "moerad_preds.csv": b"study_id,report\nCXR12_IM-3,No effusion.\nCXR1_IM-2,Clear.\n",
+    "cvt2distilgpt2.csv": b"report,dicom_id\nclear.,CXR1_IM-2\nclear.,CXR12_IM-3\n",
+    "mlrg_two_view_iu_rows_only.csv": b"dicom_id,labels,report\n"
+    b"NLMCXR_png/CXR12_IM-3-0001-0002-1.png,x,effusion.\nNLMCXR_png/CXR12_IM-3-2.png,x,clear.\n"
+    b"NLMCXR_png/CXR1_IM-2-1.png,x,clear.\n",
+}
+"""Two studies; the study ids of the file by image differ from the others'."""
 MEDIQA = [
     {
         "study_id": "7",
@@ -537,6 +560,15 @@ def _mts(path: Path) -> Any:
 
 SAMPLES = [
     _csv_sample("openi", "indiana_reports.csv", openi.load, OPENI, "findings", (2, "uid", "two"), 3),
+    _csv_sample(
+        "openi_labels",
+        openi_labels.FILE,
+        openi_labels.load,
+        OPENI_LABELS,
+        "normal",
+        (2, "Effusion", "2"),
+        2,
+    ),
     _list_sample("mediqa2021", "indiana_dev.json", mediqa.load, MEDIQA, "impression", ("findings", 3), 2),
     _csv_sample(
         "mts_dialog scores",

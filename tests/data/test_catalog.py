@@ -32,6 +32,8 @@ PROCEDURES = [
 ]
 FILES: dict[str, bytes] = {
     "openi/indiana_reports.csv": samples.csv_bytes(samples.OPENI),
+    "openi_labels/openi_gld_std14.csv": samples.csv_bytes(samples.OPENI_LABELS),
+    **{f"iu_xray_systems/{name}": content for name, content in samples.IU_SYSTEMS.items()},
     "mediqa2021/indiana_dev.json": samples.json_bytes(samples.MEDIQA),
     "mediqa2021/train.json": samples.json_bytes(samples.MEDIQA),
     "mts_dialog/MTS-Dialog-Manual-Scores4CorrelationStudy.csv": samples.csv_bytes(samples.MTS_SCORES),
@@ -64,6 +66,7 @@ FILES: dict[str, bytes] = {
 # By hand from the samples: records, and some counts by the names that the papers' counts have.
 EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "green_training": (2, {"pairs": 2}),
+    "iu_xray_systems": (12, {}),
     "mediqa2021": (2, {}),
     "mediqa2021_mimic_cxr": (2, {"train": 2}),
     "mimic3_procedure": (10, {"documents": 10, "classes": 2}),
@@ -73,6 +76,7 @@ EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "mts_dialog": (4, {}),
     "mtsamples": (3, {"reports": 3, "specialties": 2, "reports kept": 1}),
     "openi": (3, {"pairs with findings and impression": 1}),
+    "openi_labels": (2, {}),
     "primock57": (3, {}),
     "radgraph": (3, {"train": 1, "test": 1, "reports": 2}),
     "radpref": (12, {}),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
 from radeval_lib.data import (
+    iu_systems,
     mediqa,
     mimic_cxr,
     mts_dialog,
@@ -31,7 +32,7 @@ from radeval_lib.data import (
 )
 from radeval_lib.data.construction import notes
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import Document, Entity, ErrorCount, Relation
+from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data import samples
 from tests.data.samples import SAMPLES, Sample
@@ -101,6 +102,40 @@ def test_openi_fields(tmp_path: Path) -> None:
     assert [report.id for report in reports] == ["1", "2", "4"]
     assert reports[1].impression == "Left opacity,\nnew."
     assert [pair.id for pair in openi.pairs(reports)] == ["1"]  # 2 has no findings, 4 no impression
+
+
+def test_openi_is_halved_by_text() -> None:
+    texts = {"1": ("Clear.", "Normal."), "2": ("Mass.", ""), "4": (" clear", "NORMAL"), "7": ("", "mass")}
+    reports = [Report(uid, *text) for uid, text in {**texts, "9": ("Other.", "")}.items()]
+    assert openi.halves(reports) == {"1": "odd", "2": "even", "4": "odd", "7": "even", "9": "odd"}
+    assert [report.id for report in openi.to_develop_on(reports, {"4"})] == ["9"]
+
+
+def _systems(folder: Path, **changed: bytes) -> dict[tuple[str, str], str]:
+    for name, content in (samples.IU_SYSTEMS | changed).items():
+        _write(folder, name, content)
+    return {(record.system, record.id): record.text for record in iu_systems.load(folder)}
+
+
+def test_outputs_of_systems_are_matched_by_uid(tmp_path: Path) -> None:
+    texts = _systems(tmp_path)
+    assert list(texts)[:3] == [("reference", "12"), ("reference", "1"), ("MLRG", "12")]
+    assert (texts["MLRG", "12"], texts["MLRG, last image", "12"]) == ("effusion.", "clear.")
+    assert texts["MLRG", "1"] == texts["MLRG, last image", "1"] == "clear."
+    assert texts["CvT2DistilGPT2", "1"] == "clear."
+    assert (texts["AAMN", "12"], texts["AAMN", "1"]) == ("no effusion .", "")
+
+
+def test_rows_in_another_order_are_refused(tmp_path: Path) -> None:
+    own = b"the lungs are clear without\nsmall left effusion is seen\n"
+    with pytest.raises(FormatError, match="not in the order of the split"):
+        _systems(tmp_path, **{iu_systems.ORDERED_REFERENCES: own})
+    with pytest.raises(FormatError, match="1 rows for 2 studies"):
+        _systems(tmp_path, **{"aamn_res.csv": b"no effusion .\n"})
+    with pytest.raises(FormatError, match="1 studies are not those of"):
+        _systems(tmp_path, **{"moerad_preds.csv": b"study_id,report\nCXR12_IM-3,Clear.\n"})
+    with pytest.raises(FormatError, match=r"line 3.*study 12 stands twice"):
+        _systems(tmp_path, **{"moerad_preds.csv": b"study_id,report\nCXR12_a,x\nCXR12_b,x\n"})
 
 
 def test_missing_column_error_says_what_is_wanted_and_shows_nothing_of_the_file(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tests.data import samples
 # The data sets that the papers use; MEDIQA-2021 and ReXVal have an open and a credentialed part each.
 DATA_SETS = {
     "green_training",
+    "iu_xray_systems",
     "mediqa2021",
     "mediqa2021_mimic_cxr",
     "mimic3_procedure",
@@ -36,6 +37,7 @@ DATA_SETS = {
     "mts_dialog",
     "mtsamples",
     "openi",
+    "openi_labels",
     "primock57",
     "radgraph",
     "radpref",

@@ -1,0 +1,145 @@
+"""What four repositories committed as models' output for the 590 studies of Open-i's public test split.
+
+Outputs are matched to studies by uid, the number after ``CXR``: study ids differ in their suffixes between
+files. One file has no ids; its rows follow the order of the split, which its own references prove. A file is
+not a model, and what is committed need not be what a paper reports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.records import SystemReport
+
+REFERENCE = "reference"
+REFERENCES = "ReXRank_IUXray_test.json"
+LAST_IMAGE = "MLRG, last image"
+FILES = {
+    "MLRG": "mlrg_two_view_iu_rows_only.csv",
+    LAST_IMAGE: "mlrg_two_view_iu_rows_only.csv",
+    "MoERad": "moerad_preds.csv",
+    "CvT2DistilGPT2": "cvt2distilgpt2.csv",
+    "AAMN": "aamn_res.csv",
+}
+"""The file of each system; one has a text per image, of which the study's first and last are taken."""
+ORDERED_REFERENCES = "r2gen_test590_gts.csv"
+"""References in the order of the file that has no ids."""
+SCORES = "moerad_report_scores.csv"
+RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
+"""Scores of each report that the MoERad repository commits."""
+_UID = re.compile(r"\bCXR([1-9]\d{0,5})_")
+_WORDS = re.compile(r"[a-z]+")
+_BEGINNING = 5  # words
+
+
+def uid(study: str, where: str) -> str:
+    """Open-i's number of a study, from a study id or the name of an image."""
+    found = _UID.search(study)
+    if not found:
+        raise FormatError("no study id such as CXR12_IM-0345", where)
+    return found[1]
+
+
+def references(path: Path) -> dict[str, str]:
+    """The findings section of each study by uid, in the order of the split."""
+    studies = reading.Entry(reading.read_json(path, dict), path.name)
+    return _by_uid(
+        (uid(study, f"{path.name}, study {at}"), studies.inner(study).text("section_findings"), "")
+        for at, study in enumerate(studies, start=1)
+    )
+
+
+def outputs(path: Path, column: str) -> dict[str, str]:
+    """The text of each study by uid, of a table with one row per study."""
+    rows = reading.read_csv(path, (column, "report"))
+    return _by_uid((uid(row.text(column), row.where), row.text("report"), row.where) for row in rows)
+
+
+def by_image(path: Path, *, last: bool = False) -> dict[str, str]:
+    """The text of each study's first image, or of its last."""
+    found: dict[str, str] = {}
+    for row in reading.read_csv(path, ("dicom_id", "report")):
+        of = uid(row.text("dicom_id"), row.where)
+        if last or of not in found:
+            found[of] = row.text("report")
+    return found
+
+
+def by_order(path: Path, ordered: Path, known: Mapping[str, str]) -> dict[str, str]:
+    """The text of each study of a file without ids, whose rows follow ``known``.
+
+    Raises
+    ------
+    FormatError
+        Unless the file's own references, ``ordered``, begin as those of ``known`` do in nine rows of ten.
+    """
+    lines, own = (reading.read_text(one).removesuffix("\n").split("\n") for one in (path, ordered))
+    if not len(lines) == len(own) == len(known):
+        raise FormatError(f"{len(lines)} rows for {len(known)} studies", path.name, reading.CUT_SHORT)
+    if alike(own, list(known.values())) < 0.9 * len(known):
+        raise FormatError("the rows are not in the order of the split", ordered.name)
+    return dict(zip(known, (line.strip() for line in lines), strict=True))
+
+
+def alike(texts: Sequence[str], others: Sequence[str], shift: int = 0) -> int:
+    """How many texts begin with the same five words as the one ``shift`` places further in the others."""
+    heads, theirs = ([_WORDS.findall(text.lower())[:_BEGINNING] for text in side] for side in (texts, others))
+    return sum(head == other for head, other in zip(heads, theirs[shift:] + theirs[:shift], strict=True))
+
+
+def load(folder: Path) -> list[SystemReport]:
+    """Reference and outputs of every study, from a folder that has all files; see :func:`read`."""
+    return read(lambda name: folder / name)
+
+
+def read(find: Find) -> list[SystemReport]:
+    """References, then the outputs of each system, each in the order of the split; nothing where a file is
+    missing."""
+    paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
+    there = {name: path for name, path in paths.items() if path is not None}
+    if len(there) < len(paths):
+        return []
+    known = references(there[REFERENCES])
+    texts = {
+        "MLRG": by_image(there[FILES["MLRG"]]),
+        LAST_IMAGE: by_image(there[FILES["MLRG"]], last=True),
+        "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
+        "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
+        "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], known),
+    }
+    for name, of in texts.items():
+        if set(of) != set(known):
+            odd = len(set(of) ^ set(known))
+            raise FormatError(f"{odd} studies are not those of {REFERENCES}", FILES[name], reading.CUT_SHORT)
+    return [
+        SystemReport(study, system, of[study])
+        for system, of in {REFERENCE: known, **texts}.items()
+        for study in known
+    ]
+
+
+def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The scores that the MoERad repository commits, by name and uid; its rows follow its file of outputs."""
+    rows = list(reading.read_csv(path, RELEASED))
+    if len(rows) != len(studies):
+        raise FormatError(f"{len(rows)} rows for {len(studies)} studies", path.name, reading.CUT_SHORT)
+    return {
+        name: {study: row.number(name) for study, row in zip(studies, rows, strict=True)} for name in RELEASED
+    }
+
+
+def _by_uid(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for study, text, where in rows:
+        if study in found:
+            raise FormatError(f"study {study} stands twice", where)
+        found[study] = text
+    return found
+
+
+READER = Reader(read)
