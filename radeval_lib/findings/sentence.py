@@ -133,9 +133,10 @@ class _Sentence:
         self.named = known.observations.find(text)
         named = _marks(size, self.named)
         self.spots = places(self.words, known)
+        self.spots = [one for one in self.spots if not self._in_no_place(one)]
         self.degrees = known.degrees.find(text, named)
         denied = list(denied_changes(self.words, named))
-        compared = list(side_comparisons(self.words))
+        self.compared = compared = list(side_comparisons(self.words))
         taken = _marks(size, denied, compared)
         self.changes = denied + [one for one in known.changes.find(text, named) if not taken[one.first]]
         self.changes.sort()
@@ -153,10 +154,24 @@ class _Sentence:
             _marks(size, self.subjects, begins=True), named, _marks(size, self.spots),
         )  # fmt: skip
 
+    def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
+        """Whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
+        return any(
+            name.value[0].key == IGNORED
+            and name.first <= spot.first
+            and spot.end <= name.end
+            and spot.end - spot.first < name.end - name.first
+            and spot.value[0].location.place != "jugular_vein"
+            for name in self.named
+        )
+
     def _of_change(self, degree: PhraseMatch[int]) -> bool:
         """Whether a degree is one of change: "slightly improved", "marked interval increase in"."""
         last = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
+        if any(one.first == degree.end for one in self.compared):
+            self._use(degree.first, degree.end)
+            return True  # "slightly greater on the left"
         change = next((one for one in self.changes if one.first in (degree.end, at)), None)
         if change is None:
             return False
@@ -391,11 +406,25 @@ class _Sentence:
         return words in self.known.normal or any(words in states.get(one.key, ()) for one in subject.value)
 
     def _change_near(self, first: int, end: int) -> str | None:
-        near = next((one for one in self.changes if first - 3 <= one.first <= end + 3), None)
+        near = next(
+            (
+                one
+                for one in self.changes
+                if first - 3 <= one.first <= end + 3 and not self._of_next(end, one)
+            ),
+            None,
+        )
         if near is None:
             return None
         self._use(near.first, near.end)
         return near.value
+
+    def _of_next(self, end: int, change: PhraseMatch[str]) -> bool:
+        """Whether a change behind a comma is of the next structure."""
+        following = range(change.end, change.end + 4)
+        return "," in self._between(end, change.first) and any(
+            subject.first in following for subject in self.subjects
+        )
 
     def _stable(self) -> list[NormalMention]:
         """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
