@@ -8,13 +8,16 @@ import re
 from pathlib import Path
 
 import nbformat
+import pandas as pd
 import pytest
 import yaml
 
 from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
-from radeval_lib.pipeline import launching
+from radeval_lib.pipeline import launching, steps
+from radeval_lib.study import cells
 from radeval_lib.study.profiles import names
+from radeval_lib.tables import table_html
 
 
 def test_files_that_describe_the_study_agree() -> None:
@@ -40,13 +43,45 @@ def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
         nbformat.validate(notebook)
         set_up = notebook.cells[0].source
         assert "owner/study" in set_up
+        assert "download.pytorch.org/whl/cpu" in set_up
         assert "git checkout --quiet abc123" in set_up
         (given,) = (c for c in notebook.cells if "injected-parameters" in c.metadata.get("tags", []))
         assert re.search(r'profile = "(\w+)"', given.source)[1] in names()  # type: ignore[index]
         name = path.relative_to(tmp_path / "build" / "launch").with_suffix("").as_posix()
-        links = re.findall(r'href="([^"]+)"', launching.buttons(name))
+        assert bool(launching.cells_of(name)) == ("make_cells" in notebook.cells[1].source)
+        links = re.findall(r'href="([^"]+)"', launching.buttons(name, "def456"))
+        if launching.seconds_of(name) > launching.PATIENCE:
+            assert not links
+            continue
+        assert "/owner/study/def456?" in links[0]
         assert (tmp_path / links[0].partition("urlpath=lab/tree/")[2]).is_file()  # as postBuild lays them out
         assert links[1].endswith(f"/owner/study/blob/{launching.BRANCH}/{name}.ipynb")
+
+
+def test_a_page_is_opened_at_the_commit_that_its_provenance_names() -> None:
+    rows = pd.DataFrame({"": ["commit"], "value": [f"{'ab' * 20} and changes"]})
+    table = table_html(rows, index=False, raw=("value",))
+    output = nbformat.v4.new_output("display_data", data={"text/html": table})
+    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
+    assert launching.built_from(page) == "ab" * 20
+    assert launching.built_from(nbformat.v4.new_notebook()) == "HEAD"
+
+
+def test_cells_that_a_page_reads_are_made_in_order_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launching, "BUILD", tmp_path)
+    (made := launching.cells_of("ratescore/ner_ablations"))
+    place = {(cell.notebook, cell.slug): at for at, cell in enumerate(made)}
+    for cell in made:
+        before = steps.graph("embedded").cells_before(cell.notebook)
+        assert all(place[tuple(one.rsplit("/", 1))] < place[cell.notebook, cell.slug] for one in before)  # type: ignore[index]
+    ran: list[list[str]] = []
+    monkeypatch.setattr(launching.subprocess, "run", lambda command, check: ran.append(command))
+    (there := cells.folder(tmp_path / "embedded", made[0])).mkdir(parents=True)
+    (there / cells.FACTS).write_text("{}")
+    launching.make_cells("ratescore/ner_ablations")
+    assert len(ran) == len(made) - 1
 
 
 def test_labs_to_launch_need_the_wheel_alone(tmp_path: Path) -> None:

@@ -19,16 +19,31 @@ import yaml
 
 from radeval_lib import atomic
 from radeval_lib.labs import building
-from radeval_lib.paths import DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
+from radeval_lib.paths import BUILD, DEFAULT_PROFILE, MANIFESTS, ROOT, display_path, notebooks
+from radeval_lib.pipeline import steps
+from radeval_lib.study import cells
+from radeval_lib.study.cells import Cell
+from radeval_lib.study.profiles import command
 from radeval_lib.study.sources import read_source, with_parameters
 
 BRANCH, FOLDER, LABS = "launch", "build/launch", "labs"
+CPU_WHEELS = "--extra-index-url https://download.pytorch.org/whl/cpu"
+"""Where pip finds a torch for the CPU, of 200 MB in place of 3 GB; its version counts as the newer."""
+PATIENCE = 300
+"""Seconds of training, on two cores, that a page may need before it shows something where it was opened with
+one click; one that needs more has no button."""
 _INSTALL = """# Installs the library where it is missing: a minute, once.
 import importlib.util
 
 if importlib.util.find_spec("radeval_lib") is None:
-    %pip install --quiet "{needed}"
+    %pip install --quiet {wheels} "{needed}"
 """
+_MAKE = """# Trains what this page reads: about {minutes} min on two cores, once.
+from radeval_lib.pipeline import launching
+
+launching.make_cells("{name}")
+"""
+_COMMIT = re.compile(r"<td>commit</td>\s*<td>([0-9a-f]{40})\b")
 
 
 def home() -> str:
@@ -38,9 +53,9 @@ def home() -> str:
     return found[1] if found else ""
 
 
-def binder(repository: str, path: str) -> str:
+def binder(repository: str, path: str, commit: str) -> str:
     """Link that opens a file of the repository, or one that ``postBuild`` makes there, in JupyterLab."""
-    return f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/{path}"
+    return f"https://mybinder.org/v2/gh/{repository}/{commit}?urlpath=lab/tree/{path}"
 
 
 def colab(repository: str, name: str) -> str:
@@ -66,12 +81,14 @@ def export_labs(target: Path, repository: str, wheel: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(wheel, folder)
     needed = f"radeval-lib[labs,models] @ https://github.com/{repository}/raw/{BRANCH}/{LABS}/{wheel.name}"
-    atomic.write_text(target / "requirements.txt", f"jupyterlab\n./{LABS}/{wheel.name}[labs,models]\n")
+    atomic.write_text(
+        target / "requirements.txt", f"{CPU_WHEELS}\njupyterlab\n./{LABS}/{wheel.name}[labs,models]\n"
+    )
     atomic.write_text(target / "runtime.txt", "python-3.11\n")
     written = []
     for lab in building.labs():
         notebook = nbformat.reads(building.as_file(building.versions(lab)["student"]), as_version=4)
-        source = _INSTALL.format(needed=needed)
+        source = _INSTALL.format(needed=needed, wheels=CPU_WHEELS)
         notebook.cells.insert(1, nbformat.v4.new_code_cell(source, id="set-up"))
         path = folder / f"{lab.name}.ipynb"
         atomic.write_text(path, f"{nbformat.writes(notebook)}\n")
@@ -93,11 +110,48 @@ def build_wheel(folder: Path) -> Path:
     return wheel
 
 
-def buttons(name: str) -> str:
-    """Links that open a page's notebook elsewhere; empty without a public repository."""
-    if not (repository := home()):
+def cells_of(name: str) -> list[Cell]:
+    """The cells that a page reads, and those that these read, each after what it reads itself."""
+    graph = steps.graph(DEFAULT_PROFILE, (name,))
+    return [graph.cells[one] for one in reversed(graph.names) if one in graph.cells]
+
+
+def seconds_of(name: str) -> float:
+    """About how long it takes to make them, one after another on two cores."""
+    graph = steps.graph(DEFAULT_PROFILE, (name,))
+    return sum(steps.listed_seconds(one) for one in graph.names if one in graph.cells)
+
+
+def make_cells(name: str) -> None:
+    """Make what a page reads where it was not made yet, one after another."""
+    for cell in cells_of(name):
+        if not (cells.folder(BUILD / DEFAULT_PROFILE, cell) / cells.FACTS).is_file():
+            own = [text for key, value in cell.items for text in ("-p", key, str(value))]
+            print(command(cell.notebook, DEFAULT_PROFILE, cell.items), flush=True)
+            subprocess.run(
+                [sys.executable, "-m", "radeval_lib.cli", "run", cell.notebook, *own, "--quiet"], check=True
+            )
+
+
+def built_from(notebook: nbformat.NotebookNode) -> str:
+    """The commit that an executed page's provenance names; else the repository's newest."""
+    shown = (
+        "".join(output.get("data", {}).get("text/html", ""))
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+    )
+    return next((found[1] for html in shown if (found := _COMMIT.search(html))), "HEAD")
+
+
+def buttons(name: str, commit: str = "HEAD") -> str:
+    """Links that open a page's notebook elsewhere, at the commit that it was built from; empty without a
+    public repository, and where training would keep a reader waiting (:data:`PATIENCE`)."""
+    if not (repository := home()) or seconds_of(name) > PATIENCE:
         return ""
-    links = {"Binder": binder(repository, f"{FOLDER}/{name}.ipynb"), "Colab": colab(repository, name)}
+    links = {
+        "Binder": binder(repository, f"{FOLDER}/{name}.ipynb", commit),
+        "Colab": colab(repository, name),
+    }
     buttons = " ".join(f'<a href="{link}">Open in {where}</a>' for where, link in links.items())
     return f'<p class="launch-buttons">{buttons}</p>'
 
@@ -111,6 +165,10 @@ def export(target: Path, repository: str = "", commit: str = "HEAD") -> list[Pat
     written = []
     for name, source in notebooks().items():
         notebook = with_parameters(read_source(source), profile=DEFAULT_PROFILE)
+        if needed := seconds_of(name):
+            minutes = max(1, round(needed / 60))
+            make = nbformat.v4.new_code_cell(_MAKE.format(name=name, minutes=minutes), id="make-cells")
+            notebook.cells.insert(0, make)
         if repository:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(_set_up(repository, commit), id="set-up"))
         path = target / f"{name}.ipynb"
@@ -127,7 +185,7 @@ def _set_up(repository: str, commit: str) -> str:
             f"!git clone --quiet https://github.com/{repository} study",
             "%cd study",
             f"!git checkout --quiet {commit}",
-            "%pip install --quiet --requirement requirements.lock --editable .",
+            f"%pip install --quiet {CPU_WHEELS} --requirement requirements.lock --editable .",
         ]
     )
 

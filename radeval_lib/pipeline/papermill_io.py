@@ -1,6 +1,8 @@
 """Lets ``papermill notebooks/<paper>/<name>.md out.ipynb`` read our jupytext sources directly.
 
-Registered under papermill's ``papermill.io`` entry point for paths that begin with ``notebooks/``.
+Registered under papermill's ``papermill.io`` entry point for paths that begin with ``notebooks/``. papermill
+chooses a reader by how a path begins, so that absolute paths and those seen from other folders would miss it:
+it takes the place of papermill's reader of local files, which it is for all other files.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from pathlib import Path, PurePath
 
 import click
 import nbformat
-from papermill.iorw import LocalHandler
+from papermill.iorw import LocalHandler, papermill_io
 
 from radeval_lib.study.sources import read_source
 
@@ -24,10 +26,13 @@ class JupytextHandler(LocalHandler):
         if not Path(path).is_file():
             name = "/".join(PurePath(path).with_suffix("").parts[-2:])
             raise click.ClickException(
-                f"there is no {path} below this folder. Call papermill from the repository's root, or "
+                f"there is no file {path} seen from this folder. Give its absolute path, or call "
                 f"`radbook run {name}`, which works from anywhere."
             )
         return str(nbformat.writes(read_source(Path(path))))
 
 
 handler = JupytextHandler()
+papermill_io._handlers[:] = [
+    (beginning, handler if beginning == "local" else other) for beginning, other in papermill_io._handlers
+]

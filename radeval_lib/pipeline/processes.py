@@ -20,11 +20,10 @@ from typing import TextIO
 
 from radeval_lib.child_process import kill_on_parent_exit as kill_on_parent_exit
 from radeval_lib.errors import RadevalError
-from radeval_lib.paths import display_path
+from radeval_lib.paths import BUILD_LOCK, display_path
 
 OWNER = "RADEVAL_OWNER"
 """Environment variable of a build's steps: the lock's file, a colon, and what the build wrote into it."""
-_LOCK = ".lock"
 _WAIT = 0.5  # seconds between two looks
 
 
@@ -35,7 +34,7 @@ class BusyError(RadevalError):
 @contextmanager
 def only_build(output_dir: Path) -> Iterator[dict[str, str]]:
     """Hold the lock of an output folder alone."""
-    path = output_dir / _LOCK
+    path = output_dir / BUILD_LOCK
     with _locked(path, fcntl.LOCK_EX, output_dir) as stream:
         yield {OWNER: f"{path.resolve()}:{_sign(stream)}"}
 
@@ -49,7 +48,7 @@ def only_run(output_dir: Path, executed: Path) -> Iterator[None]:
     """
     own = executed.parent / f".{executed.stem}.lock"
     with (
-        _locked(output_dir / _LOCK, fcntl.LOCK_SH, output_dir),
+        _locked(output_dir / BUILD_LOCK, fcntl.LOCK_SH, output_dir),
         _locked(own, fcntl.LOCK_EX, executed) as stream,
     ):
         _sign(stream)

@@ -39,6 +39,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
     unless it is tagged ``show-input``, its papers below the title, its exhibits at the end, words of the
     glossary linked."""
     notebook = nbformat.read(executed, as_version=4)
+    commit = launching.built_from(notebook)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
     glossary = Linker()
     for place, cell in enumerate(notebook.cells):
@@ -64,7 +65,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):
             notebook.cells.append(nbformat.v4.new_markdown_cell(line, id="exercise"))
-        first.source = _below_title(with_papers(first.source, page), launching.buttons(page))
+        first.source = _below_title(with_papers(first.source, page), launching.buttons(page, commit))
     return str(nbformat.writes(notebook))
 
 

@@ -314,6 +314,11 @@ def expected_seconds(graph: Graph, name: str) -> float | None:
         return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
     if name in graph.cells and graph.settings.needs_data_root:
         return None
+    return listed_seconds(name)
+
+
+def listed_seconds(name: str) -> float:
+    """How long a step takes by the repository's list, which is of the profile `embedded`."""
     listed = _listed_seconds()
     return float(listed.get(name, listed.get(name.rpartition("/")[0], 8.0)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -9,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import TextIO, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -17,7 +18,16 @@ from radeval_lib import atomic, checksums, origin, registry, small_counts
 from radeval_lib.data.manifests import data_root as root_of_data
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import NotebookError, ParameterError
-from radeval_lib.paths import BUILD, IN_REACH, NOTEBOOKS, RUNS, STAGE, THREAD_VARIABLES, display_path
+from radeval_lib.paths import (
+    BUILD,
+    BUILD_LOCK,
+    IN_REACH,
+    NOTEBOOKS,
+    RUNS,
+    STAGE,
+    THREAD_VARIABLES,
+    display_path,
+)
 from radeval_lib.study import cells, code, dependencies, profiles, write_guard
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile
@@ -92,9 +102,40 @@ def begin_cell(
         own = ("annotation_task", "cache", "models", cells.UNFINISHED)
         kept = [BUILD / "models", BUILD / "cache", *(run.output_dir / name for name in own)]
         write_guard.refuse_writes_outside(notebook, [Path(stage), *kept])
+    else:
+        _hold_place(run)
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run
+
+
+_held: dict[Path, TextIO] = {}
+"""Locks of this process, by what they keep for it until it ends."""
+
+
+def _hold_place(run: Run) -> None:
+    """Keep the place of a run by hand for this process: two that write there at once would mix results."""
+    place = run.results_dir
+    if place in _held:
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    where, remedy = display_path(place), "Wait for it to end, or give another output_dir."
+    with (run.output_dir / BUILD_LOCK).open("a+", encoding="utf-8") as build:
+        if not _locks(build, fcntl.LOCK_SH):
+            raise NotebookError("a build writes here", where, remedy)
+    own = (place.parent / f".{place.name}.lock").open("a+", encoding="utf-8")
+    if not _locks(own, fcntl.LOCK_EX):
+        own.close()
+        raise NotebookError("another run of this notebook writes here, or its kernel is open", where, remedy)
+    _held[place] = own
+
+
+def _locks(stream: TextIO, how: int) -> bool:
+    try:
+        fcntl.flock(stream, how | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -14,12 +15,16 @@ from pathlib import Path
 from random import Random
 
 import click
+import nbformat
 import psutil
 import pytest
 from papermill.iorw import papermill_io
 
 from radeval_lib import checksums
+from radeval_lib.errors import NotebookError
+from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import steps
+from radeval_lib.study import beginning
 from tests.pipeline.conftest import RECORDS, TinyRepository
 from tests.robustness import runaway, stale
 
@@ -475,9 +480,37 @@ def test_a_page_that_trains_has_a_rule_of_its_own(tiny: TinyRepository) -> None:
     assert planned.stdout.count("running facts/") == 2
 
 
-def test_papermill_from_another_folder_gives_the_remedy() -> None:
-    with pytest.raises(click.ClickException, match="repository's root, or `radbook run a/b`"):
-        papermill_io.get_handler("notebooks/a/b.md").read("notebooks/a/b.md")
+def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = ROOT / "notebooks" / "rales" / "nlu_scores.md"
+    wanted = papermill_io.read(str(page))
+    assert nbformat.reads(wanted, as_version=4).cells
+    for folder in (ROOT, ROOT / "notebooks", page.parent, ROOT / "book", ROOT.parent):
+        monkeypatch.chdir(folder)
+        assert papermill_io.read(os.path.relpath(page)) == wanted
+    with pytest.raises(click.ClickException, match="absolute path, or call `radbook run a/b`"):
+        papermill_io.read("notebooks/a/b.md")
+
+
+def test_two_runs_by_hand_do_not_share_a_place(tmp_path: Path) -> None:
+    def begin(seed: int) -> None:
+        beginning.begin_cell(
+            "rales/nlu_scores", profile="embedded", seed=seed, output_dir=str(tmp_path / str(seed))
+        )
+
+    lock = tmp_path / "1" / "results" / "rales" / ".nlu_scores.lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(NotebookError, match=r"another run of this notebook.*another output_dir"):
+            begin(1)
+    begin(1)
+    begin(1)  # the first cell of an open notebook, run again
+    (tmp_path / "2").mkdir()
+    with (tmp_path / "2" / ".lock").open("w") as build:
+        fcntl.flock(build, fcntl.LOCK_EX)
+        with pytest.raises(NotebookError, match="a build writes here"):
+            begin(2)
+    begin(2)
 
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:

@@ -34,6 +34,8 @@ PARTS = ("observations", "green_rules_errors", "rouge_l")
 COUNTED = 20
 """Pairs on which operations are counted."""
 RANDOM = "random numbers"
+GUESSES = 200
+"""Metrics of random numbers whose mean is what guessing is expected to reach; one alone may be lucky."""
 SOURCE = "words found in the source"
 FOUND = "found_in_source"
 """The recorded column of :func:`found_in_source`."""
@@ -209,11 +211,13 @@ def accuracy(
 
     wanted, gaps = preferred(grades), differences(frame, pairs)
     cases = [str(case) for case in gaps.index]
-    gaps[RANDOM] = run.rng(f"{name} random").normal(size=len(cases))
-    hits = {
-        str(key): meta_evaluation.agrees(gaps[key], wanted, cases, rng=run.rng(f"{name} folds"))
-        for key in gaps
-    }
+
+    def agreeing(gap: ArrayLike) -> FloatArray:
+        return meta_evaluation.agrees(gap, wanted, cases, rng=run.rng(f"{name} folds"))
+
+    hits = {str(key): agreeing(gaps[key]) for key in gaps}
+    guesses = run.rng(f"{name} random").normal(size=(GUESSES, len(cases)))
+    hits[RANDOM] = np.mean([agreeing(guess) for guess in guesses], axis=0)
     each = [preferred(grades[[rater]]) == preferred(grades.drop(columns=rater)) for rater in grades]
     hits[PERSON] = np.mean(each, axis=0)
     rows = {
