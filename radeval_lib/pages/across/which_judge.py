@@ -212,7 +212,7 @@ def accuracy(
     wanted, gaps = preferred(grades), differences(frame, pairs)
     cases = [str(case) for case in gaps.index]
 
-    def agreeing(gap: ArrayLike) -> FloatArray:
+    def agreeing(gap: ArrayLike) -> NDArray[np.bool_]:
         return meta_evaluation.agrees(gap, wanted, cases, rng=run.rng(f"{name} folds"))
 
     hits = {str(key): agreeing(gaps[key]) for key in gaps}
