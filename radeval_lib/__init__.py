@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from radeval_lib.lazy import names_of
 
 _HOMES = {
+    "radeval_lib.cards.card": "metric_card",
     "radeval_lib.metrics.compare": "compare",
     "radeval_lib.metrics.api": "explain score",
     "radeval_lib.lexicon.significance": "Context",

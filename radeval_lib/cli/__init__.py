@@ -11,6 +11,7 @@ from radeval_lib.cli.comparing import compare
 from radeval_lib.cli.data_files import data_group
 from radeval_lib.cli.labs import labs_group
 from radeval_lib.cli.listing import exhibits
+from radeval_lib.cli.metric_card import metric_card
 from radeval_lib.cli.models import models_group
 from radeval_lib.cli.recording import record
 from radeval_lib.cli.scoring import score
@@ -30,6 +31,7 @@ for _command in (
     exhibits,
     score,
     compare,
+    metric_card,
     data_group,
     models_group,
     annotation_group,

@@ -92,7 +92,7 @@ HARMFUL: dict[str, Edit] = {
 """What changes what the report says."""
 EDITS = HARMLESS | HARMFUL
 LAYOUTS: dict[str, Edit] = {
-    "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40),
+    "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40, break_on_hyphens=False),
     "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),
     "under a heading": lambda parts, _: f"FINDINGS: {_joined(parts)}",
     "in lower case": lambda parts, _: _joined(parts).lower(),

@@ -1,0 +1,133 @@
+"""What a metric sees of plain edits, and how it behaves: range, direction, ties, empty texts, repetition."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib.cards.scoring import Scored
+from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.synthetic.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
+
+Floats = NDArray[np.float64]
+KINDS = {
+    "changes the report": tuple(HARMFUL),
+    "changes nothing it says": tuple(HARMLESS),
+    "changes its layout": tuple(LAYOUTS),
+    "sentences of another report": tuple(map(str, STEPS)),
+}
+_SAME = 1e-9  # scores nearer than this are equal
+
+
+def costs(frame: pd.DataFrame, values: Floats, *, resamples: int, seed: int) -> dict[str, Any]:
+    """What edits cost, as shares of what an unrelated report costs on the same texts.
+
+    Parameters
+    ----------
+    frame : the pairs of a card.
+    values : oriented scores of them, none missing.
+
+    Returns
+    -------
+    dict
+        ``unrelated``: what an unrelated report costs, in the metric's unit, with its interval; ``edits``: for
+        each edit ``kind``, ``edit``, ``n`` (reports), ``changed`` (share of them whose score moves), and
+        ``value``, ``low``, ``high``, which are None where an unrelated report costs nothing.
+    """
+    part = frame[frame["part"] == "edits"]
+    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
+    loss = -wide.sub(wide["same"], axis=0)
+    ones = np.ones((len(loss), 1))
+    (unrelated,) = sum_estimates(
+        np.hstack([loss[["another report"]].to_numpy(), ones]), mean_of_sums, resamples=resamples,
+        rng=np.random.default_rng([seed, 0]),
+    )  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    for kind, edits in KINDS.items():
+        for edit in edits:
+            if edit not in loss:
+                continue
+            sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
+            row: dict[str, Any] = {
+                "kind": kind,
+                "edit": edit,
+                "n": len(sums),
+                "changed": float((np.abs(sums[:, 0]) > _SAME).mean()),
+                "value": None,
+                "low": None,
+                "high": None,
+            }
+            if unrelated.low > 0:
+                (found,) = sum_estimates(
+                    sums, mean_of_sums, resamples=resamples, rng=np.random.default_rng([seed, *edit.encode()])
+                )
+                row |= {"value": found.value, "low": found.low, "high": found.high}
+            rows.append(row)
+    own = {"value": unrelated.value, "low": unrelated.low, "high": unrelated.high, "n": len(loss)}
+    return {"unrelated": own, "edits": rows}
+
+
+def behaviour(
+    frame: pd.DataFrame, scored: Scored, declared: tuple[float, float] | None, higher_is_better: bool
+) -> dict[str, Any]:
+    """How a metric behaves on the pairs of a card; ``declared`` is its range, None where none is declared."""
+    values, known = scored.values, np.isfinite(scored.values)
+    part, sign = frame["part"].to_numpy(), 1 if higher_is_better else -1
+    failures = [
+        {"part": str(name), "reason": why, "pairs": int(count)}
+        for (name, why), count in Counter((part[at], why) for at, why in scored.reasons.items()).items()
+    ]
+    outside = None
+    if declared is not None:
+        low, high = declared
+        outside = int(((values[known] < low - _SAME) | (values[known] > high + _SAME)).sum())
+    kinds = frame["kind"].to_numpy()
+    edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
+    both = edits[["same", "another report"]].dropna()
+    scores = values[known & (part != "again")]
+    commonest = np.unique(scores, return_counts=True)[1].max() / len(scores)
+    return {
+        "pairs": len(frame),
+        "failures": failures,
+        "seconds_per_pair": scored.seconds,
+        "range_declared": list(declared) if declared is not None else None,
+        "range_seen": [float(scores.min()), float(scores.max())],
+        "outside_range": outside,
+        "higher_is_better": higher_is_better,
+        "identical_above_unrelated": float((both["same"] > both["another report"]).mean()),
+        "identical_distinct_scores": len(np.unique(edits["same"].dropna().round(9))),
+        "distinct_scores": len(np.unique(scores)),
+        "commonest_share": float(commonest),
+        "empty": {
+            str(kinds[at]): float(values[at]) if known[at] else None for at in np.flatnonzero(part == "empty")
+        },
+        "again": _again(frame, values, values[part == "again"]),
+        "alone": None if scored.alone is None else _again(frame, values, scored.alone),
+    }
+
+
+def _again(frame: pd.DataFrame, values: Floats, repeated: Floats) -> dict[str, Any]:
+    """Pairs whose second score differs from the first, and by how much at most."""
+    first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
+    failed = np.isfinite(first) != np.isfinite(repeated)
+    gaps = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
+    return {
+        "pairs": len(first),
+        "differ": int((gaps > _SAME).sum() + failed.sum()),
+        "most": float(gaps.max()) if len(gaps) else 0.0,
+    }
+
+
+def filled(frame: pd.DataFrame, oriented: Floats) -> Floats:
+    """Oriented scores with each failure at the worst score of its part, or of all where a part has none."""
+    result = oriented.copy()
+    worst = float(np.nanmin(oriented))
+    for name in frame["part"].unique():
+        here = (frame["part"] == name).to_numpy()
+        known = oriented[here & np.isfinite(oriented)]
+        result[here & ~np.isfinite(oriented)] = known.min() if len(known) else worst
+    return result

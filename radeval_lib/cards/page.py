@@ -1,0 +1,251 @@
+"""A card as a page, one file that loads nothing, and in words."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from radeval_lib.stats.system_comparison import LEVEL
+from radeval_lib.wording import joined, with_interval
+
+STYLE = Path(__file__).parents[1] / "metrics" / "report.css"
+_LEFT, _WIDTH, _ROW = 150, 300, 24  # of the figure: where its scale begins, how wide it is, a row's height
+TUNED = {
+    "yes": "Its author declares that it was fitted to RadPref: its agreement there is no evidence.",
+    "no": "Its author declares that nothing of it was fitted to RadPref.",
+    "unknown": "Whether it was fitted to RadPref is not declared.",
+}
+
+
+class Row(NamedTuple):
+    """A row of the figure, in its units."""
+
+    label: str
+    text: str
+    y: int
+    zone: tuple[float, float]
+    ends: tuple[float, float]
+    value: float
+
+
+class Forest(NamedTuple):
+    """The differences in τ_b to every recorded metric."""
+
+    rows: list[Row]
+    ticks: list[tuple[str, float]]
+    height: int
+    zero: float
+
+
+def forest(card: dict[str, Any]) -> Forest | None:
+    """The figure; None where nothing was compared."""
+    compared = _compared(card)
+    if not compared:
+        return None
+    names = ("difference_low", "difference_high", "detectable")
+    most = max(abs(row[key]) for row in compared for key in names) * 1.05
+
+    def place(value: float) -> float:
+        return round(_LEFT + _WIDTH * (value + most) / (2 * most), 1)
+
+    rows = [
+        Row(
+            row["metric"],
+            with_interval(row["difference"], row["difference_low"], row["difference_high"], "+.2f"),
+            _ROW * at + _ROW // 2,
+            (place(-row["detectable"]), place(row["detectable"])),
+            (place(row["difference_low"]), place(row["difference_high"])),
+            place(row["difference"]),
+        )
+        for at, row in enumerate(sorted(compared, key=lambda row: -row["difference"]))
+    ]
+    step = 0.1 if most < 0.45 else 0.2
+    marks = [step * number for number in range(-int(most / step), int(most / step) + 1)]
+    return Forest(rows, [(f"{mark:+.1f}", place(mark)) for mark in marks], _ROW * len(rows), place(0.0))
+
+
+def verdict(card: dict[str, Any]) -> dict[str, list[str]]:
+    """The recorded metrics by how the card's metric compares: ``better``, ``worse`` or ``open``."""
+    found: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
+    for row in _compared(card):
+        sure = row["p_holm"] < LEVEL
+        found["open" if not sure else "better" if row["difference"] > 0 else "worse"].append(row["metric"])
+    return found
+
+
+def _compared(card: dict[str, Any]) -> list[dict[str, Any]]:
+    rows = (card["radpref"] or {}).get("by_grade", [])
+    return [row for row in rows if "p_holm" in row]
+
+
+def own(card: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The row of the card's metric; empty where it has none."""
+    return next((row for row in rows if row["metric"] == card["metric"]["name"]), {})
+
+
+def power_sentence(card: dict[str, Any]) -> str:
+    """What this test can tell."""
+    if not card["radpref"]:
+        return "Agreement with radiologists was not measured, so this card says nothing of it."
+    power, band = card["radpref"]["power"], card["radpref"]["null_band"]["grade"]
+    alone, corrected = power["alone"], power["corrected"]
+    return (
+        f"With {power['candidates']} candidates of {power['cases']} cases, a difference of two metrics in "
+        f"τ_b is detected four times in five where it is at least {alone['median']:.2f} (median over "
+        f"{power['compared']} pairs of recorded metrics; {alone['lowest']:.2f} for two nearly alike, "
+        f"{alone['upper_quartile']:.2f} in the upper quarter, {alone['highest']:.2f} at most). As the first "
+        f"of {power['family']} comparisons by Holm, it must be {corrected['median']:.2f} "
+        f"({corrected['highest']:.2f} at most). Scores that have nothing to do with the grades reach a τ_b "
+        f"of {band[0]:+.2f} to {band[1]:+.2f} in 95 of 100 permutations."
+    )
+
+
+def leads_sentence(card: dict[str, Any]) -> str:
+    """What the primary family of tests comes to."""
+    if not _compared(card):
+        return "No test was made: intervals only."
+    found = verdict(card)
+    clauses = [
+        f"agrees {word} with the radiologists than {joined(found[key])}"
+        for key, word in (("better", "better"), ("worse", "worse"))
+        if found[key]
+    ]
+    if found["open"]:
+        clauses.append(f"is not shown to differ from {joined(found['open'])}")
+    return f"It {joined(clauses)} (τ_b with the mean grade, one family, Holm)."
+
+
+def band_sentence(card: dict[str, Any]) -> str:
+    """Whether the agreement is more than nothing."""
+    row = own(card, card["radpref"]["by_grade"])
+    low, high = card["radpref"]["null_band"]["grade"]
+    inside = low <= row["value"] <= high
+    value = with_interval(row["value"], row["low"], row["high"], ".2f")
+    where = "within" if inside else "outside"
+    return f"τ_b with the mean grade is {value}, {where} the null band of {low:+.2f} to {high:+.2f}."
+
+
+def edit_costs(card: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By edit, what it costs."""
+    return {row["edit"]: row for row in card["edits"]["edits"]} if card["edits"] else {}
+
+
+def _cost(row: dict[str, Any]) -> str:
+    return f"{row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}]"
+
+
+def edits_sentence(card: dict[str, Any]) -> str:
+    """A lost denial beside the same in other words."""
+    found = edit_costs(card)
+    lost, words = found.get("a “no” lost"), found.get("in other words")
+    if not lost or not words:
+        return ""
+    if lost["value"] is None or words["value"] is None:
+        return "An unrelated report does not score below an identical one, so what edits cost has no scale."
+    return (
+        f"A lost “no” costs {_cost(lost)} of what an unrelated report costs, the same said in other words "
+        f"{_cost(words)} ({card['edited']}; {lost['n']} and {words['n']} reports)."
+    )
+
+
+def failures_sentence(card: dict[str, Any]) -> str:
+    """How many pairs could not be scored."""
+    if not card["behaviour"]:
+        return ""
+    failed = sum(one["pairs"] for one in card["behaviour"]["failures"])
+    if not failed:
+        return f"All {card['behaviour']['pairs']:,} pairs were scored."
+    of = f"{failed:,} of {card['behaviour']['pairs']:,} pairs"
+    return f"{of} could not be scored and count as the worst of their part."
+
+
+def paragraph(card: dict[str, Any]) -> str:
+    """One paragraph to paste."""
+    name, version = card["metric"]["name"], card["packages"].get("radeval-lib", "")
+    looks = len(card["looks"])
+    parts = [f"{name} was tested by radeval-lib {version} (metric card, seed {card['settings']['seed']})."]
+    if card["radpref"]:
+        power = card["radpref"]["power"]
+        parts += [
+            f"On RadPref ({power['candidates']} candidates of {power['cases']} cases, three radiologists), "
+            f"its {band_sentence(card)}",
+            leads_sentence(card),
+            f"A difference below about {power['alone']['median']:.2f} is missed more than once in five.",
+        ]
+    if card["mts_dialog"] and (row := own(card, card["mts_dialog"]["rates"]["f1"])):
+        value = with_interval(row["value"], row["low"], row["high"], ".2f")
+        parts.append(f"Its τ_b with F1 of counted facts in {row['n']} summaries of MTS-Dialog is {value}.")
+    parts += [edits_sentence(card), failures_sentence(card), TUNED[card["metric"]["tuned_on_radpref"]]]
+    if looks:
+        parts.append(
+            f"RadPref’s grades were looked at {looks} {'time' if looks == 1 else 'times'} for this card."
+        )
+    return " ".join(part for part in parts if part)
+
+
+def table(card: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every metric with its agreement, in no order of merit: the card's first, then by name."""
+    if not card["radpref"]:
+        return []
+    keys = ("by_grade", "by_difference", "choices", "by_radiologist", "length")
+    found = {key: {row["metric"]: row for row in card["radpref"][key]} for key in keys}
+    if card["mts_dialog"]:
+        found["facts"] = {row["metric"]: row for row in card["mts_dialog"]["rates"]["f1"]}
+    names = dict.fromkeys(name for of in found.values() for name in of)
+    order = sorted(names, key=lambda name: (name != card["metric"]["name"], name.lower()))
+    return [{"metric": name, **{key: of.get(name) for key, of in found.items()}} for name in order]
+
+
+def summary(card: dict[str, Any]) -> str:
+    """A short form, for a notebook."""
+    return f"<p>{html.escape(paragraph(card))}</p>"
+
+
+def page(card: dict[str, Any]) -> str:
+    """The page, which loads nothing."""
+    style = STYLE.read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return str(
+        _environment()
+        .get_template("card.html.j2")
+        .render(
+            card=card,
+            name=card["metric"]["name"],
+            style=style,
+            policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+            power=power_sentence(card),
+            leads=leads_sentence(card),
+            band=band_sentence(card) if card["radpref"] else "",
+            seen=edits_sentence(card),
+            failed=failures_sentence(card),
+            tuned=TUNED[card["metric"]["tuned_on_radpref"]],
+            forest=forest(card),
+            table=table(card),
+            own=lambda rows: own(card, rows),
+            paragraph=paragraph(card),
+            left=_LEFT,
+            width=_WIDTH,
+        )
+    )
+
+
+def _environment() -> Any:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["interval"] = lambda row, form=".2f": (
+        "–" if not row or row.get("value") is None
+        else with_interval(row["value"], row["low"], row["high"], form)
+        if row.get("low") is not None else format(row["value"], form)
+    )  # fmt: skip
+    environment.filters["number"] = lambda value, form=".2f": "–" if value is None else format(value, form)
+    return environment

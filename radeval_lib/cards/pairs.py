@@ -1,0 +1,106 @@
+"""The pairs that a metric scores for its card, and the file that carries them to another program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+
+from radeval_lib import atomic, checksums
+from radeval_lib.data import openi, readers
+from radeval_lib.errors import ParameterError
+from radeval_lib.metrics.table_files import check_target
+from radeval_lib.roles import generated
+from radeval_lib.study import recordings
+from radeval_lib.synthetic.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
+
+MOST = 7_500
+"""No card asks for more pairs."""
+RATED = ("radpref", "mts_dialog")
+"""Recorded sets with people's ratings, which are scored where a data root holds their texts."""
+AGAIN = 40
+"""Pairs that are scored twice, the second time last and in reverse order."""
+_QUICK_REPORTS = 30
+_SEED = 0  # of the generated reports: the same for every card
+_POOL = 320  # generated reports, of which those with six sentences are edited
+COLUMNS = ("id", "part", "reference", "candidate", "row", "kind")
+
+
+def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATED) -> pd.DataFrame:
+    """Every pair of a card.
+
+    Parameters
+    ----------
+    root : the data root; without one, there are no rated pairs, and generated reports are edited.
+    quick : fewer reports are edited.
+    rated : the rated sets whose texts are wanted.
+
+    Returns
+    -------
+    DataFrame
+        ``id``; ``part``: a rated set, ``edits``, ``empty`` or ``again``; ``reference``, ``candidate``;
+        ``row``: the row of the rated set, the edited report, or of ``again`` the row of this table that it
+        repeats; ``kind``: the edit, or which side is empty.
+    """
+    rows: list[tuple[str, str, str, int, str]] = []
+    for name in rated:
+        found = recordings.texts(name, root) if root is not None else []
+        rows += [(name, *pair, at, "") for at, pair in enumerate(found)]
+    source, reports = edited_reports(root)
+    chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
+    if len(chosen) < 2:
+        raise ParameterError(f"{len(chosen)} reports with six sentences or more to edit", source)
+    frame = edited(chosen, EDITS | LAYOUTS)
+    columns = ("reference", "candidate", "report", "edit")
+    rows += [("edits", *one) for one in frame[list(columns)].itertuples(index=False, name=None)]
+    text = frame["reference"].iloc[0]
+    sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
+    rows += [("empty", *pair, at, kind) for at, (kind, pair) in enumerate(sides.items())]
+    scored = [at for at, row in enumerate(rows) if row[0] != "empty"]
+    step = max(1, len(scored) // AGAIN)
+    rows += [("again", *rows[at][1:3], at, "") for at in scored[::-step][:AGAIN]]
+    ids = [f"{part}/{at}/{_digest(*pair)}" for at, (part, *pair, _, _) in enumerate(rows)]
+    table = pd.DataFrame([(one, *row) for one, row in zip(ids, rows, strict=True)], columns=list(COLUMNS))
+    table.attrs["source"] = source
+    if len(table) > MOST:
+        raise ParameterError(f"{len(table):,} pairs, more than {MOST:,}", "the pairs of a card")
+    return table
+
+
+def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
+    """Where the reports come from that are edited, and the sentences of each."""
+    held = readers.load("openi", root) if root is not None else []
+    if held:
+        tested = {one.id for one in readers.load("iu_xray_systems", root)} if root is not None else set()
+        return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
+    return "generated reports", _generated()
+
+
+@lru_cache(maxsize=1)
+def _generated() -> list[list[str]]:
+    return texts(list(generated.reports(_POOL, _SEED)))
+
+
+def _digest(reference: str, candidate: str) -> str:
+    """Tells the same number of another text apart."""
+    return checksums.of_text(json.dumps([reference, candidate]))[:8]
+
+
+def counts(frame: pd.DataFrame) -> dict[str, int]:
+    """How many pairs each part has."""
+    return {str(part): int(count) for part, count in frame["part"].value_counts(sort=False).items()}
+
+
+def as_lines(frame: pd.DataFrame) -> str:
+    """The pairs as JSON lines: ``id``, ``reference``, ``candidate``."""
+    rows: Sequence[Mapping[str, str]] = frame[["id", "reference", "candidate"]].to_dict("records")
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+
+
+def write(frame: pd.DataFrame, path: Path) -> None:
+    """Write the pairs to a file that another program scores."""
+    check_target(path, [])
+    atomic.write_text(path, as_lines(frame))

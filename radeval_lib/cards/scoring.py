@@ -1,0 +1,316 @@
+"""Scores for a card: from a function, a metric of this library, a command, or a file.
+
+A pair that cannot be scored is a failure: it is counted, and it keeps its place in every number of the card
+with the worst score of its part. Whatever the metric is, a failure of every pair is an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+import math
+import shlex
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from radeval_lib import checksums
+from radeval_lib.cards.pairs import as_lines
+from radeval_lib.errors import listed
+from radeval_lib.metrics.base import Metric, MetricError
+
+BATCH = 64
+_GIVE_UP = 20  # a metric that fails on so many pairs and on no fewer is not a metric
+MISSING = "not a finite number"
+Values = NDArray[np.float64]
+Pairwise = Callable[[str, str], Any]
+Batched = Callable[[list[str], list[str]], Any]
+
+
+@dataclass
+class Scored:
+    """What a metric said of the pairs of a card.
+
+    Attributes
+    ----------
+    values : as the metric gave them, NaN where it failed; shape (pairs,).
+    reasons : by place, why a pair has no score.
+    seconds : for a pair on average; None where that is not known.
+    alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
+    message : what the first exception said, for whoever runs the metric; a card does not repeat it.
+    """
+
+    values: Values
+    reasons: dict[int, str] = field(default_factory=dict)
+    seconds: float | None = None
+    alone: Values | None = None
+    message: str = ""
+
+
+class Scorer:
+    """Takes the pairs of a card in their order, and says what it is.
+
+    Attributes
+    ----------
+    about : ``kind`` (function, name, command or file), ``version`` and ``sha256`` of its source, as far as
+        these are known.
+    """
+
+    about: dict[str, str | None]
+
+    def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
+        """Scores of every pair; ``progress`` is called with how many are done."""
+        raise NotImplementedError
+
+
+class OfFunction(Scorer):
+    """A function ``(reference, candidate) -> number``, or with ``batched`` ``(references, candidates) ->
+    numbers``."""
+
+    def __init__(self, function: Callable[..., Any], batched: bool) -> None:
+        self._function, self._batched, self._message = function, batched, ""
+        module = sys.modules.get(getattr(function, "__module__", ""))
+        self.about = {
+            "kind": "function, pairs in batches" if batched else "function",
+            "version": getattr(module, "__version__", None),
+            "sha256": _source_digest(function),
+        }
+
+    def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
+        pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
+        found, begun = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
+        size = BATCH if self._batched else 1
+        for start in range(0, len(pairs), size):
+            for at, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
+                found.values[at] = value
+                if why:
+                    found.reasons[at] = why
+            done = min(start + size, len(pairs))
+            if done >= _GIVE_UP and len(found.reasons) == done:
+                raise _all_failed(done, found.reasons, self._message)
+            progress(done)
+        found.seconds = (time.perf_counter() - begun) / len(pairs)
+        if len(found.reasons) == len(pairs):
+            raise _all_failed(len(pairs), found.reasons, self._message)
+        found.message = self._message
+        if self._batched:
+            again = np.flatnonzero(frame["part"] == "again")
+            found.alone = np.array([self._tried([pairs[at]])[0][0] for at in again])
+        return found
+
+    def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
+        """Value and, where there is none, the reason, of each pair; a batch that fails is tried by pair."""
+        try:
+            return [_number(value) for value in self._called(pairs)]
+        except MetricError:
+            raise
+        except Exception as error:
+            if len(pairs) > 1:
+                return [self._tried([pair])[0] for pair in pairs]
+            self._message = self._message or f"{error}"
+            return [(math.nan, type(error).__name__)]
+
+    def _called(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
+        if not self._batched:
+            ((reference, candidate),) = pairs
+            value = self._function(reference, candidate)
+            if isinstance(value, Sequence | Mapping) or getattr(value, "shape", ()) not in ((), (1,)):
+                what = f"it gives {type(value).__name__} for a pair, not a number"
+                raise MetricError(what, "the metric", "Return a number, or say that it is batched.")
+            return [value]
+        sides = ([pair[side] for pair in pairs] for side in (0, 1))
+        values = self._function(*sides)
+        if not hasattr(values, "__len__") or isinstance(values, str | Mapping):
+            what = f"it gives {type(values).__name__} for a list of pairs"
+            raise MetricError(what, "the metric", "Return one number a pair, or leave batched out.")
+        if len(values) != len(pairs):
+            what = f"it gives {len(values)} scores for {len(pairs)} pairs"
+            raise MetricError(what, "the metric", "Return one number a pair, nan where there is none.")
+        return list(values)
+
+
+class OfMetric(Scorer):
+    """A metric of this library."""
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        signature = str(metric.signature())
+        self.about = {"kind": "name", "version": signature, "sha256": None}
+
+    def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
+        begun = time.perf_counter()
+        values = self._metric.score(list(frame["reference"]), list(frame["candidate"])).values
+        progress(len(frame))
+        return Scored(values, seconds=(time.perf_counter() - begun) / max(1, len(frame)))
+
+
+class OfCommand(Scorer):
+    """A command that reads JSON lines (``id``, ``reference``, ``candidate``) and writes others (``id``,
+    ``score``), in any order."""
+
+    def __init__(self, command: str) -> None:
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise MetricError(f"not a command: {error}", "--command") from None
+        if not self._words:
+            raise MetricError("no command", "--command", "Give a program that reads and writes JSON lines.")
+        files = [Path(word) for word in self._words if Path(word).is_file()]
+        digest = checksums.of_file(files[-1]) if files else None
+        self.about = {"kind": "command", "version": None, "sha256": digest}
+
+    def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
+        begun = time.perf_counter()
+        try:
+            ran = subprocess.run(
+                self._words, input=as_lines(frame), stdout=subprocess.PIPE, encoding="utf-8", check=False
+            )
+        except OSError as error:
+            what = (error.strerror or type(error).__name__).lower()
+            raise MetricError(f"cannot be started: {what}", self._words[0], "Give its path.") from None
+        except UnicodeDecodeError:
+            raise MetricError("it writes what is not UTF-8", self._words[0]) from None
+        lines = [line for line in ran.stdout.splitlines() if line.strip()]
+        if ran.returncode:
+            how = f"signal {-ran.returncode}" if ran.returncode < 0 else f"status {ran.returncode}"
+            what = f"it ended with {how} after {len(lines):,} of {len(frame):,} scores"
+            raise MetricError(what, self._words[0], "Try it on a few lines of the file that --pairs writes.")
+        rows = ((f"line {number}", _line(text, number)) for number, text in enumerate(lines, 1))
+        found = _by_id(frame, rows, self._words[0])
+        found.seconds = (time.perf_counter() - begun) / len(frame)
+        progress(len(frame))
+        return found
+
+
+class OfFile(Scorer):
+    """A file of scores, ``id`` and ``score``: CSV, or JSON lines where its name ends in ``.jsonl``."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        if not path.is_file():
+            raise MetricError("no such file", path.name, "Give the scores of the pairs that --pairs writes.")
+        self.about = {"kind": "file", "version": None, "sha256": checksums.of_file(path)}
+
+    def score(self, frame: pd.DataFrame, progress: Callable[[int], None]) -> Scored:
+        found = _by_id(frame, self._rows(), self._path.name)
+        progress(len(frame))
+        return found
+
+    def _rows(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        try:
+            text = self._path.read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise MetricError("not UTF-8", self._path.name, "Write CSV or JSON lines in UTF-8.") from None
+        if self._path.suffix == ".jsonl":
+            lines = ((at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip())
+            yield from ((f"row {at}", _line(line, at)) for at, line in lines)
+            return
+        table = csv.DictReader(text.splitlines())
+        columns = set(table.fieldnames or ())
+        if missing := {"id", "score"} - columns:
+            what = f"no column {min(missing)!r}"
+            raise MetricError(what, self._path.name, f"Columns: {listed(columns)}.")
+        yield from ((f"row {at}", row) for at, row in enumerate(table, 2))
+
+
+def known_rows(path: Path, names: Iterable[str]) -> dict[str, Values]:
+    """Scores by rated set and row from a file of scores, whichever other pairs it holds.
+
+    Raises
+    ------
+    MetricError
+        Where a rated set is there in part.
+    """
+    found: dict[str, dict[int, float]] = {}
+    for where, row in OfFile(path)._rows():
+        part, number, _ = str(row.get("id")).split("/")
+        if part in names:
+            found.setdefault(part, {})[int(number)] = _value(row.get("score"), f"{path.name}, {where}")
+    result = {}
+    for part, rows in found.items():
+        first = min(rows)
+        if sorted(rows) != list(range(first, first + len(rows))):
+            raise MetricError(f"rows of {part} are missing", path.name)
+        result[part] = np.array([rows[at] for at in sorted(rows)])
+    return result
+
+
+def _by_id(frame: pd.DataFrame, rows: Iterable[tuple[str, Mapping[str, Any]]], source: str) -> Scored:
+    """Scores that come with ids, in the order of the pairs."""
+    place = {one: at for at, one in enumerate(frame["id"])}
+    found: dict[int, float] = {}
+    for where, row in rows:
+        one = row.get("id")
+        if one not in place:
+            remedy = "Score the pairs that --pairs writes with the same data root and --quick."
+            raise MetricError(f"{where}: no pair has the id {one!r}", source, remedy)
+        if place[one] in found:
+            raise MetricError(f"{where}: a second score of {one}", source)
+        if "score" not in row:
+            raise MetricError(f"{where}: no score", source, 'Write {"id": ..., "score": ...}.')
+        found[place[one]] = _value(row["score"], f"{source}, {where}")
+    if missing := [one for one, at in place.items() if at not in found]:
+        what = f"{len(missing):,} of {len(place):,} pairs have no row: {listed(missing, 90)}"
+        raise MetricError(what, source, "Give each pair a row, with an empty score where the metric fails.")
+    values = np.array([found[at] for at in range(len(place))])
+    failed = np.flatnonzero(~np.isfinite(values))
+    if len(failed) == len(values):
+        raise _all_failed(len(values), dict.fromkeys(failed.tolist(), MISSING))
+    return Scored(np.where(np.isfinite(values), values, np.nan), dict.fromkeys(failed.tolist(), MISSING))
+
+
+def _value(given: Any, where: str) -> float:
+    """A score from a file; NaN where it says that there is none."""
+    if given is None or (isinstance(given, str) and given.strip().lower() in ("", "nan", "null", "none")):
+        return math.nan
+    try:
+        if isinstance(given, bool):
+            raise ValueError
+        return float(given)
+    except (TypeError, ValueError):
+        raise MetricError(f"{given!r} is not a number", where) from None
+
+
+def _line(text: str, number: int) -> Mapping[str, Any]:
+    try:
+        row = json.loads(text)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise MetricError("not a JSON object", f"line {number}", 'Write {"id": ..., "score": ...} a line.')
+    return row
+
+
+def _number(value: Any) -> tuple[float, str]:
+    if value is None:
+        return math.nan, MISSING
+    number = float(value)
+    return (number, "") if math.isfinite(number) else (math.nan, MISSING)
+
+
+def _all_failed(count: int, reasons: Mapping[int, str], message: str = "") -> MetricError:
+    why, _ = Counter(reasons.values()).most_common(1)[0]
+    why = f"{why}: {message}" if message else why
+    return MetricError(
+        f"none of {count:,} pairs could be scored ({why})", "the metric", "Try it on one pair."
+    )
+
+
+def _source_digest(function: Callable[..., Any]) -> str | None:
+    """SHA-256 of the source of a function or of its class; None where that cannot be read."""
+    for one in (function, type(function)):
+        try:
+            return checksums.of_text(inspect.getsource(one))
+        except (OSError, TypeError):
+            continue
+    return None

@@ -1,0 +1,170 @@
+"""``radbook metric-card``: a card for any metric."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from radeval_lib.cli.common import data_root_option, one_line_errors
+from radeval_lib.errors import ParameterError
+from radeval_lib.paths import display_path
+
+
+def _function(place: str) -> Callable[..., Any]:
+    """What ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
+    home, _, name = place.rpartition(":")
+    try:
+        if home.endswith(".py"):
+            path = Path(home)
+            if not path.is_file():
+                raise ParameterError("no such file", path.name, "Write FILE.py:FUNCTION.")
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            if spec is None or spec.loader is None:
+                raise ParameterError("not a Python file", path.name)
+            module = importlib.util.module_from_spec(spec)
+            sys.modules.setdefault(path.stem, module)
+            sys.path.insert(0, str(path.resolve().parent))
+            spec.loader.exec_module(module)
+        else:
+            sys.path.insert(0, "")
+            module = importlib.import_module(home)
+    except ParameterError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__} while it was imported: {error}"
+        raise ParameterError(what, Path(home).name) from None
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise ParameterError(f"no function {name!r}", Path(home).name, "Write FILE.py:FUNCTION.")
+    return found
+
+
+@click.command("metric-card")
+@click.argument("metric", required=False, default="")
+@click.option("--command", "program", default="", help="A command that reads and writes JSON lines.")
+@click.option(
+    "--scores", type=click.Path(path_type=Path), help="A file of scores (id, score) of what --pairs writes."
+)
+@click.option("--pairs", type=click.Path(path_type=Path), help="Write the pairs as JSON lines, and stop.")
+@click.option(
+    "--output",
+    "output_path",
+    type=click.Path(path_type=Path),
+    default=Path("metric_card.html"),
+    show_default=True,
+    help="The page; the JSON stands beside it and keeps count of looks at RadPref.",
+)
+@click.option("--name", default="", help="What the card calls the metric.")
+@click.option(
+    "--batched", is_flag=True, help="The function takes two lists and gives a number for each pair."
+)
+@click.option("--lower-is-better", is_flag=True, help="As the metric's author declares.")
+@click.option("--range", "value_range", type=(float, float), help="Lowest and highest score, as declared.")
+@click.option(
+    "--tuned",
+    type=click.Choice(["yes", "no", "unknown"]),
+    default="unknown",
+    show_default=True,
+    help="Whether anything of the metric was fitted to RadPref.",
+)
+@click.option(
+    "--half",
+    type=click.Choice(["all", "development", "report"]),
+    default="all",
+    show_default=True,
+    help="Keep to a fixed half of RadPref's cases; a half gives intervals and no test.",
+)
+@click.option("--quick", is_flag=True, help="Fewer edited reports and resamples, no clusters.")
+@click.option(
+    "--save-scores", type=click.Path(path_type=Path), help="Write the scores, as --scores takes them."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@data_root_option
+@one_line_errors
+def metric_card(
+    metric: str,
+    program: str,
+    scores: Path | None,
+    pairs: Path | None,
+    output_path: Path,
+    name: str,
+    batched: bool,
+    lower_is_better: bool,
+    value_range: tuple[float, float] | None,
+    tuned: Any,
+    half: Any,
+    quick: bool,
+    save_scores: Path | None,
+    seed: int,
+    data_root: str,
+) -> None:
+    """Make a card for METRIC: a name that `radbook score` knows, FILE.py:FUNCTION or MODULE:FUNCTION.
+
+    The function takes a reference and a candidate and returns a number. A metric in another language comes by
+    --command or, scored elsewhere, by --pairs and --scores. The card says what such a test can tell; how the
+    metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all recorded metrics;
+    what it sees of plain edits; and how it behaves. Without a data root, only generated reports are edited.
+    """
+    from radeval_lib import atomic, data
+    from radeval_lib.cards import pairs as card_pairs
+    from radeval_lib.cards.card import Card, metric_card
+    from radeval_lib.cards.scoring import OfCommand, OfFile
+    from radeval_lib.metrics.table_files import check_target
+
+    root = data.data_root(data_root or None)
+    if pairs is not None:
+        frame = card_pairs.build(root, quick=quick)
+        card_pairs.write(frame, pairs)
+        click.echo(f"{_counted(card_pairs.counts(frame))}: {display_path(pairs)}")
+        return
+    if sum(map(bool, (metric, program, scores))) != 1:
+        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
+        raise ParameterError("name one metric", "radbook metric-card", remedy)
+    for target in (output_path, output_path.with_suffix(".json"), *([save_scores] if save_scores else [])):
+        check_target(target, [scores] if scores else [])
+    given: Any = OfCommand(program) if program else OfFile(scores) if scores else metric
+    if metric and ":" in metric:
+        given = _function(metric)
+    said = False
+
+    def progress(done: int, of: int) -> None:
+        nonlocal said
+        if not said:
+            click.echo(f"{of:,} pairs to score", err=True)
+            said = True
+
+    card: Card = metric_card(
+        given,
+        name=name or (scores.stem if scores else shlex.split(program)[0] if program else ""),
+        batched=batched,
+        higher_is_better=not lower_is_better,
+        value_range=value_range,
+        tuned=tuned,
+        half=half,
+        quick=quick,
+        data_root=root,
+        seed=seed,
+        command="" if root else "radbook data fetch --open && radbook metric-card ... --data-root data",
+        progress=progress,
+    )
+    page, numbers = card.write(output_path)
+    if save_scores is not None:
+        atomic.write_text(save_scores, card.scores[["id", "score"]].to_csv(index=False))
+    click.echo(card.paragraph)
+    if failed := (card.data["behaviour"] or {}).get("failures"):
+        count = sum(one["pairs"] for one in failed)
+        why = f" (the first said: {card.message})" if card.message else ""
+        click.echo(f"Warning: {count:,} pairs failed{why}.", err=True)
+    click.echo(f"Written: {display_path(page)}, {display_path(numbers)}", err=True)
+
+
+def _counted(counts: dict[str, int]) -> str:
+    parts = ", ".join(f"{part} {count:,}" for part, count in counts.items())
+    return f"{sum(counts.values()):,} pairs ({parts})"
