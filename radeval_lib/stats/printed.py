@@ -20,8 +20,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
-from radeval_lib.stats.resampling import holm
-
 Kind = Literal["pearson", "spearman", "kendall"]
 
 
@@ -31,6 +29,7 @@ _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 def correlation_interval(value: float, n: int, kind: Kind = "pearson") -> tuple[float, float]:
     """95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
+    Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
     The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
     Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
     """
@@ -111,8 +110,7 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
     """z-test of every two printed correlations on Fisher's z scale, their errors taken as independent.
 
     Takes the column ``name`` and ``estimate``, ``ci_low``, ``ci_high`` (95%), one row per estimate; gives one
-    row per pair: ``first``, ``second``, ``difference``, ``p``, ``p_holm``, and ``needed``
-    (:func:`needed_correlation`).
+    row per pair: ``first``, ``second``, ``difference``, ``p``, and ``needed`` (:func:`needed_correlation`).
     """
     errors = [standard_error(low, high) for low, high in zip(frame["ci_low"], frame["ci_high"], strict=True)]
     names, values = frame[name].tolist(), frame["estimate"].to_numpy(dtype=np.float64)
@@ -122,9 +120,7 @@ def pairwise_tests(frame: pd.DataFrame, *, name: str) -> pd.DataFrame:
         p = float(two_sided_p(gap, errors[i], errors[j]))
         needed = needed_correlation(gap, errors[i], errors[j])
         rows.append((names[i], names[j], values[i] - values[j], p, needed))
-    result = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "needed"])
-    result.insert(4, "p_holm", holm(result["p"]))
-    return result
+    return pd.DataFrame(rows, columns=["first", "second", "difference", "p", "needed"])
 
 
 # Ends of neighbouring rounding intervals are equal on paper but not in binary floating point.

@@ -284,7 +284,8 @@ def randomization_p(
 
 
 def holm(ps: ArrayLike) -> FloatArray:
-    """p values of one family, corrected (Holm 1979), in their order."""
+    """p values of one family, corrected (Holm 1979), in their order: for ``radbook compare``, which a light
+    install without pingouin has to run; pages call pingouin's."""
     array = np.asarray(ps, dtype=np.float64)
     order, count = np.argsort(array), len(array)
     result = np.empty(count)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 import pytest
 
 from radeval_lib.data import radpref
@@ -40,6 +41,22 @@ def test_marks_by_hand():
     assert row["GREEN, one match given"] == pytest.approx(2 / 4)
     assert row["GREEN, errors weighted"] == pytest.approx(1 / 2.5)
     assert row["weighted errors"] == -1.5
+
+
+def test_counts_of_errors_by_who_counted():
+    ratings = [RadPrefRating("1", "C1", str(rater), 3, ERRORS[:rater]) for rater in (1, 2, 3)]
+    marks = radpref.marks([case(1)], ratings)
+    sides = rules_judge.error_counts(pd.Series({0: 4}), marks)
+    assert [side.tolist() for side in sides["rules"]] == [[4], [2]]
+    assert [side.tolist() for side in sides["one radiologist"]] == [[1, 2, 3], [2.5, 2, 1.5]]
+
+
+def test_limits_of_agreement_by_hand_and_as_pingouin_draws_them():
+    first, second = np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0, 3.0])
+    limits = rules_judge.limits_of_agreement(first, second)  # differences 0, 1 and 2
+    assert (limits.value, limits.low, limits.high) == pytest.approx((1, 1 - 1.96, 1 + 1.96))
+    lines = [line.get_ydata()[0] for line in pg.plot_blandaltman(first, second).lines]
+    assert lines[1:] == pytest.approx([limits.value, limits.high, limits.low])
 
 
 def test_others_are_the_other_radiologists():

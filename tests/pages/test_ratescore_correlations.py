@@ -20,7 +20,7 @@ AGREEMENT = PrintedAgreement(PRINTED, {"Sentences": 400, "Rewrites": 100})
 def test_intervals_are_fishers_for_correlations_and_wilsons_for_shares() -> None:
     found = AGREEMENT.with_intervals()
     low, high = correlation_interval(0.5, 400, "pearson")
-    assert found.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high])
+    assert found.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high], abs=1e-6)
     assert found.loc[2, "low"] == pytest.approx(0.8256, abs=1e-4)
 
 

@@ -116,8 +116,10 @@ def test_the_composite_is_the_mean_rank_of_its_parts() -> None:
 
 
 def test_words_of_the_source() -> None:
-    assert which_judge._found("The patient has asthma.", "Asthma, patient; diabetes.") == pytest.approx(2 / 3)
-    assert which_judge._found("anything", "") == 1
+    assert which_judge.found_in_source(
+        "The patient has asthma.", "Asthma, patient; diabetes."
+    ) == pytest.approx(2 / 3)
+    assert which_judge.found_in_source("anything", "") == 1
 
 
 def test_operations_are_counted_for_networks_only() -> None:

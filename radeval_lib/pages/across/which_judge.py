@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 from IPython.display import HTML
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +23,7 @@ from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import holm, share_interval
+from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 
 FloatArray = NDArray[np.float64]
@@ -248,7 +249,7 @@ def leads(
         )
         for rival in table.index
     ]
-    return table.assign(p_permuted=holm(p))
+    return table.assign(p_permuted=pg.multicomp(p, method="holm")[1])
 
 
 def preferences(run: Run) -> list[mslr.Preference]:

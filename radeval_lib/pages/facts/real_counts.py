@@ -48,15 +48,22 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     return frame
 
 
-def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
-    """What the two texts' lengths predict of a rate, by linear regression from other cases."""
-    reference, candidate = (
-        frame[name].to_numpy(dtype=float) for name in ("reference_words", "candidate_words")
+def lengths(frame: pd.DataFrame) -> pd.DataFrame:
+    """What is known of two texts by their words alone: the logarithms of both numbers, and the share of the
+    candidate's in the reference's, at most 1; shape (judgements, 3), by the index of ``frame``."""
+    reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
+    shorter = (candidate / reference.clip(lower=1)).clip(upper=1)
+    return pd.DataFrame(
+        {"reference": np.log1p(reference), "candidate": np.log1p(candidate), "share": shorter}
     )
-    shorter = np.minimum(1.0, candidate / np.maximum(reference, 1))
-    lengths = np.column_stack([np.log1p(reference), np.log1p(candidate), shorter])
+
+
+def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
+    """What the two texts' :func:`lengths` predict of a rate, by linear regression from other cases."""
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
-    found = cross_val_predict(LinearRegression(), lengths, rates, groups=cases, cv=GroupKFold(5))
+    found = cross_val_predict(
+        LinearRegression(), lengths(frame).to_numpy(), rates, groups=cases, cv=GroupKFold(5)
+    )
     return pd.Series(found, index=frame.index)
 
 

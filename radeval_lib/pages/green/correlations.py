@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 from matplotlib.axes import Axes
 from scipy import stats
 
@@ -16,7 +17,7 @@ from radeval_lib.pages.green.inter_expert import ALL_SIX, OTHERS, taus_by_readin
 from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted, wide
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends, holm
+from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
 from radeval_lib.study.checks import Check, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
@@ -54,7 +55,8 @@ class PrintedTaus:
         """GREEN's score against each earlier score: ``p_holm`` with independent errors, corrected for these
         comparisons, and ``needed``."""
         tests = pd.DataFrame({name: self.test("GREEN", name) for name in self.earlier}).T
-        return pd.DataFrame({"p_holm": holm(tests["p"]), "needed": tests["needed"].astype(float)})
+        tests = tests[["p", "needed"]].astype(float)
+        return tests.assign(p_holm=pg.multicomp(tests["p"], method="holm")[1])[["p_holm", "needed"]]
 
     def by_correlation(self) -> dict[str, str]:
         """A table of GREEN's leads over the earlier scores, for each of several correlations of errors."""
@@ -63,7 +65,8 @@ class PrintedTaus:
         gaps = [math.atanh(taus["GREEN"]) - math.atanh(taus[name]) for name in self.earlier]
         theirs = [errors[name] for name in self.earlier]
         for between in np.arange(10) / 10:
-            p = pd.Series(holm(from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)), self.earlier)
+            alone = from_print.two_sided_p(gaps, errors["GREEN"], theirs, between)
+            p = pd.Series(pg.multicomp(alone, method="holm")[1], self.earlier)
             frame = (taus["GREEN"] - taus[self.earlier]).map("{:+.2f}".format).to_frame("lead")
             frame["p (Holm)"] = p.map("{:.2g}".format)
             frame["more than chance"] = (p < LEVEL).map({True: "yes", False: "no"})

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 import radeval_lib.findings as findings
 from radeval_lib import own_yaml, plots
 from radeval_lib.data import openi
+from radeval_lib.data.radpref import MARKS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import read
@@ -26,7 +27,9 @@ from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
 from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.placeholders import behind
+from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
@@ -248,6 +251,32 @@ def judged(run: Run, rated: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     found = [judge_pair(*pair) for pair in pairs]
     number = pd.Series([len(one.errors) for one in found], rated.index)
     return number, pd.Series([one.weighted_errors for one in found], rated.index)
+
+
+def error_counts(named: pd.Series, marks: pd.DataFrame) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """Two counts of errors of the same candidates, by who counted: the rules and the radiologists' mean; and
+    each radiologist in turn and the mean of the others, all in one column.
+
+    ``named``: by the rules (:func:`judged`), by number of the candidate. ``marks``: of
+    :func:`radpref.marks`.
+    """
+    columns = ["_".join(mark) for mark in MARKS]
+    counts = marks.assign(errors=marks[columns].sum(axis=1)).pivot(
+        index="number", columns="rater", values="errors"
+    )
+    by_rater = counts.loc[named.index].to_numpy(dtype=np.float64)
+    return {
+        "rules": (named.to_numpy(dtype=np.float64), by_rater.mean(axis=1)),
+        "one radiologist": (by_rater.ravel(), mean_of_others(by_rater).ravel()),
+    }
+
+
+def limits_of_agreement(first: FloatArray, second: FloatArray) -> Estimate:
+    """Mean difference of two counts, and the limits within which 95 % of differences lie if they are normal
+    (Bland and Altman 1986): what ``pingouin.plot_blandaltman`` draws and does not return."""
+    gaps = first - second
+    reach = 1.96 * gaps.std(ddof=1)
+    return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))
 
 
 def against_marks(run: Run, rated: pd.DataFrame) -> pd.DataFrame:

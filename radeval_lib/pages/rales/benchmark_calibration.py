@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
@@ -16,7 +17,7 @@ from radeval_lib.pages.rales.results import REGIMES, joined, logits_of
 from radeval_lib.stats import calibration, temperature
 from radeval_lib.stats.calibration import DRAWN, draw
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.stats.resampling import estimate, holm
+from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.runs import Run
 
 REFITS = 100
@@ -122,7 +123,7 @@ def by_effect(found: Mapping[str, Scaled]) -> dict[str, list[str]]:
     lists: dict[str, list[str]] = {word: [] for word in ("lowers", "raises", "open", "constant")}
     lists["constant"] = [name for name, one in found.items() if one.constant]
     learned = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
-    corrected = holm([change.p or 0.0 for change in learned.values()])
+    corrected = pg.multicomp([change.p or 0.0 for change in learned.values()], method="holm")[1]
     for (name, change), p in zip(learned.items(), corrected, strict=True):
         lists["open" if p >= 0.05 else "lowers" if change.value < 0 else "raises"].append(name)
     return lists

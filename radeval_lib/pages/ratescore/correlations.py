@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 import pandas as pd
+import pingouin as pg
 
 from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
@@ -54,7 +55,9 @@ class PrintedAgreement:
             n = self.pairs[part]
             if kind == "accuracy":
                 ends.append(interval(round(row.value * n), n, "Wilson"))
-            else:
+            elif kind == "Pearson":
+                ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
+            else:  # for which pingouin would take Pearson's standard error
                 ends.append(correlation_interval(row.value, n, cast(Kind, kind.lower())))
         low, high = zip(*ends, strict=True)
         return self.printed.assign(low=low, high=high)

@@ -108,6 +108,13 @@ def test_table_keeps_order() -> None:
     assert frame["reference_words"].iloc[0] == len(str(ratings[0].reference).split())
 
 
+def test_lengths_by_hand() -> None:
+    words = pd.DataFrame({"reference_words": [0, 4, 8], "candidate_words": [3, 2, 16]})
+    found = real_counts.lengths(words)
+    assert found["share"].tolist() == [1, 0.5, 1]
+    assert found["candidate"].tolist() == pytest.approx(np.log([4, 3, 17]))
+
+
 def test_length_predicts_what_length_decides(frame: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     by_length = frame.assign(f1=np.log1p(frame["reference_words"]) / 10)
