@@ -14,21 +14,50 @@ import yaml
 
 from radeval_lib.labs import building
 from radeval_lib.paths import ROOT, notebooks
-from radeval_lib.pipeline import launching, steps
+from radeval_lib.pipeline import describing, launching, steps
 from radeval_lib.study import cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
 
 
-def test_files_that_describe_the_study_agree() -> None:
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    codemeta, zenodo = (json.loads((ROOT / name).read_text()) for name in ("codemeta.json", ".zenodo.json"))
-    check = yaml.safe_load((ROOT / "codecheck.yml").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("home", ["", "owner/study"])
+def test_files_that_describe_the_study_are_of_their_formats(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if home:  # as in a fork that names it in _config.yml
+        monkeypatch.setattr(launching, "home", lambda: home)
+    else:
+        assert {name: (ROOT / name).read_text(encoding="utf-8") for name in describing.files()} == (
+            describing.files()
+        ), "run python -m radeval_lib.pipeline.describing"
+    found = describing.files()
+    citation, check = (yaml.safe_load(found[name]) for name in ("CITATION.cff", "codecheck.yml"))
+    codemeta, zenodo = (json.loads(found[name]) for name in ("codemeta.json", ".zenodo.json"))
+    url = f"https://github.com/{home}" if home else None
+    places = (citation.get("repository-code"), codemeta.get("codeRepository"), check.get("repository"))
+    assert set(places) == {url}
+    # Zenodo's schema of deposits has no other keys (its releases take the version from the tag).
+    assert zenodo.keys() <= {
+        "title", "description", "keywords", "upload_type", "access_right", "license", "creators",
+        "related_identifiers",
+    }  # fmt: skip
+    assert all(one.keys() == {"name"} for one in zenodo["creators"])
+    # CODECHECK, configuration 1.0: what is mandatory and recommended.
+    assert found["codecheck.yml"].startswith("---\n")
+    assert {"version", "paper", "manifest", "codechecker", "report"} <= check.keys()
+    assert check["paper"].keys() == {"title", "authors", "reference"}
+    assert check["paper"]["reference"].startswith("https://")
+    assert all(one["name"] for one in [*check["codechecker"], *check["paper"]["authors"]])
+    for entry in check["manifest"][:-1]:  # each is recorded in every build
+        page, exhibit, evidence = re.fullmatch(
+            r"build/embedded/results/(.+)/(.+)\.(.+)\.json", entry["file"]
+        ).groups()  # type: ignore[union-attr]
+        source = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
+        assert f'run.exhibit("{exhibit}", "{evidence}")' in source.partition("only_with_data")[0]
+    # CodeMeta 3.0.
+    assert codemeta["@context"] == "https://w3id.org/codemeta/3.0"
+    assert all(one["@type"] == "Organization" and one["name"] for one in codemeta["author"])
     assert citation["title"] == codemeta["name"] == zenodo["title"] == check["paper"]["title"]
-    assert citation["version"] == codemeta["version"] == zenodo["version"]
-    assert codemeta["license"].endswith(f"/{citation['license']}")
-    assert zenodo["license"] == citation["license"]
-    assert citation["keywords"] == codemeta["keywords"] == zenodo["keywords"]
 
 
 def test_notebooks_to_launch_have_their_parameters_and_their_addresses(
