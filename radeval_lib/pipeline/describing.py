@@ -1,8 +1,8 @@
 """The files by which archives, search engines and CODECHECK know the study, from CITATION.cff and the public
 home of the repository.
 
-``python -m radeval_lib.pipeline.describing`` writes them. A fork names its home once, in ``_config.yml`` under
-``repository: url``, where launch buttons find it too.
+``python -m radeval_lib.pipeline.describing`` writes them. A fork names its home once, in ``_config.yml``
+under ``repository: url``, where launch buttons find it too.
 """
 
 from __future__ import annotations
