@@ -237,8 +237,10 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
             end = _skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
             found = bool(end) and end < size and words[end].word in _SIDES and words[end].word != word
         else:
-            end = _comparative(words, at)
-            end = _skip(words, end, _TOWARD) if end else 0
+            said = _comparative(words, at)
+            end = _skip(words, said, _TOWARD) if said else 0
+            if end == said and word not in ("<", ">"):
+                end = 0  # "a larger right effusion"
             found = bool(end) and end < size and words[end].word in _SIDES and words[end - 1].word != "to"
             tail = _skip(words, end + 1, frozenset(["side", "than", "on", "the"])) if found else 0
             if found and tail < size and words[tail].word in _SIDES:

@@ -129,21 +129,24 @@ class Cautions:
             _line(metric, system, f"{what}: {rows}") for (system, metric, what), rows in self._rows.items()
         ]
         for system, hashes in self._texts.items():
-            found += [_line("", system, what) for what in _of_system(*hashes)]
+            found += [_line("", system, what) for what, _ in _of_system(*hashes)]
         return found
 
     def of(self, system: str, metric: str) -> str:
         """Why a system is not to be called better by a metric without more words; empty where it may."""
         pairs = self._pairs[system]
-        if not pairs or self._doubtful[system, metric] <= MOST * pairs:
+        if not pairs:
             return ""
+        whole = " and ".join(what for what, count in _of_system(*self._texts[system]) if count > MOST * pairs)
+        if self._doubtful[system, metric] <= MOST * pairs:
+            return whole
         mine = [
             (rows.count, what)
             for (owner, of_metric, what), rows in self._rows.items()
             if owner == system and of_metric in ("", metric)
         ]
         told = (f"in {count:,} of its {pairs:,} pairs {what}" for count, what in sorted(mine, reverse=True))
-        return " and ".join(list(told)[:2])
+        return " and ".join([*list(told)[:2], *([whole] if whole else [])])
 
     def is_silent(self, system: str, metric: str) -> bool:
         """Whether most candidates of a system say nothing that the metric could judge."""
@@ -154,13 +157,15 @@ def _line(metric: str, system: str, what: str) -> str:
     return ": ".join(part for part in (metric, system, what) if part)
 
 
-def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[str]:
-    """The cautions of all pairs of a system, by the hashes of its candidates and of its pairs."""
+def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
+    """The cautions of all pairs of a system and how many pairs each is about, by the hashes of its candidates
+    and of its pairs."""
     most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
     if len(candidates) >= _FEWEST and most >= _ALIKE * len(candidates):
-        yield f"one text for {most:,} of {len(candidates):,} candidates"
+        yield f"one text for {most:,} of {len(candidates):,} candidates", most
     _, first = np.unique(np.asarray(pairs), return_index=True)
     again = np.delete(np.arange(1, len(pairs) + 1), first).tolist()
     repeated = Rows(len(again), again[:_SHOWN])
     if repeated.count:
-        yield f"pairs that an earlier row has too, so that intervals may be too narrow: {repeated}"
+        what = f"pairs that an earlier row has too, so that intervals may be too narrow: {repeated}"
+        yield what, repeated.count

@@ -15,6 +15,7 @@ from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.cautions import of_rules
 from radeval_lib.metrics.green import Mode, clean, green_score, parse
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.signature import FRONT_DOOR
 from radeval_lib.models.judges.base import LONGEST, Judge
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.models.judges.rules.items import name
@@ -102,6 +103,7 @@ class _ByRules(Metric):
     variant = "rules"
     by_rules = True
     reads_lines = True
+    normalises = FRONT_DOOR
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         return of_rules(reference, candidate)

@@ -18,6 +18,7 @@ from radeval_lib import own_yaml
 from radeval_lib.findings.changes import denied_changes
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.signature import FRONT_DOOR
 from radeval_lib.report_text import findings, tokens
 from radeval_lib.stats.tokens import one_line
 
@@ -168,6 +169,7 @@ class ObservationF1(Metric):
     variant = "f1"
     by_rules = True
     reads_lines = True
+    normalises = FRONT_DOOR
 
     labels: int = 14
 

@@ -41,6 +41,8 @@ _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
 _MODEL = "model."
 UNKNOWN = "unknown"
+FRONT_DOOR = ("plain-characters", "sections", "statements")
+"""What :mod:`radeval_lib.report_text` does to a text, for the signature of what reads through it."""
 _DIGITS = 12
 
 

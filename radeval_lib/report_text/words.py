@@ -89,6 +89,8 @@ def tokens(text: str) -> list[Token]:
     found: list[Token] = []
     for match in _TOKEN.finditer(text.lower()):
         word, start, end = match.group(), match.start(), match.end()
+        if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
+            word = word[:-1]
         if word in _SHORTHAND:
             found += [Token(one, start, end) for one in _SHORTHAND[word]]
         elif word.endswith("n't"):

@@ -24,8 +24,15 @@ SHORT = "a text has fewer than 4 words, so that even identical texts score near 
 HALF = "the rules read less than half of what a text says"
 LATIN = "a text is mostly in another script than the Latin one"
 ROUGE = "a text has letters that ROUGE does not read, which keeps a to z and digits"
-SAID = ["Small left pleural effusion.", "Cardiomegaly.", "Right pneumothorax.", "Mild edema."] * 6
-WRONG = ["Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe edema.", "Rib fracture. Mass."] * 6
+
+
+def _rows(*texts: str) -> list[str]:
+    """24 reports of which no two are alike."""
+    return [f"{texts[row % len(texts)]} Granuloma of {row + 2} mm." for row in range(24)]
+
+
+SAID = _rows("Small left pleural effusion.", "Cardiomegaly.", "Right pneumothorax.", "Mild edema.")
+WRONG = _rows("Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe edema.", "Rib fracture. Mass.")
 
 
 @pytest.mark.parametrize(
@@ -99,12 +106,20 @@ def test_cautions_of_a_system() -> None:
     ]
 
 
+def test_better_names_a_constant_text_or_repeated_pairs() -> None:
+    constant = "Small left effusion."
+    references = [constant] * 20 + ["Large right pneumothorax."] * 4
+    found = compare(references, {"constant": [constant] * 24, "wrong": ["Mass."] * 24}, metrics=RULES)
+    (one,) = _told(found)
+    assert "but for constant, one text for 24 of 24 candidates and pairs that an earlier row has" in one
+
+
 def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
     for doubtful, silent in ((1, False), (2, False), (11, True)):
         found = Cautions(["m", "n"])
         for row in range(1, 21):
             candidate = "" if row <= doubtful else f"text {row}"
-            found.add("s", row, ("reference", candidate), {"n": ["odd"] if row < 20 else []})
+            found.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
         expected = f"in {doubtful} of its 20 pairs the candidate is empty" if doubtful > 1 else ""
         assert found.of("s", "m") == expected
         assert found.of("s", "n").startswith("in 19 of its 20 pairs odd")

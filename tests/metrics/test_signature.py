@@ -116,6 +116,7 @@ def test_scores_by_rules_name_the_rules() -> None:
         rules = create(name).signature().models["rules"]
         assert rules == create("green").signature().models["judge"]
         assert len(rules.removeprefix("rules@")) == 12
+        assert create(name).signature().text == ("as-written", "plain-characters", "sections", "statements")
 
 
 @given(

@@ -307,6 +307,9 @@ def test_age_and_indication_change_what_matters():
     assert weight(fracture, indication="MVC, chest pain") == 1.0
     assert weight(fracture, indication="Cough") == weight(fracture) == 0.5
     assert judge_pair("Granuloma.", "", context=Context(indication="Positive PPD")).errors[0].significant
+    asked = f"INDICATION: MVC, chest pain. FINDINGS: {fracture}"
+    assert judge_pair(asked, "").weighted_errors == 1.0
+    assert weight(asked, indication="Cough") == judge_pair(fracture, asked).weighted_errors + 0.5 == 0.5
     assert "expected at this age" in judge_pair(calcified, "", context=Context(70)).errors[0].rule
 
 

@@ -36,6 +36,7 @@ from radeval_lib.models.judges.rules.items import (
     strays,
     where,
 )
+from radeval_lib.report_text import statements
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
 _NOT_STATED = ("does not mention it", "rules it out")
@@ -132,13 +133,13 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     context : the patient's age and why the examination was asked for, which change how much some findings
-        matter; None: neither is known.
+        matter; None: neither is known. Where it gives no indication, that in the reference's history counts.
     """
     ours, theirs = said(reference), said(candidate)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
     links = align(ours, theirs)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
-    weigh = _Weigher(context)
+    weigh = _Weigher(_with_indication(context, reference))
     errors: list[JudgedError] = []
     matched: list[str] = []
     slight = 0.0
@@ -170,6 +171,14 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         (name(one.reference.observation), name(one.candidate.observation), one.relation) for one in links
     )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
+
+
+def _with_indication(context: Context | None, reference: str) -> Context | None:
+    """The context, with what the reference says of the history where it gives no indication itself."""
+    if context is not None and context.indication:
+        return context
+    asked = " ".join(one.text for one in statements(reference) if one.section == "history")
+    return Context(None if context is None else context.age, asked) if asked else context
 
 
 class _Weigher:
