@@ -1,4 +1,4 @@
-"""Writing a file or a folder whole or not at all, and clearing away what a writer that was killed left.
+"""Atomic writes of files and folders, and removal of what a killed writer left.
 
 What is being written stands in a folder ``.part-*`` beside its target, under a lock that the writer holds and
 the system lets go when the writer dies, however it dies. The next writer in that place removes every such

@@ -1,4 +1,4 @@
-"""What a process asks for before it becomes another."""
+"""What a process requests before it executes another program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader can move on a page: its contents are data, and book/_static/radeval.js shows them."""
+"""Interactive elements of a page: their contents are data, which book/_static/radeval.js shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packages whose names are found when they are first used, so that importing one loads nothing else."""
+"""Lazy packages: names are imported on first use, so that importing one loads nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a result comes from: data, code, settings and package versions, without times or machine paths.
+"""Provenance of a result: data, code, settings and package versions, without times or machine paths.
 
 A provenance holds nothing that changes between two runs on the same inputs, so that the same inputs give the
 same bytes.

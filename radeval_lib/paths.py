@@ -1,4 +1,4 @@
-"""Where things stand in the repository; one home for every path that code needs."""
+"""Paths within the repository, in one place."""
 
 from __future__ import annotations
 

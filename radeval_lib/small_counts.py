@@ -1,4 +1,4 @@
-"""The smallest count that tables may show where restricted data are in reach: low counts identify people."""
+"""Small-cell suppression: the smallest count that tables may show where restricted data are readable."""
 
 from __future__ import annotations
 

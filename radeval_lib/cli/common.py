@@ -1,4 +1,4 @@
-"""What the commands share: options that several of them have, and how an error is reported."""
+"""Options that several commands share, and how an error is reported."""
 
 from __future__ import annotations
 

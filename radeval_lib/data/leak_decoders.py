@@ -1,4 +1,4 @@
-"""The texts of a file as one who opens it, copies from it or decodes it may read them; used by the guard.
+"""Every reading of a file's text, as shown, copied or decoded; used by the guard.
 
 A file is a stream of bytes in which others may be packed (:mod:`radeval_lib.data.leak_streams`). Of each
 stream the texts are decoded, and of a text there are several readings: its words may stand under one another

@@ -1,4 +1,4 @@
-"""How a data set is read: a loader module defines its ``READER``, which :mod:`radeval_lib.registry` names."""
+"""Readers of data sets: a loader module defines its ``READER``, which :mod:`radeval_lib.registry` names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading tables and JSON strictly: every error names the file, the row and the column; used by all loaders.
+"""Strict reading of tables and JSON: every error names the file, the row and the column.
 
 No error repeats what a file holds, because it may be text that must not be passed on, wherever it stands: a
 report may be in the header, in a key or in the column of a number. :func:`kind_of` says what a wrong value is

@@ -1,4 +1,4 @@
-"""Text that may be computed on but not shown: the mark that records from restricted data carry."""
+"""Restricted text: the mark of texts that may be computed on but not shown."""
 
 from __future__ import annotations
 

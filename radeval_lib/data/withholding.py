@@ -1,5 +1,4 @@
-"""What may be reported about a notebook that failed while restricted data were within its reach: where, not
-what.
+"""The part of a failure that may be reported while restricted data are readable: where, not what.
 
 An exception of Python or of a library repeats the value that it is about (``could not convert string to
 float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that

@@ -1,4 +1,4 @@
-"""Runs a student's saved notebook from its beginning, and tells what its own checks say."""
+"""Runs a student's saved notebook from its beginning, and reports its own checks."""
 
 from __future__ import annotations
 

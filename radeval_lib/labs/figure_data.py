@@ -1,4 +1,4 @@
-"""What a figure shows, as plain data: so that a test can ask for it wherever the figure was drawn."""
+"""The contents of a figure as plain data, so that a test can query it however it was drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a submission got, and the page that tells its student."""
+"""The result of a submission, and its feedback page."""
 
 from __future__ import annotations
 

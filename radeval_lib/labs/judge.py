@@ -1,4 +1,4 @@
-"""The judge's process: runs a lab's tests here, on what a student's process says over a channel.
+"""The judge's process: runs a lab's tests against the values that a student's process sends.
 
 A test names what a submission defines. It gets values in normal form, and for functions stand-ins that call
 over the channel; so neither the test, nor what it expects, nor its verdict is within a submission's reach.

@@ -1,4 +1,4 @@
-"""What keeps a submission to itself: bubblewrap, which Debian, Ubuntu, Fedora and Arch carry, and limits.
+"""The isolation of a submission: bubblewrap, which Debian, Ubuntu, Fedora and Arch package, and limits.
 
 A submission sees the library, what Python needs, and two folders in memory that it may write to. It has no
 network, no other process in sight, and its files end with it.

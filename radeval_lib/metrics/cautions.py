@@ -1,4 +1,4 @@
-"""What a reader of scores should know of the pairs behind them, in the same words everywhere, with rows.
+"""Cautions about the pairs behind scores, in the same words everywhere, with rows.
 
 A caution of a pair comes from its texts (an empty one, another script) or from a metric, which knows what it
 cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a caution of a system from all its pairs.

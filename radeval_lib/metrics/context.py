@@ -1,4 +1,4 @@
-"""What a table of pairs says of each patient: its columns ``age`` and ``indication``."""
+"""Context of a patient in a table of pairs: its columns ``age`` and ``indication``."""
 
 from __future__ import annotations
 

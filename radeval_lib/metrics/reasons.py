@@ -1,4 +1,4 @@
-"""What the score of a pair rests on, one reason at a time, and where both texts say it."""
+"""The reasons behind the score of a pair, one at a time, and where both texts say it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models by role: encoders, entity taggers, graph models, summarizers and judges, and their training.
+"""Models by role: encoders, NER models, graph models, summarizers and judges, and their training.
 
 Notebooks take names from here, each found when it is first used.
 """

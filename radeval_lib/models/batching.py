@@ -1,4 +1,4 @@
-"""Sequences computed fast: in batches of like length, and on a CPU without padding."""
+"""Fast inference: batches of similar length, and no padding on a CPU."""
 
 from __future__ import annotations
 

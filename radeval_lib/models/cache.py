@@ -1,4 +1,4 @@
-"""What models said of texts, kept on disk under the models' checksums and the texts' hashes.
+"""A cache of model outputs on disk, keyed by the models' checksums and the texts' hashes.
 
 A text is read once ever. What is kept tells of the texts: a cache of restricted ones belongs where they are,
 in the data root.

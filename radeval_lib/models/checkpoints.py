@@ -1,4 +1,4 @@
-"""What work that takes long keeps of itself, so that it goes on after a kill: one folder, replaced whole.
+"""Resumable checkpoints: the state of one long computation, in one folder that is replaced atomically.
 
 Its state stands there in a file that torch reads without running code (``weights_only``). What other data,
 settings, code or packages left is thrown away, and so is what is damaged: work either goes on, and ends with
@@ -37,7 +37,7 @@ class Checkpoint:
 
     def __init__(self, folder: Path, what: Mapping[str, Any]) -> None:
         self.folder = folder
-        self._what = json.loads(json.dumps(what))
+        self._fingerprint = json.loads(json.dumps(what))
         self._since, self._cost = time.monotonic(), 0.0
 
     def due(self) -> bool:
@@ -52,7 +52,7 @@ class Checkpoint:
         began = time.monotonic()
         with atomic.new_folder(self.folder) as new:
             torch.save(dict(state), new / _STATE)
-            about = {"what": self._what, "sha256": checksums.of_file(new / _STATE)}
+            about = {"what": self._fingerprint, "sha256": checksums.of_file(new / _STATE)}
             (new / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
         self._since = time.monotonic()
         self._cost = self._since - began
@@ -63,7 +63,7 @@ class Checkpoint:
 
         try:
             about = json.loads((self.folder / _ABOUT).read_text(encoding="utf-8"))
-            if about["what"] == self._what:
+            if about["what"] == self._fingerprint:
                 if about["sha256"] != checksums.of_file(self.folder / _STATE):
                     raise ValueError("it is not as it was written")
                 state: dict[str, Any] = torch.load(
@@ -78,20 +78,20 @@ class Checkpoint:
         return None
 
 
-def learned(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """What training changes in a module: parameters that take gradients, each once, and buffers."""
+def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The trainable state of a module: parameters that take gradients, each once, and buffers."""
     found = {name: one.detach() for name, one in module.named_parameters() if one.requires_grad}
     return {**found, **dict(module.named_buffers())}
 
 
-def put_back(module: torch.nn.Module, held: Mapping[str, torch.Tensor]) -> None:
-    """Give a module what it had learned; names and shapes are those of :func:`learned`."""
-    for name, one in learned(module).items():
+def load_trainable_state(module: torch.nn.Module, held: Mapping[str, torch.Tensor]) -> None:
+    """Restore a module from a state; names and shapes are those of :func:`trainable_state`."""
+    for name, one in trainable_state(module).items():
         one.copy_(held[name])
 
 
-def chance() -> dict[str, Any]:
-    """Where the random numbers of Python, numpy and torch stand."""
+def rng_state() -> dict[str, Any]:
+    """The states of the random number generators of Python, numpy and torch."""
     import torch
 
     numpy: Any = np.random.get_state()
@@ -103,8 +103,8 @@ def chance() -> dict[str, Any]:
     }
 
 
-def set_chance(held: Mapping[str, Any]) -> None:
-    """Let them go on from there."""
+def set_rng_state(held: Mapping[str, Any]) -> None:
+    """Restore the random number generators."""
     import torch
 
     random.setstate(held["python"])

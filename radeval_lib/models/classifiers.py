@@ -1,4 +1,4 @@
-"""Whole texts sorted into classes: a fine-tuned encoder, or a linear probe over a frozen one."""
+"""Document classifiers: a fine-tuned encoder, or a linear probe over a frozen one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models made of others: cut, trimmed, held fast, drawn again, or trained on graphs."""
+"""Derived models: truncated, trimmed, frozen, randomly reinitialized, or trained on graphs."""
 
 from __future__ import annotations
 

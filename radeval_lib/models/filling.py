@@ -1,4 +1,4 @@
-"""The model that fills a role: a folder or name to load, and the SHA-256 that tells it from others."""
+"""The model that fills a role: a folder or name to load, and the SHA-256 that identifies it."""
 
 from __future__ import annotations
 

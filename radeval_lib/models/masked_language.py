@@ -1,4 +1,4 @@
-"""Continued pretraining: an encoder goes on to guess masked words, of texts of one domain.
+"""Continued pretraining: masked language modelling on texts of one domain.
 
 Source: Gururangan et al. 2020 ("Don't stop pretraining"); BioClinicalBERT and both RadBERTs of RaLEs, Table
 2, were made so from encoders of another domain.

@@ -1,4 +1,4 @@
-"""What a model that has to be made is called, and how a page names a model."""
+"""Names of derived models, and how a page names a model."""
 
 from __future__ import annotations
 

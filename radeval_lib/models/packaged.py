@@ -1,4 +1,4 @@
-"""The encoder that the installation brings, whole or cut."""
+"""The encoder that is installed as a package, whole or truncated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is checked of a model before it computes: files, weights and tokenizer are whole and of one model."""
+"""Checks before a model computes: files, weights and tokenizer are complete and belong together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which models are on this machine, and what fills a role where the one that a paper names is not."""
+"""Which models are on this machine, and the fallback for a role whose published model is missing."""
 
 from __future__ import annotations
 

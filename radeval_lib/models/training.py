@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import checksums, origin
 from radeval_lib.models.batching import IGNORED, unpadded
-from radeval_lib.models.checkpoints import Checkpoint, chance, learned, put_back, set_chance
+from radeval_lib.models.checkpoints import (
+    Checkpoint,
+    load_trainable_state,
+    rng_state,
+    set_rng_state,
+    trainable_state,
+)
 from radeval_lib.models.pretrained import ModelError, device_of, quiet
 
 if TYPE_CHECKING:
@@ -126,14 +132,15 @@ def train(
             raise ModelError(f"no {name} examples", "training", "Give at least one record of each part.")
     chosen = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    checkpoint = None if folder is None else Checkpoint(Path(folder), _what(task, examples, dev, chosen))
+    work = _fingerprint(task, examples, dev, chosen)
+    checkpoint = None if folder is None else Checkpoint(Path(folder), work)
     history = _run(task, examples, dev, chosen, checkpoint)
     best = max(history, key=lambda epoch: epoch[chosen.measure])
     kept = {name: value for name, value in best.items() if name not in ("epoch", "loss")}
     return Trained(task, kept, history)
 
 
-def _what(
+def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
 ) -> dict[str, Any]:
     """Names a training and all that its result depends on."""
@@ -154,7 +161,7 @@ def _what(
 
 
 @dataclass
-class _Standing:
+class TrainerState:
     """How far a training is; ``loss`` is summed over the epoch, whose ``order`` of examples was drawn."""
 
     loss: torch.Tensor
@@ -180,8 +187,8 @@ def _run(
         config.use_cache = False  # what decoding remembers is of no use in training
     kept = None if checkpoint is None else checkpoint.read()
     if kept is not None and "history" in kept:  # it was finished
-        put_back(module, kept["best"])
-        set_chance(kept["chance"])
+        load_trainable_state(module, kept["best"])
+        set_rng_state(kept["rng"])
         return list(kept["history"])
 
     set_seed(s.seed)
@@ -189,15 +196,15 @@ def _run(
     optimizer = _optimizer(task, s)
     size = s.batch_size * s.accumulate
     steps = -(-len(examples) // size)
-    rising, whole = int(s.warmup * steps * s.epochs), steps * s.epochs
-    schedule: Any = get_linear_schedule_with_warmup(optimizer, rising, whole)
-    now = _Standing(torch.zeros(()))
+    warmup_steps, whole = int(s.warmup * steps * s.epochs), steps * s.epochs
+    schedule: Any = get_linear_schedule_with_warmup(optimizer, warmup_steps, whole)
+    now = TrainerState(torch.zeros(()))
     if kept is not None:
-        now = _Standing(**kept["now"])
-        put_back(module, kept["weights"])
+        now = TrainerState(**kept["now"])
+        load_trainable_state(module, kept["weights"])
         optimizer.load_state_dict(kept["optimizer"])
         schedule.load_state_dict(kept["schedule"])
-        set_chance(kept["chance"])
+        set_rng_state(kept["rng"])
         if own is not None:
             own.set_state(kept["own"])
     now.loss = now.loss.to(device)
@@ -205,7 +212,7 @@ def _run(
 
     def keep() -> None:
         if checkpoint is not None and checkpoint.due():
-            state = {"now": vars(now), "weights": learned(module), "chance": chance()}
+            state = {"now": vars(now), "weights": trainable_state(module), "rng": rng_state()}
             state |= {"optimizer": optimizer.state_dict(), "schedule": schedule.state_dict()}
             checkpoint.write({**state, "own": None if own is None else own.get_state()})
 
@@ -235,13 +242,13 @@ def _run(
             now.history.append({"epoch": float(epoch), "loss": now.loss.item() / steps, **found})
             now.loss, now.order = torch.zeros_like(now.loss), []
             if _since_best(now.history, s.measure) == 0:
-                now.best = {name: one.to("cpu", copy=True) for name, one in learned(module).items()}
+                now.best = {name: one.to("cpu", copy=True) for name, one in trainable_state(module).items()}
             left = (time.monotonic() - began) / (now.steps - before) * (whole - now.steps)
             shown = ", ".join(f"{name} {value:.3f}" for name, value in found.items())
             _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", epoch, s.epochs, shown, left)
-    put_back(module, now.best)
+    load_trainable_state(module, now.best)
     if checkpoint is not None and (checkpoint.due() or checkpoint.folder.exists()):
-        checkpoint.write({"history": now.history, "chance": chance(), "best": now.best})
+        checkpoint.write({"history": now.history, "rng": rng_state(), "best": now.best})
     return now.history
 
 
@@ -272,14 +279,16 @@ def _losses(
     model = module.get_base_model() if hasattr(module, "get_base_model") else module
     parameters = inspect.signature(model.forward).parameters.values()
     takes = getattr(model, "accepts_loss_kwargs", any(one.kind is one.VAR_KEYWORD for one in parameters))
-    told: dict[str, Any] = {}
+    counted: dict[str, Any] = {}
     if takes and "labels" in batches[0]:
         first = int(getattr(model, "loss_type", "") == "ForCausalLM")  # such a model predicts no first label
-        told["num_items_in_batch"] = sum((batch["labels"][..., first:] != IGNORED).sum() for batch in batches)
+        counted["num_items_in_batch"] = sum(
+            (batch["labels"][..., first:] != IGNORED).sum() for batch in batches
+        )
     for batch in batches:
         with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
-            loss = module(**batch, **told)["loss"].float()
-        yield loss if told else loss / len(batches)
+            loss = module(**batch, **counted)["loss"].float()
+        yield loss if counted else loss / len(batches)
 
 
 def _since_best(history: list[dict[str, float]], measure: str) -> int:

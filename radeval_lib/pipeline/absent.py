@@ -1,4 +1,4 @@
-"""Pages that a render does not have yet: what takes their place, and the place of references into them."""
+"""Pages that a render does not have yet: their placeholder, and references into them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Have Python compare modules with what it compiled of them by content.
+"""Hash-based validation of Python's compiled modules.
 
 By itself it compares times and sizes, and would run the old code of a module that was replaced by one of the
 same size with the same time.

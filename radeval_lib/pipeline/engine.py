@@ -1,4 +1,4 @@
-"""Call Snakemake, keep its whole log, and show of it what a person wants to see."""
+"""Call Snakemake, keep its whole log, and show the part that a person needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stands for a process that :mod:`radeval_lib.pipeline.forkserver` forks, and ends as it ended.
+"""Represents a process that :mod:`radeval_lib.pipeline.forkserver` forks, and exits as it exited.
 
     python fork_client.py [--models] [OPTIONS OF PYTHON] -m MODULE [ARGUMENTS]
 

@@ -1,4 +1,4 @@
-"""Notebooks that others can open with one click, and the links to them.
+"""Notebooks that open with one click, and the links to them.
 
 There are links where ``_config.yml`` names the repository's public home (``repository: url``); the workflow
 of the site does so. Binder opens a page that ``postBuild`` made there, Colab one that the workflow pushed to

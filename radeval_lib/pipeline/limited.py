@@ -1,4 +1,4 @@
-"""A papermill engine that stops a notebook which runs too long or puts out too much."""
+"""A papermill engine with limits on run time and output."""
 
 from __future__ import annotations
 

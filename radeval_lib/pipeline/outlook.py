@@ -1,4 +1,4 @@
-"""What a build of a profile asks for, reported before anything runs: data, models, cells and time."""
+"""What a build of a profile needs, reported before anything runs: data, models, cells and time."""
 
 from __future__ import annotations
 

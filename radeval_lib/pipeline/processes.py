@@ -1,4 +1,4 @@
-"""Processes of a build: one build at a time for an output folder, and none that outlives it.
+"""Processes of a build: one build at a time per output folder, and none that outlives it.
 
 A build holds a lock on its folder, which the system lets go when it dies, however it dies. What it started
 dies with it: the engine by the system's own means where it has them, each step by looking after the lock.

@@ -1,4 +1,4 @@
-"""What builds hold of restricted data, and its removal."""
+"""Restricted data that builds keep, and their removal."""
 
 from __future__ import annotations
 

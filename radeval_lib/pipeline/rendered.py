@@ -1,4 +1,4 @@
-"""Whether a rendered book is still as it was rendered: a checksum of every file, kept beside it."""
+"""Whether a rendered book is unchanged: a checksum of every file, kept beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a book was searched for when it was rendered: the restricted files that were in reach."""
+"""Which restricted files were searched for when a book was rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of a build: what each page or cell waits for, where it leaves what, how long it took."""
+"""The steps of a build: their dependencies, their outputs, and how long they took."""
 
 from __future__ import annotations
 

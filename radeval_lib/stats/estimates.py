@@ -1,4 +1,4 @@
-"""What every comparison hands over: a number, its interval, and how many cases it rests on."""
+"""The result of every comparison: a number, its interval, and the number of cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the statistics refuse before they compute, for a wrong number is worse than none."""
+"""Input checks of the statistics: a wrong number is worse than none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How metrics are judged against people: pairs with ties, permutations within cases, systems.
+"""Meta-evaluation of metrics against people: pairs with ties, permutations within cases, systems.
 
 mt-metrics-eval has the same measures for translation; a test compares with its code's numbers.
 """

@@ -1,4 +1,4 @@
-"""What printed numbers allow to say, without the data behind them.
+"""Inference from printed numbers, without the data behind them.
 
 Intervals and tests of correlations are large-sample results for independent pairs; where several pairs share
 a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper

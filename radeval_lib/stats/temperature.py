@@ -1,4 +1,4 @@
-"""Temperature scaling: one number, fitted on validation, that makes probabilities sharper or flatter.
+"""Temperature scaling: one number, fitted on validation, that sharpens or flattens probabilities.
 
 Source: Guo et al. 2017, Section 4.2.
 """

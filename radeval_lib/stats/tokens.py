@@ -1,4 +1,4 @@
-"""How a text becomes tokens, and two statistics that depend on it: report length and ROUGE-L."""
+"""Tokenization, and two statistics that depend on it: report length and ROUGE-L."""
 
 from __future__ import annotations
 

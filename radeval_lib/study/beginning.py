@@ -1,4 +1,4 @@
-"""The start of a run: the parameters that papermill passes, checked, and the process made ready."""
+"""The start of a run: papermill's parameters are checked, and the process is set up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cells: notebooks with parameters that fan out, what a profile plans of them, and what each one leaves.
+"""Cells: notebooks with parameters that fan out, a profile's plan of them, and their outputs.
 
 A cell trains, searches or judges. It leaves tables, facts and perhaps a model in a folder of its own,
 ``cells/<notebook>/<slug>`` of a profile's outputs, written whole or not at all. Plans, ``cells(profile) ->

@@ -1,4 +1,4 @@
-"""What a notebook declares that it reads, in the front matter of its source.
+"""What a notebook declares to read, in the front matter of its source.
 
 ::
 

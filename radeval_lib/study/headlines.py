@@ -1,4 +1,4 @@
-"""Headlines: findings that the front page tells, in sentences of ``data_manifests/headlines.yml``.
+"""Headlines: findings on the front page, in sentences of ``data_manifests/headlines.yml``.
 
 A person writes the sentence; the page that finds a thing out hands over its numbers, and says whether they
 still bear the sentence out. One whose numbers do not is not shown.

@@ -1,4 +1,4 @@
-"""What a program imports, read from its syntax tree: within functions too, for type checkers alone not."""
+"""Imports of a module by its syntax tree: those within functions, but not those for type checkers alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one source file says to a computer: the names that it uses, and a digest that no comment changes.
+"""One parsed source file: the names that it uses, and a digest that ignores comments.
 
 Each file is parsed once for its content: what was found is kept in ``build/cache`` under the SHA-256 of the
 source, so that a wrong entry is impossible and a lost one costs time alone.

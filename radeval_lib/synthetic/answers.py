@@ -1,4 +1,4 @@
-"""What a judge who knew the generator's plans would write, in GREEN's layout and in words.
+"""The analysis of a judge who knows the generator's plans, in GREEN's layout and in words.
 
 An error of presence is named by the finding itself ("Small right pleural effusion"), a wrong place or degree
 by both readings, a comparison by its change. Matched findings are those that both reports state without an

@@ -1,4 +1,4 @@
-"""Puts a text together piece by piece, keeping every annotation's position exact."""
+"""Assembles a text from pieces, keeping the position of every annotation exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says a plan in words, with gold annotations.
+"""Realizes a plan as text, with gold annotations.
 
 The wording of a statement is drawn from the bytes of its ``wording`` alone, one byte for each decision
 (:class:`radeval_lib.synthetic.frames.Byte`), so that changing one attribute of a finding leaves the other
