@@ -27,6 +27,11 @@ def recorded(build: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _name(check: dict[str, Any]) -> str:
+    """A check's key in words; results before format 5 hold the words alone."""
+    return ", ".join(filter(None, check["key"].values())) if "key" in check else str(check["name"])
+
+
 def _loose(result: dict[str, Any]) -> dict[str, Any]:
     """A result without the ends of its intervals."""
     checks = [
@@ -50,14 +55,14 @@ def differences(old: Path, new: Path, *, intervals: bool = False) -> list[str]:
         changed = sorted(key for key in first if first[key] != second.get(key))
         for key in changed:
             if key == "checks":
-                pairs = {check["name"]: check for check in first["checks"]}
+                pairs = {_name(check): check for check in first["checks"]}
                 for check in second["checks"]:
-                    if pairs.get(check["name"]) != check:
-                        told = (pairs.get(check["name"]) or {}).get("computed")
-                        lines.append(f"{name}: {check['name']}: {told!r} -> {check['computed']!r}")
+                    called = _name(check)
+                    if pairs.get(called) != check:
+                        told = (pairs.get(called) or {}).get("computed")
+                        lines.append(f"{name}: {called}: {told!r} -> {check['computed']!r}")
                 lines += [
-                    f"{name}: no check {gone}"
-                    for gone in pairs.keys() - {c["name"] for c in second["checks"]}
+                    f"{name}: no check {gone}" for gone in pairs.keys() - {_name(c) for c in second["checks"]}
                 ]
             elif key != "verdict":
                 lines.append(f"{name}: {key}: {str(first[key])[:150]} -> {str(second.get(key))[:150]}")

@@ -20,10 +20,10 @@ from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import display, profiles
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.metric_agreement import Agreement
-from radeval_lib.study.results import Result, counted_outcomes
-from radeval_lib.study.verdicts import outcome, verdict
+from radeval_lib.study.results import Cause, Result, judge
+from radeval_lib.study.verdicts import OURS, PAPERS_OWN, kind
 
 READ = Path(__file__).with_name("sentences.txt")
 REMEDIES = {
@@ -40,7 +40,7 @@ AHEAD, BEHIND, LEVEL = Estimate(0.1, 0.05, 0.2), Estimate(-0.1, -0.2, -0.05), Es
 
 
 def _check(result: str, aspect: str = "", number: int = 0) -> Check:
-    return Check(f"{aspect or 'check'} {number}", "1", "2", result, aspect=aspect)
+    return Check(Key(f"{aspect or 'check'} {number}"), "1", "2", result, aspect=aspect)
 
 
 def _result(
@@ -55,10 +55,15 @@ def _result(
     checks = tuple(
         _check(one, aspects[n % len(aspects)] if aspects else "", n) for n, one in enumerate(found)
     )
-    causes = {one.name: ("definition", "x") for one in checks if open_convention and one.outcome == "fails"}
-    word = verdict(evidence, stand_in, outcome(counted_outcomes(checks, causes), remaining))
+    if open_convention:
+        checks = tuple(replace(one, cause="two" if one.outcome == "fails" else "") for one in checks)
+    causes = {"two": Cause("definition", "x")}
+    ours = OURS if evidence == "synthetic" else PAPERS_OWN
+    made = kind(evidence, stand_in, ours)
+    word = judge(made, checks, causes)
     result = Result(
-        "facts.table2", "facts/agreement", evidence, word, checks, remaining, causes, [], {}, stand_in
+        *("facts.table2", "facts/agreement", evidence, ours, word, None, checks, remaining, causes, []),
+        *({}, stand_in),
     )
     return display.verdict_sentence(result)
 

@@ -37,7 +37,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     bytecode.compare_contents()  # before the rest is imported
     from radeval_lib import data
     from radeval_lib.pipeline import engine, steps
-    from radeval_lib.study import results, scorecards, verdicts
+    from radeval_lib.study import results, scorecards
 
     graph = steps.graph(profile, only, data.data_root(data_root or None))
     if dry_run:
@@ -47,8 +47,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     started, cores = time.monotonic(), cores or engine.default_cores()
     engine.build(graph, cores, click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
-    counts = card["verdict"].value_counts()
-    listed = ", ".join(f"{verdict} {counts[verdict]}" for verdict in verdicts.VERDICTS if verdict in counts)
+    listed = ", ".join(f"{word} {number}" for word, number in scorecards.by_word(card).items())
     click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")

@@ -9,7 +9,7 @@ import click
 from radeval_lib.cli.common import one_line_errors, profile_option
 from radeval_lib.paths import BUILD
 
-_SHOWN = ("exhibit", "verdict", "evidence", "command", "title")
+_SHOWN = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
 
 
 @click.command()

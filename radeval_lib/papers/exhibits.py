@@ -23,6 +23,20 @@ PAPERS = {
     "facts": "Fact counting",
 }
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
+IMPLEMENTABLE = ("worked_example", "definition", "guideline")
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """Where the library has what a paper defines: ``function`` (``package.module:name``), and the ``test``
+    (``tests/….py::name``) that compares it with released code or with values computed by hand."""
+
+    function: str
+    test: str
+
+
+def _level(evidence: str) -> str:
+    return evidence if evidence in ("print", "released") else "data"
 
 
 @dataclass(frozen=True)
@@ -39,10 +53,16 @@ class Exhibit:
     from_print: str
     notebook: str
     remaining: Mapping[str, str] = field(default_factory=dict)
+    unchecked: Mapping[str, int] = field(default_factory=dict)
+    implemented: Implementation | None = None
 
     def remaining_on(self, evidence: str) -> str:
         """What the page leaves unchecked on this evidence; empty if nothing."""
-        return self.remaining.get(evidence if evidence in ("print", "released") else "data", "")
+        return self.remaining.get(_level(evidence), "")
+
+    def unchecked_on(self, evidence: str) -> int:
+        """How many statements or settings of the exhibit no check of this evidence meets."""
+        return self.unchecked.get(_level(evidence), 0)
 
     @property
     def would_need(self) -> str:
@@ -70,7 +90,8 @@ def _read(path: Path) -> dict[str, Exhibit]:
     for number, row in enumerate(content["exhibits"], start=1):
         where = f"{display_path(path)}, exhibit {number} ({row.get('id', 'no id')})"
         try:
-            exhibit = Exhibit(**{**row, "needs": tuple(row["needs"])})
+            made = Implementation(**row["implemented"]) if "implemented" in row else None
+            exhibit = Exhibit(**{**row, "needs": tuple(row["needs"]), "implemented": made})
         except (TypeError, KeyError) as error:
             raise LedgerError(f"wrong or missing key: {error}", where) from None
         if exhibit.id in exhibits:
@@ -79,6 +100,12 @@ def _read(path: Path) -> dict[str, Exhibit]:
             raise LedgerError(f"unknown paper {exhibit.paper!r}", where, f"Papers: {', '.join(PAPERS)}.")
         if exhibit.kind not in KINDS:
             raise LedgerError(f"unknown kind {exhibit.kind!r}", where, f"Kinds: {', '.join(KINDS)}.")
+        if made and (exhibit.kind not in IMPLEMENTABLE or exhibit.legible == "no"):
+            raise LedgerError(
+                "a table, figure or claim is not implemented, nor what our copy lacks",
+                where,
+                f"Give `implemented` to legible kinds: {', '.join(IMPLEMENTABLE)}.",
+            )
         exhibits[exhibit.id] = exhibit
     return exhibits
 

@@ -8,7 +8,7 @@ every value that rounds to it, so each cell carries its half-unit of rounding.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,13 @@ class Printed:
     text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
     value : the number; NaN where the paper prints a dash or our text of it is not legible.
     half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts.
+    at : of a table's cell, its values in the table's key columns.
     """
 
     text: str
     value: float
     half_width: float
+    at: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def low(self) -> float:
@@ -150,7 +152,23 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
 
 def printed_in(row: pd.Series) -> Printed:
     """The number of a row of a printed table."""
-    return Printed(row["printed"], float(row["value"]), float(row["half_width"]))
+    keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
+    return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
+
+
+def all_in(frame: pd.DataFrame) -> list[Printed]:
+    """The numbers of every row of a printed table."""
+    return [printed_in(row) for _, row in frame.iterrows()]
+
+
+def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
+    """The legible numbers of a printed table, each by its values in the key columns; empty where the exhibit
+    is no table that was transcribed."""
+    if exhibit_id not in (paper(exhibit(exhibit_id).paper).get("tables") or {}):
+        return []
+    frame = printed(exhibit_id)
+    legible = frame[frame["value"].notna()].drop(columns=["printed", "value", "half_width"])
+    return list(legible.itertuples(index=False, name=None))
 
 
 def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:

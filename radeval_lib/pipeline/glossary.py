@@ -12,6 +12,7 @@ EVERYDAY = {
     "candidate",
     "case",
     "check",
+    "coverage",
     "credentialed",
     "exhibit",
     "fold",

@@ -22,7 +22,7 @@ from radeval_lib.pipeline import absent, lab_pages, launching
 from radeval_lib.pipeline.glossary import Linker
 from radeval_lib.study import results
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.pages import claims_table, not_attempted
+from radeval_lib.study.pages import claims_table, not_rebuilt
 from radeval_lib.study.scorecards import scorecard
 
 _GREY = re.compile(r"(fill|stroke): #([0-9a-f]{2})\2\2\b")
@@ -60,7 +60,7 @@ def for_readers(executed: Path, card: pd.DataFrame, exercises: Mapping[str, str]
         cell.metadata["tags"] = sorted(tags)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
-        if listed := not_attempted(card, page):
+        if listed := not_rebuilt(card, page):
             notebook.cells.append(nbformat.v4.new_markdown_cell(listed, id="exhibits"))
         label = re.match(r"\(([\w-]+)\)=", first.source)
         if label and (line := (exercises or {}).get(label[1])):

@@ -7,12 +7,12 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
-    "radeval_lib.papers.printed_numbers": "Printed by_name cell parse printed quotations quoted released"
-    " texts wide",
+    "radeval_lib.papers.printed_numbers": "Printed all_in by_name cell parse printed quotations quoted"
+    " released texts wide",
     "radeval_lib.papers.rounding": "f1 rounding_range",
     "radeval_lib.stats.estimates": "Estimate",
     "radeval_lib.study.beginning": "begin_cell",
-    "radeval_lib.study.checks": "Check above check_bounds check_groups check_setting check_statement"
+    "radeval_lib.study.checks": "Check Key above check_bounds check_groups check_setting check_statement"
     " check_value",
     "radeval_lib.study.display": "only_with_data provenance quote said show_checks",
     "radeval_lib.study.headlines": "hand_over_table handed_over",
@@ -22,7 +22,7 @@ _HOMES = {
     "radeval_lib.study.phrases": "glue phrase",
     "radeval_lib.study.results": "Result read_all record recorded",
     "radeval_lib.study.runs": "Run",
-    "radeval_lib.study.scorecards": "audit scorecard",
+    "radeval_lib.study.scorecards": "audit by_word distinct_failures scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_lead",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }

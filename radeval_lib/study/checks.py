@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -21,17 +21,51 @@ WIDEST = 0.25
 
 
 @dataclass(frozen=True)
-class Check:
-    """One comparison."""
+class Key:
+    """What one check of an exhibit compares: ``what``, and where it is one of several alike, the ``row`` and
+    ``column`` that tell them apart."""
 
-    name: str
+    what: str
+    row: str = ""
+    column: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(filter(None, (self.what, self.row, self.column)))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One comparison.
+
+    Attributes
+    ----------
+    key : what is compared; no two checks of an exhibit have the same.
+    printed, computed : the two sides in words.
+    stated : the printed number; None of a claim in words.
+    value, low, high : what follows, with its interval; None of a claim in words.
+    aspect : of a claim of superiority ``order`` or ``lead``.
+    needed : whether the exhibit needs it. A lead that the paper does not claim is not needed.
+    cells : the printed cells that it compares, each by its values in the key columns of its table.
+    cause : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is known.
+    """
+
+    key: Key
     printed: str
     computed: str
     outcome: str
+    stated: float | None = None
     value: float | None = None
     low: float | None = None
     high: float | None = None
     aspect: str = ""
+    needed: bool = True
+    cells: tuple[tuple[str, ...], ...] = ()
+    cause: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its key in words."""
+        return str(self.key)
 
     @property
     def agrees(self) -> bool:
@@ -39,13 +73,22 @@ class Check:
         return self.outcome == HOLDS
 
 
+def _key(name: Key | str) -> Key:
+    return name if isinstance(name, Key) else Key(name)
+
+
+def _places(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
+    return tuple(cell.at for cell in cells if cell.at)
+
+
 def check_value(
-    name: str,
+    name: Key | str,
     printed: Printed | str,
     computed: Estimate | float,
     decimals: int | None = None,
     *,
     possible: tuple[float, float] | None = None,
+    cells: Iterable[Printed] = (),
 ) -> Check:
     """Compare a printed number with a computed one.
 
@@ -55,12 +98,13 @@ def check_value(
 
     Parameters
     ----------
-    name : see :class:`Check`.
+    name : its key, or what it compares.
     printed : the printed cell, or its digits.
     computed : what follows from other numbers, in the printed unit.
     decimals : digits shown of the computed value; default: one more than printed.
     possible : smallest and largest value that the quantity can take, in the printed unit. Default: from 0 to
         twice the printed value, so that an interval half as wide as the value is too wide.
+    cells : printed cells that are compared; default: the printed one.
 
     Raises
     ------
@@ -84,7 +128,9 @@ def check_value(
     outcome = FAILS
     if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
         outcome = CANNOT_TELL if _accepts_too_much(low, high, cell, possible) else HOLDS
-    return Check(name, cell.text, words, outcome, value, low, high)
+    return Check(
+        *(_key(name), cell.text, words, outcome, cell.value, value, low, high), cells=_places(cells or [cell])
+    )
 
 
 def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
@@ -94,7 +140,9 @@ def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[fl
     return high > low and high - low >= WIDEST * (top - bottom)
 
 
-def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> Check:
+def check_statement(
+    name: Key | str, claim: str, finding: str, holds: bool | None, *, cells: Iterable[Printed] = ()
+) -> Check:
     """Compare a claim in words with what was found.
 
     Parameters
@@ -102,9 +150,10 @@ def check_statement(name: str, claim: str, finding: str, holds: bool | None) -> 
     claim : what the paper says, in its words or close to them.
     finding : what follows, in words that the caller made from computed values.
     holds : whether the finding supports the claim, None where it cannot tell; computed, never typed.
+    cells : printed cells that are compared.
     """
     outcome = CANNOT_TELL if holds is None else HOLDS if holds else FAILS
-    return Check(name, claim, finding, outcome)
+    return Check(_key(name), claim, finding, outcome, cells=_places(cells))
 
 
 def check_setting(paper: str, setting: str, *, open: bool = False) -> Check:
@@ -138,7 +187,7 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
 
 
 def check_bounds(
-    name: str,
+    name: Key | str,
     claim: str,
     cells: Sequence[tuple[Printed, float, float]],
     possible: Sequence[tuple[float, float]],
@@ -159,9 +208,8 @@ def check_bounds(
         for (_, low, high), (bottom, top) in zip(cells, possible, strict=True)
     )
     found = f"{sum(inside)} of {len(cells)} within bounds that accept {accepted:.1g} of what is possible"
-    return check_statement(
-        name, claim, found, False if not all(inside) else True if accepted < WIDEST else None
-    )
+    holds = False if not all(inside) else True if accepted < WIDEST else None
+    return check_statement(name, claim, found, holds, cells=[cell for cell, *_ in cells])
 
 
 def check_groups(
@@ -171,7 +219,7 @@ def check_groups(
     target: dict[str, str],
     inputs: dict[str, Sequence[str]],
     function: Callable[[FloatArray], float],
-    name: str,
+    what: str,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
     """Check one printed cell a group against a function of other cells of the same group.
@@ -183,7 +231,7 @@ def check_groups(
     target : the column and value that single out the checked cell of a group.
     inputs : the column and the values, in this order, whose cells the function takes.
     function : maps the float64 inputs of shape (n,) to the target's value.
-    name : format string for the checks' names; may use the key columns, e.g. ``"F1, {model}"``.
+    what : what the checks compare; the groups' keys tell them apart, at most two.
     possible : see :func:`check_value`.
 
     Notes
@@ -199,7 +247,8 @@ def check_groups(
         parts = group.set_index(input_column).reindex(list(input_values))
         if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
             continue
-        label = name.format(**dict(zip(keys, key, strict=True)))
         followed = rounding_range(function, parts)
-        checks.append(check_value(label, printed_in(goal.iloc[0]), followed, possible=possible))
+        checks.append(
+            check_value(Key(what, *map(str, key)), printed_in(goal.iloc[0]), followed, possible=possible)
+        )
     return checks

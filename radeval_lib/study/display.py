@@ -17,7 +17,7 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.study import code, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
-from radeval_lib.study.results import Result, counted_outcomes
+from radeval_lib.study.results import Result, counted_outcome
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
@@ -60,17 +60,22 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
 
 def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
+    entry = exhibit(result.exhibit)
+    if result.kind == verdicts.IMPLEMENTED:
+        assert entry.implemented is not None
+        return f"In the library as {entry.implemented.function}, tested by {entry.implemented.test}."
     if result.kind == verdicts.EXPERIMENT:
-        return f"Shown, not judged: a verdict on the paper needs {exhibit(result.exhibit).would_need}."
+        return f"Shown, not judged: a verdict on the paper needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
     total = len(result.checks)
-    counts = Counter(counted_outcomes(result.checks, result.causes))
+    counts = Counter(counted_outcome(check, result.causes) for check in result.checks)
     fails = _counted(total, counts[verdicts.FAILS], "fails", "fail")
     undetermined = _counted(total, counts[verdicts.CANNOT_TELL], verdicts.CANNOT_TELL, verdicts.CANNOT_TELL)
     holds = _counted(total, counts[verdicts.HOLDS], "holds", "hold")
-    body = {verdicts.FAILS: fails, verdicts.CANNOT_TELL: undetermined}.get(result.outcome, holds)
-    if result.outcome in (verdicts.FAILS, verdicts.IN_PART) and counts[verdicts.CANNOT_TELL]:
+    found = fails if counts[verdicts.FAILS] else holds if counts[verdicts.HOLDS] else ""
+    body = found or undetermined
+    if found and counts[verdicts.CANNOT_TELL]:
         body += f" and {counts[verdicts.CANNOT_TELL]} cannot tell"
     claimed = superiority_words(result.checks)
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
@@ -79,13 +84,14 @@ def verdict_sentence(result: Result) -> str:
 
 
 def css_class(words: str) -> str:
-    """The CSS class of an outcome, e.g. ``holds-in-part``."""
+    """The CSS class of an outcome, e.g. ``not-rebuilt``."""
     return words.replace(" ", "-")
 
 
-def verdict_badge(verdict: str, outcome: str) -> str:
-    """A verdict as a small label: a mark, words and a colour."""
-    return f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
+def verdict_badge(verdict: str, outcome: str, coverage: str = "") -> str:
+    """A verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
+    label = f'<span class="verdict {css_class(outcome)}">{verdicts.MARKS[outcome]} {verdict}</span>'
+    return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
 
 
 def _listed(checks: Sequence[Check], reason: str) -> str:
@@ -101,14 +107,15 @@ def _listed(checks: Sequence[Check], reason: str) -> str:
 
 def _differences(result: Result) -> str:
     """The checks that fail as a list, by cause."""
-    groups: dict[tuple[str, str], list[Check]] = {}
+    groups: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
-        groups.setdefault(result.causes.get(check.name, ("", "")), []).append(check)
+        groups.setdefault(check.cause, []).append(check)
+    reasons = {
+        name: f"<em>{CAUSE_WORDS[cause.kind].capitalize()}:</em> {escape(cause.explanation)}"
+        for name, cause in result.causes.items()
+    }
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    items = [
-        _listed(checks, f"<em>{CAUSE_WORDS[cause].capitalize()}:</em> {escape(why)}" if cause else unknown)
-        for (cause, why), checks in groups.items()
-    ]
+    items = [_listed(checks, reasons.get(cause, unknown)) for cause, checks in groups.items()]
     return f"<ul>{''.join(items)}</ul>" if items else ""
 
 
@@ -116,12 +123,17 @@ def exhibit_html(result: Result) -> str:
     """A result as a page shows it: the verdict in a line and failing checks with their causes, all else
     folded."""
     entry = exhibit(result.exhibit)
-    box = verdict_badge(result.verdict, result.outcome)
+    covered = result.coverage.words if result.coverage else ""
+    box = verdict_badge(result.verdict, result.outcome, covered)
     box += f" <strong>{PAPERS[entry.paper]}, {escape(entry.heading)}.</strong> "
     box += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = _side_by_side(result) if result.checks else ""
     experiment = result.kind == verdicts.EXPERIMENT
-    rest = f"<p>Made with {escape(result.stand_in)}.</p>" if experiment else ""
+    rest = (
+        f"<p>Made {verdicts.RESTS_ON[result.evidence]}, with {escape(result.stand_in)}.</p>"
+        if experiment
+        else ""
+    )
     if result.remaining:
         rest += f"<p>{'Left open' if experiment else 'Not checked'}: {escape(result.remaining)}</p>"
     label = "Checks and data" if table else "Data"
@@ -141,7 +153,7 @@ def _side_by_side(result: Result) -> str:
 
 def _files(result: Result) -> str:
     """Links to a result's files."""
-    address = f"../../results/{result.exhibit}.{result.evidence}"  # pages stand in notebooks/<folder>/
+    address = f"../../results/{result.name}"  # pages stand in notebooks/<folder>/
     table = f'<a href="{address}.csv" title="the table of this result">CSV</a> ' if result.table else ""
     return f'<p>{table}<a href="{address}.json" title="this result with its provenance">JSON</a></p>'
 

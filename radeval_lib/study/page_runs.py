@@ -14,11 +14,12 @@ import pandas as pd
 from IPython.display import HTML, display
 
 from radeval_lib import plots
+from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study import beginning, checks, headlines, results, runs, superiority, verdicts
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.display import exhibit_html
 from radeval_lib.study.results import Result
 
@@ -33,6 +34,7 @@ class PageRun(runs.Run):
         evidence: str,
         stand_in: str = "",
         roles: Sequence[str] | None = None,
+        instrument: str = verdicts.PAPERS_OWN,
         *,
         remaining: str | None = None,
     ) -> Iterator[OpenExhibit]:
@@ -44,12 +46,12 @@ class PageRun(runs.Run):
         Parameters
         ----------
         exhibit_id : of the ledger, e.g. ``rales.table3``.
-        evidence : what the computed side rests on, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`. On
-            ``synthetic`` the block is an experiment of our own: checks are made, for errors show there too,
-            but neither shown nor recorded.
+        evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : what stands in for the paper's own data or models.
-        roles : of data and models that it rests on; default: all that the page has read. All three as
-            :meth:`Run.basis` has them.
+        roles : of data and models that it rests on; default: all that the page has read.
+        instrument : whose model, generator or rules compute it. With ours, or on generated data, the block is
+            an experiment of our own: checks are made, for errors show there too, but neither shown nor
+            recorded. All four as :meth:`Run.basis` has them.
         remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
             says under ``remaining``.
 
@@ -59,9 +61,11 @@ class PageRun(runs.Run):
             Where the ledger has no such exhibit, or gives it to another page.
         """
         results.check_owner(self, exhibit_id)
+        if evidence == "synthetic":  # the generator is ours
+            instrument = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)
         yield rebuilt
-        judged = verdicts.kind(evidence, stand_in) != verdicts.EXPERIMENT
+        judged = verdicts.kind(evidence, stand_in, instrument) != verdicts.EXPERIMENT
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
             found = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(found, columns=["what", "found"]))
@@ -74,11 +78,14 @@ class PageRun(runs.Run):
             remaining=left,
             stand_in=stand_in,
             roles=roles,
+            instrument=instrument,
             table=rebuilt.rebuilt,
         )
         display(HTML(exhibit_html(rebuilt.result)))
 
-    def experiment(self, exhibit_id: str, used: str, table: pd.DataFrame | None = None) -> None:
+    def experiment(
+        self, exhibit_id: str, used: str, table: pd.DataFrame | None = None, *, evidence: str = "synthetic"
+    ) -> None:
         """Record an exhibit that this study can only rebuild as an experiment of its own.
 
         Parameters
@@ -86,9 +93,23 @@ class PageRun(runs.Run):
         exhibit_id : as in :meth:`exhibit`.
         used : what stands in for the paper's data and models.
         table : the rebuilt table, for readers of the file.
+        evidence : what the data are.
         """
-        with self.exhibit(exhibit_id, "synthetic", used) as rebuilt:
+        with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS) as rebuilt:
             rebuilt.rebuilt = table
+
+    def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
+        """Record definitions, guidelines or worked examples that the library has and a test compares with
+        released code or with values computed by hand; the ledger names both under ``implemented``."""
+        for exhibit_id in exhibit_ids:
+            if exhibit(exhibit_id).implemented is None:
+                raise ResultError(
+                    f"{exhibit_id} names no function and no test",
+                    "exhibits.yml",
+                    "Name both under `implemented`.",
+                )
+            with self.exhibit(exhibit_id, "none", remaining="") as shown:
+                shown.rebuilt = table
 
     def headline(self, name: str, *, evidence: str, holds: bool | None, **texts: str) -> None:
         """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.headlines.hand_over`."""
@@ -110,16 +131,18 @@ class OpenExhibit:
         self.checks += new
         return new
 
-    def value(self, name: str, printed: Printed | str, computed: Estimate | float, **settings: Any) -> Check:
+    def value(
+        self, name: Key | str, printed: Printed | str, computed: Estimate | float, **settings: Any
+    ) -> Check:
         """Check a printed number: :func:`radeval_lib.study.checks.check_value`."""
         return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
-    def states(self, name: str, claim: str, finding: str, holds: bool | None) -> Check:
+    def states(self, name: Key | str, claim: str, finding: str, holds: bool | None, **settings: Any) -> Check:
         """Check a claim in words: :func:`radeval_lib.study.checks.check_statement`."""
-        return self.add(checks.check_statement(name, claim, finding, holds))[0]
+        return self.add(checks.check_statement(name, claim, finding, holds, **settings))[0]
 
     def leads(
-        self, name: str, claim: str, values: Mapping[str, Printed | float], **settings: Any
+        self, name: Key | str, claim: str, values: Mapping[str, Printed | float], **settings: Any
     ) -> list[Check]:
         """Check a claim of superiority: :func:`radeval_lib.study.superiority.check_superiority`."""
         return self.add(superiority.check_superiority(name, claim, values, **settings))

@@ -20,7 +20,7 @@ from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.study import verdicts
 from radeval_lib.study.display import CAUSE_WORDS, css_class, marked, verdict_badge
 from radeval_lib.tables import table_html
-from radeval_lib.wording import joined
+from radeval_lib.wording import in_words, joined
 
 _UP = "../"  # the pages that use these stand in notebooks/<folder>/
 CHANGES = {
@@ -44,25 +44,22 @@ class PaperFinding:
     checks: pd.DataFrame
 
 
-def _changes() -> dict[tuple[str, str], str]:
-    """What each known discrepancy changes, by paper and explanation."""
-    return {
-        (PAPERS[key], " ".join(entry["explanation"].split())): entry["changes"]
-        for key in PAPERS
-        for entry in described(key).get("discrepancies") or []
-    }
+def _changes(paper: str, cause: str) -> str:
+    """What a known discrepancy changes; what nobody explained changes a number."""
+    key = next(key for key, title in PAPERS.items() if title == paper)
+    known = described(key).get("discrepancies") or {}
+    return str(known[cause]["changes"]) if cause else "number"
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
     """The findings of an audit, each once, the most consequential first."""
     failing = checks[checks["outcome"] == verdicts.FAILS]
-    known = _changes()
-    keys = failing["explanation"].where(failing["explanation"] != "", failing["exhibit"])
+    causes = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
     found = []
-    for (paper, _), rows in failing.groupby(["paper", keys], sort=False):
+    for (paper, _), rows in failing.groupby(["paper", causes], sort=False):
         first = rows.iloc[0]
-        changes = known.get((str(paper), first["explanation"]), "number")
-        found.append(PaperFinding(str(paper), first["explanation"], first["cause"], changes, rows))
+        changes = _changes(str(paper), first["cause"])
+        found.append(PaperFinding(str(paper), first["explanation"], first["kind"], changes, rows))
     return sorted(
         found, key=lambda one: (list(CHANGES).index(one.changes), one.cause != "paper", -len(one.checks))
     )
@@ -70,7 +67,7 @@ def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
 
 def _address(row: Any) -> str:
     """Where an exhibit stands: its place on its page, or the page where this build did not rebuild it."""
-    place = "" if row.verdict == verdicts.NOT_ATTEMPTED else f"#{row.anchor}"
+    place = "" if row.verdict == verdicts.NOT_REBUILT else f"#{row.anchor}"
     return f"{row.notebook}.html{place}"
 
 
@@ -79,11 +76,11 @@ def _place(row: Any, up: str) -> str:
     return f'<a href="{up}{_address(row)}">{escape(label)}</a>'
 
 
-def not_attempted(card: pd.DataFrame, notebook: str) -> str:
+def not_rebuilt(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
-    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_ATTEMPTED)]
+    rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_REBUILT)]
     items = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
-    return f'<p class="muted">Not attempted: {"; ".join(items)}.</p>' if items else ""
+    return f'<p class="muted">Not rebuilt: {"; ".join(items)}.</p>' if items else ""
 
 
 def _short(label: str, title: str) -> str:
@@ -97,7 +94,9 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
     frame = pd.DataFrame(
         {
             "claim": [f"{escape(str(row.title))} ({_place(row, up)})" for row in rows],
-            "what came out": [verdict_badge(str(row.verdict), str(row.outcome)) for row in rows],
+            "what came out": [
+                verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage)) for row in rows
+            ],
         }
     )
     return table_html(
@@ -112,7 +111,7 @@ def link(notebook: str, anchor: str, words: str) -> str:
 
 def _tile(row: Any) -> str:
     evidence = f", {verdicts.RESTS_ON[row.evidence]}" if row.evidence else ""
-    label = f"{row.label}: {row.title} ({row.verdict}{evidence})"
+    label = f"{row.label}: {row.title} ({row.verdict}{f', {row.coverage}' if row.coverage else ''}{evidence})"
     return (
         f'<li><a class="tile {css_class(row.outcome)}" href="{_UP}{_address(row)}" '
         f'title="{escape(label)}" aria-label="{escape(row.paper)}, {escape(label)}">'
@@ -129,7 +128,7 @@ def tiles(card: pd.DataFrame) -> HTML:
     for paper in PAPERS.values():
         groups = card[card["paper"] == paper].groupby("verdict")
         shown = "".join(
-            f'<div class="tile-group"><span>{verdict}</span>'
+            f'<div class="tile-group"><span>{verdict}, {len(chosen)}</span>'
             f"<ul>{''.join(map(_tile, chosen.itertuples()))}</ul></div>"
             for verdict, chosen in sorted(groups, key=lambda group: verdicts.VERDICTS.index(group[0]))
         )
@@ -145,12 +144,14 @@ def _muted(words: str) -> str:
 def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in verdicts.EVIDENCE if getattr(row, level)]
     failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
+    if row.failing > row.failures:
+        failing += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"
     parts = [failing, f"{row.undetermined} cannot tell" if row.undetermined else ""]
     found = " and ".join(part for part in parts if part)
     counted = (
         f"{row.checks} {'check' if row.checks == 1 else 'checks'}{f', of which {found}' if found else ''}"
     )
-    return verdict_badge(row.verdict, row.outcome) + _muted(
+    return verdict_badge(row.verdict, row.outcome, row.coverage) + _muted(
         "<br>".join([*levels, counted if row.checks else ""])
     )
 

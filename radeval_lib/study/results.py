@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +14,40 @@ from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RECORDED_SCORES, RELEASED
 from radeval_lib.papers.exhibits import exhibit
-from radeval_lib.papers.printed_numbers import paper
+from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.declarations import ALL
 from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import Coverage
 
 OPEN_CONVENTION = "definition"
 CAUSES = ("paper", "text", OPEN_CONVENTION, "rounding")
-_FORMAT = 4
+_FORMAT = 5
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why checks fail: its kind, one of :data:`CAUSES`, and the reason in a sentence or two."""
+
+    kind: str
+    explanation: str
 
 
 @dataclass(frozen=True)
 class Result:
-    """What one notebook found out about one exhibit on one kind of evidence."""
+    """What one notebook found out about one exhibit on one kind of evidence, with one instrument."""
 
     exhibit: str
     notebook: str
     evidence: str
+    instrument: str
     verdict: str
+    coverage: Coverage | None
     checks: tuple[Check, ...]
     remaining: str
-    causes: dict[str, tuple[str, str]]
+    causes: dict[str, Cause]
     table: list[dict[str, Any]]
     provenance: dict[str, Any]
     stand_in: str = ""
@@ -45,73 +55,110 @@ class Result:
     @property
     def kind(self) -> str:
         """One of :data:`radeval_lib.study.verdicts.KINDS`."""
-        return verdicts.kind(self.evidence, self.stand_in)
+        return verdicts.kind(self.evidence, self.stand_in, self.instrument)
 
     @property
     def outcome(self) -> str:
-        """Whether what was checked holds: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
+        """What the checks come to: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
         return verdicts.outcome_of(self.verdict)
+
+    @property
+    def name(self) -> str:
+        """The name of its file, without the ending."""
+        own = "-own" if self.instrument == verdicts.OURS else ""
+        return f"{self.exhibit}.{self.evidence}{own}"
 
     def with_outcome(self, outcome: str) -> list[Check]:
         """The checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
         return [check for check in self.checks if check.outcome == outcome]
 
 
-def judge(
-    evidence: str,
-    checks: Sequence[Check],
-    *,
-    remaining: str = "",
-    stand_in: str = "",
-    causes: Mapping[str, tuple[str, str]] | None = None,
-    as_source: bool = True,
-) -> str:
-    """The verdict that checks earn on what they rest on (CONTRIBUTING.md, The words).
+def judge(kind: str, checks: Sequence[Check], causes: Mapping[str, Cause], *, as_source: bool = True) -> str:
+    """The verdict that checks earn (CONTRIBUTING.md, The words).
 
     A check that fails by a convention that the paper leaves open contradicts nothing: for the verdict it
     cannot tell.
+
+    Parameters
+    ----------
+    kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
+    causes : the known causes of failing checks, by the names that the checks have for them.
+    as_source : whether the notebook's cells are those of its source.
     """
-    if verdicts.kind(evidence, stand_in) == verdicts.EXPERIMENT:
+    if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         if checks:
-            raise ResultError("an experiment of our own checks nothing that a paper states")
-        return verdicts.EXPERIMENT
+            raise ResultError(f"what is {kind} checks nothing that a paper states")
+        return kind
     if not checks:
         raise ResultError(
             "a result without a check earns no verdict", remedy="Leave the exhibit unrecorded instead."
         )
-    called = [check.name for check in checks]
-    if doubled := sorted({name for name in called if called.count(name) > 1}):
-        raise ResultError(
-            f"two checks are called {doubled[0]!r}", remedy="Give each check a name of its own."
-        )
+    keys = [check.key for check in checks]
+    if doubled := sorted({str(key) for key in keys if keys.count(key) > 1}):
+        raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
     if not as_source:  # whatever its cells checked, it is not what the source checks
         return verdicts.EDITED
-    found = verdicts.outcome(counted_outcomes(checks, causes or {}), remaining)
-    return verdicts.verdict(evidence, stand_in, found)
+    counted = [(counted_outcome(check, causes), check.needed) for check in checks]
+    return verdicts.verdict(kind, verdicts.outcome(counted))
 
 
-def counted_outcomes(checks: Sequence[Check], causes: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Outcomes as they count towards a verdict: one that fails by an open convention cannot tell."""
-    return [
-        verdicts.CANNOT_TELL if causes.get(check.name, ("", ""))[0] == OPEN_CONVENTION else check.outcome
-        for check in checks
-    ]
+def counted_outcome(check: Check, causes: Mapping[str, Cause]) -> str:
+    """A check's outcome as it counts towards a verdict: what fails by an open convention cannot tell."""
+    open_convention = check.cause and causes[check.cause].kind == OPEN_CONVENTION
+    return verdicts.CANNOT_TELL if open_convention else check.outcome
 
 
-def causes_of(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> dict[str, tuple[str, str]]:
-    """The known cause of each failing check, by the check's name: of ``discrepancies`` in the paper's
-    ``paper.yml``, where an entry holds on one kind of evidence, ``print`` unless it names another."""
-    known = [
-        entry
-        for entry in paper(exhibit_id.partition(".")[0]).get("discrepancies") or []
-        if entry["exhibit"] == exhibit_id and entry.get("evidence", "print") == evidence
-    ]
-    found = {}
+def _discrepancies(exhibit_id: str) -> dict[str, dict[str, Any]]:
+    return paper(exhibit_id.partition(".")[0]).get("discrepancies") or {}
+
+
+def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
+    """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the kind
+    of evidence, ``print`` unless it names another, and the keys that are meant, field by field."""
+    return any(
+        place["exhibit"] == exhibit_id
+        and place.get("evidence", "print") == evidence
+        and all(
+            getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
+        )
+        for place in entry["checks"]
+    )
+
+
+def with_causes(
+    exhibit_id: str, evidence: str, checks: Sequence[Check]
+) -> tuple[tuple[Check, ...], dict[str, Cause]]:
+    """The checks, those that fail with their cause where it is known, and these causes by their name:
+    ``discrepancies`` in the paper's ``paper.yml``."""
+    known = _discrepancies(exhibit_id)
+    named = []
     for check in checks:
-        entry = next((e for e in known if any(fnmatchcase(check.name, glob) for glob in e["checks"])), None)
-        if entry and check.outcome == verdicts.FAILS:
-            found[check.name] = (entry["cause"], " ".join(entry["explanation"].split()))
-    return found
+        found = [name for name, entry in known.items() if explains(entry, exhibit_id, evidence, check)]
+        if len(found) > 1:
+            raise ResultError(f"{check.name!r} has the causes {' and '.join(found)}")
+        named.append(replace(check, cause=found[0] if found and check.outcome == verdicts.FAILS else ""))
+    causes = {
+        name: Cause(known[name]["cause"], " ".join(known[name]["explanation"].split()))
+        for name in dict.fromkeys(check.cause for check in named if check.cause)
+    }
+    return tuple(named), causes
+
+
+def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
+    """How much of an exhibit checks compare: of a transcribed table its legible cells; of anything else what
+    it states or sets, those that were checked and those that the ledger counts as ``unchecked``."""
+    if not checks:
+        return None
+    entry = exhibit(exhibit_id)
+    leads = sum(not check.needed and check.outcome == verdicts.CANNOT_TELL for check in checks)
+    if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
+        beside = sum(not set(check.cells) & cells for check in checks)
+        met = cells & {cell for check in checks for cell in check.cells}
+        return Coverage(len(met), len(cells), "cells", leads, beside)
+    # Order and lead are two sides of one statement; the same words about several things are one.
+    stated = {check.key.what if check.stated is not None else check.printed for check in checks}
+    total = len(stated) + entry.unchecked_on(evidence)
+    return Coverage(len(stated), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
 
 def check_owner(run: Run, exhibit_id: str) -> None:
@@ -130,6 +177,7 @@ def record(
     remaining: str = "",
     stand_in: str = "",
     roles: Sequence[str] | None = None,
+    instrument: str = verdicts.PAPERS_OWN,
     table: pd.DataFrame | None = None,
 ) -> Result:
     """Judge an exhibit and write the result with its provenance, whole or not at all.
@@ -137,42 +185,44 @@ def record(
     Parameters
     ----------
     roles : of data and models that it rests on; default: all that the run has read.
+    instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
     """
     check_owner(run, exhibit_id)
-    provenance = run.provenance(*_read_for(run, exhibit_id, evidence, roles))
-    causes = causes_of(exhibit_id, evidence, checks)
+    provenance = run.provenance(*_read_for(run, exhibit_id, evidence, instrument, roles))
+    named, causes = with_causes(exhibit_id, evidence, checks)
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
+        instrument=instrument,
         verdict=judge(
-            evidence,
-            checks,
-            remaining=remaining,
-            stand_in=stand_in,
-            causes=causes,
+            verdicts.kind(evidence, stand_in, instrument),
+            named,
+            causes,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
-        checks=tuple(checks),
+        coverage=coverage(exhibit_id, evidence, named),
+        checks=named,
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
         causes=causes,
         table=[] if table is None else json.loads(table.reset_index().to_json(orient="records")),
         provenance=provenance,
     )
-    _write(run.results_dir / f"{exhibit_id}.{evidence}.json", result)
+    _write(run.results_dir / f"{result.name}.json", result)
     return result
 
 
 def _read_for(
-    run: Run, exhibit_id: str, evidence: str, roles: Sequence[str] | None
+    run: Run, exhibit_id: str, evidence: str, instrument: str, roles: Sequence[str] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """The sources of data and the roles of models that an exhibit rests on: what is computed on printed or
     released numbers reads no data and no model, whatever its page has read."""
     own = (f"papers/{exhibit_id.partition('.')[0]}",)
-    if evidence == "print":
+    own_instrument = instrument == verdicts.OURS  # which may have read anything
+    if evidence in ("print", "none") and not own_instrument:
         return own, ()
-    if evidence == "released":
+    if evidence == "released" and not own_instrument:
         return (*own, RELEASED), ()
     if roles is None:
         return None, None
@@ -201,8 +251,9 @@ def read(path: Path) -> Result:
             raise ResultError(f"results format {form!r}, where {_FORMAT} is wanted")
         if digest != _digest(content):
             raise ResultError("this results file was changed after it was written")
-        content["checks"] = tuple(Check(**check) for check in content["checks"])
-        content["causes"] = {name: (cause, why) for name, (cause, why) in content["causes"].items()}
+        content["checks"] = tuple(map(_check, content["checks"]))
+        content["causes"] = {name: Cause(**cause) for name, cause in content["causes"].items()}
+        content["coverage"] = Coverage(**content["coverage"]) if content["coverage"] else None
         result = Result(**content)
         _require_known_words(result)
     except (ValueError, KeyError, AttributeError, TypeError):
@@ -214,14 +265,20 @@ def read(path: Path) -> Result:
     return result
 
 
+def _check(content: dict[str, Any]) -> Check:
+    cells = tuple(tuple(cell) for cell in content["cells"])
+    return Check(**{**content, "key": Key(**content["key"]), "cells": cells})
+
+
 def _require_known_words(result: Result) -> None:
     """Refuse a result in words that this version does not use, or of an exhibit that it does not have."""
     checked = [
         ("verdict", result.verdict, verdicts.VERDICTS),
         ("evidence", result.evidence, verdicts.EVIDENCE),
+        ("instrument", result.instrument, verdicts.INSTRUMENTS),
     ]
     checked += [("outcome of a check", check.outcome, verdicts.CHECK_OUTCOMES) for check in result.checks]
-    checked += [("cause", cause, CAUSES) for cause, _ in result.causes.values()]
+    checked += [("cause", cause.kind, CAUSES) for cause in result.causes.values()]
     for what, word, known in checked:
         if word not in known:
             raise ResultError(f"{word!r} is no {what} of this version")

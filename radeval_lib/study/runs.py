@@ -23,7 +23,7 @@ from radeval_lib import atomic, origin, registry
 from radeval_lib.errors import NotebookError, ProfileError
 from radeval_lib.origin import Reading
 from radeval_lib.paths import BUILD, PROFILES, STAGE, display_path
-from radeval_lib.study import cells, code
+from radeval_lib.study import cells, code, verdicts
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.declarations import Declared
 from radeval_lib.study.profiles import CELL_MODEL, Profile
@@ -33,16 +33,23 @@ if TYPE_CHECKING:
 
 
 class Basis(NamedTuple):
-    """What an exhibit rests on: a level of evidence, what stands in for the paper's data and models, and the
-    roles that it reads."""
+    """What an exhibit rests on: a level of evidence, what stands in for the paper's data and models, the
+    roles that it reads, and whose instrument computes it."""
 
     evidence: str
     stand_in: str
     roles: tuple[str, ...]
+    instrument: str = verdicts.PAPERS_OWN
+
+    @property
+    def judged(self) -> bool:
+        """Whether what is computed on it can speak of the paper."""
+        return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
         """That of an experiment of our own, which also uses what ``used`` describes."""
-        return Basis("synthetic", "; ".join(filter(None, (self.stand_in, *used))), self.roles)
+        words = "; ".join(filter(None, (self.stand_in, *used)))
+        return Basis(self.evidence, words, self.roles, verdicts.OURS)
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple
 
 import pandas as pd
 
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study import verdicts
-from radeval_lib.study.results import Result
+from radeval_lib.study.results import OPEN_CONVENTION, Cause, Result
+from radeval_lib.study.superiority import superiority_words
 
 
 def _rank(result: Result) -> tuple[int, int, bool, int]:
-    """What a reader should look at first: what tells something; data before numbers before other data; and of
-    printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
-    silent = {verdicts.CANNOT_TELL: 1, verdicts.EXPERIMENT: 2, verdicts.EDITED: 3}.get(result.outcome, 0)
+    """What a reader should look at first: what decides something; data before numbers before other data; and
+    of printed and released numbers, neither of which outweighs the other, the one that is inconsistent."""
+    silent = {verdicts.UNDECIDED: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
     settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
-    return silent, verdicts.KINDS.index(result.kind), settled, verdicts.STRENGTH.index(result.evidence)
+    return (
+        silent.get(result.outcome, 0),
+        verdicts.KINDS.index(result.kind),
+        settled,
+        verdicts.STRENGTH.index(result.evidence),
+    )
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
@@ -27,19 +34,21 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
-        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``evidence``
-        (empty if not attempted) and ``remaining``; one column per kind of evidence
-        with the verdict there (empty if none); ``checks``, ``failing`` and ``undetermined`` (how many checks
-        cannot tell), counted over all evidence.
+        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``coverage``
+        (in words), ``evidence``, ``instrument`` (each empty if not rebuilt) and ``remaining``; per kind of
+        evidence the verdict there and its coverage (empty if none); ``checks``, ``failing`` and
+        ``undetermined`` (how many checks cannot tell), counted over all evidence, and ``failures``, the
+        reasons to fail; ``finding``, what came out in a sentence.
     """
-    found: dict[str, dict[str, Result]] = {}
+    found: dict[str, list[Result]] = {}
     for result in results:
-        found.setdefault(result.exhibit, {})[result.evidence] = result
+        found.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        levels = found.get(entry.id, {})
-        best = min(levels.values(), key=_rank, default=None)
-        outcomes = Counter(check.outcome for result in levels.values() for check in result.checks)
+        made = sorted(found.get(entry.id, []), key=_rank)
+        best = made[0] if made else None
+        outcomes = Counter(check.outcome for result in made for check in result.checks)
+        levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
         rows.append(
             {
                 "exhibit": entry.id,
@@ -50,17 +59,54 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
                 "needs": entry.would_need,
-                "verdict": best.verdict if best else verdicts.NOT_ATTEMPTED,
-                "outcome": best.outcome if best else verdicts.NOT_ATTEMPTED,
+                "verdict": best.verdict if best else verdicts.NOT_REBUILT,
+                "outcome": best.outcome if best else verdicts.NOT_REBUILT,
+                "coverage": best.coverage.words if best and best.coverage else "",
                 "evidence": best.evidence if best else "",
+                "instrument": best.instrument if best else "",
                 "remaining": best.remaining if best else "",
-                **{level: levels[level].verdict if level in levels else "" for level in verdicts.EVIDENCE},
+                **{level: levels.get(level, "") for level in verdicts.EVIDENCE},
                 "checks": outcomes.total(),
                 "failing": outcomes[verdicts.FAILS],
                 "undetermined": outcomes[verdicts.CANNOT_TELL],
+                "failures": len(distinct_failures(audit(made))),
+                "finding": told(best) if best else "",
             }
         )
     return pd.DataFrame(rows)
+
+
+def _with_coverage(result: Result) -> str:
+    return f"{result.verdict} ({result.coverage.words})" if result.coverage else result.verdict
+
+
+def told(result: Result) -> str:
+    """What came out, in a sentence: why checks fail, or else how orders and leads stand, or what follows from
+    the first checks that the exhibit needs."""
+    if result.outcome == verdicts.EXPERIMENT:
+        return f"Shown {verdicts.RESTS_ON[result.evidence]}, with {result.stand_in}."
+    causes = sorted(result.causes.values(), key=lambda cause: cause.kind == OPEN_CONVENTION)
+    if causes:
+        return causes[0].explanation
+    found = superiority_words(result.checks)
+    if not found:
+        deciding = result.with_outcome(verdicts.FAILS) or [one for one in result.checks if one.needed]
+        found = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
+    return f"{found[:1].upper()}{found[1:]}." if found else ""
+
+
+def distinct_failures(checks: pd.DataFrame) -> list[tuple[str, str]]:
+    """What makes checks of an audit fail, each once, as paper and cause, however many checks one cause
+    strikes; what fails for no known cause counts by its exhibit and what it compares."""
+    failing = checks[checks["outcome"] == verdicts.FAILS]
+    keys = failing["cause"].where(failing["cause"] != "", failing["exhibit"] + ": " + failing["what"])
+    return list(dict.fromkeys(zip(failing["paper"], keys, strict=True)))
+
+
+def by_word(card: pd.DataFrame) -> dict[str, int]:
+    """How many exhibits have each verdict, in the order of :data:`~radeval_lib.study.verdicts.VERDICTS`."""
+    counts = card["verdict"].value_counts()
+    return {word: int(counts[word]) for word in verdicts.VERDICTS if word in counts}
 
 
 def audit(results: Sequence[Result]) -> pd.DataFrame:
@@ -69,20 +115,20 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``printed``,
-        ``follows``, ``outcome`` (``holds``, ``fails`` or ``cannot tell``), ``cause`` and ``explanation``
-        (empty unless it fails and is explained).
+        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``what``,
+        ``printed``, ``follows``, ``outcome`` (``holds``, ``fails`` or ``cannot tell``), and, empty unless it
+        fails and is explained, ``cause`` (its name), ``kind`` and ``explanation``.
     """
     entries = ledger()
     rows = [
         (
             *(entry.id, PAPERS[entry.paper], entry.label, entry.notebook, entry.anchor, result.evidence),
-            *(check.name, check.printed, check.computed, check.outcome),
-            *result.causes.get(check.name, ("", "")),
+            *(check.name, check.key.what, check.printed, check.computed, check.outcome, check.cause),
+            *astuple(result.causes.get(check.cause, Cause("", ""))),
         )
         for result in results
         for entry in [entries[result.exhibit]]
         for check in result.checks
     ]
-    columns = "exhibit paper label notebook anchor evidence check printed follows outcome cause explanation"
-    return pd.DataFrame(rows, columns=columns.split())
+    columns = "exhibit paper label notebook anchor evidence check what printed follows outcome cause kind"
+    return pd.DataFrame(rows, columns=[*columns.split(), "explanation"])

@@ -12,6 +12,7 @@ from radeval_lib.registry import ABSENT, SYNTHETIC
 from radeval_lib.roles import filling
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis
+from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
 
 # How a sentence names a role.
 _NOUNS = {
@@ -33,14 +34,13 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
     Returns
     -------
     Basis
-        Its evidence is the weakest of the data's; ``synthetic`` where a model is another than the paper's,
-        because the result then tells of that model.
+        Its evidence is the weakest of the data's. Where a model is another than the paper's the instrument is
+        ours, because the result then tells of that model.
     """
-    levels = [filling.evidence(filled[role]) for role in data]
-    if any(filled[role] != paper for role, paper in models.items()):
-        levels.append(SYNTHETIC)
-    evidence = min(levels, key=("synthetic", "recorded", "open", "credentialed").index)
-    return Basis(evidence, stand_in(filled, {**data, **models}), (*data, *models))
+    evidence = max((filling.evidence(filled[role]) for role in data), key=STRENGTH.index)
+    is_ours = evidence == SYNTHETIC or any(filled[role] != paper for role, paper in models.items())
+    words = stand_in(filled, {**data, **models})
+    return Basis(evidence, words, (*data, *models), OURS if is_ours else PAPERS_OWN)
 
 
 def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:

@@ -3,20 +3,24 @@
 A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
 holds where the difference is distinguishable from chance; where it is not, or nothing says how large chance
 is, the lead is not established and the check cannot tell. A lead that is established the other way fails.
+The exhibit needs the lead only where the paper claims one: where it says significantly, clearly, outperforms
+or best. Otherwise the order is the exhibit, and an open lead stands in the coverage.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, above
+from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import CANNOT_TELL, FAILS, HOLDS
 
 LEVEL = 0.05  # two-sided
+_CLAIMS_A_LEAD = re.compile(r"\b(significant(ly)?|clear(ly)?|outperform\w*|best)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,13 @@ class Lead:
 UNKNOWN = Lead(0, "nothing printed says how large chance is")
 
 
+def claims_a_lead(claim: str) -> bool:
+    """Whether the paper's words claim more than an order."""
+    return _CLAIMS_A_LEAD.search(claim) is not None
+
+
 def check_superiority(
-    name: str,
+    name: Key | str,
     claim: str,
     values: Mapping[str, Printed | float],
     *,
@@ -64,8 +73,9 @@ def check_superiority(
 
     Parameters
     ----------
-    name : what the two checks' names begin with.
-    claim : what the paper says, in its words or close to them.
+    name : the key of both checks, which differ in their aspect.
+    claim : what the paper says, in its words, which also tell whether the lead is needed
+        (:func:`claims_a_lead`).
     values : printed cells, or computed numbers, by name. The order of printed numbers stands there; computed
         ones tell an order only where a lead is established.
     first : what is claimed to be better; where several are, each must be better than every rival.
@@ -78,8 +88,8 @@ def check_superiority(
     Returns
     -------
     list of Check
-        One or two, named ``<name>: order`` and ``<name>: lead``, with these words as :attr:`~Check.aspect`.
-        Of two equal numbers the order is undecided.
+        One or two, with ``order`` and ``lead`` as :attr:`~Check.aspect`. Of two equal numbers the order
+        is undecided.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
@@ -97,19 +107,28 @@ def check_superiority(
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
+    key = name if isinstance(name, Key) else Key(name)
+    compared = [one for one in values.values() if isinstance(one, Printed)]
     order = Check(
-        f"{name}: order",
+        replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {shown[weakest]}, {strongest} {shown[strongest]}",
-        _order(gap, isinstance(values[strongest], Printed), by_rival[strongest]),
+        _order(
+            gap,
+            isinstance(values[weakest], Printed) and isinstance(values[strongest], Printed),
+            by_rival[strongest],
+        ),
         aspect="order",
+        cells=tuple(one.at for one in compared if one.at),
     )
-    return [order] if leads is None else [order, _lead(f"{name}: lead", claim, by_rival)]
+    return (
+        [order] if leads is None else [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival)]
+    )
 
 
 def unknown_lead(claim: str) -> Check:
     """The check that tells, once for all comparisons of a claim, that no lead can be established."""
-    return _lead("every comparison: lead", claim, {"": UNKNOWN})
+    return _lead(Key("every comparison: lead"), claim, {"": UNKNOWN})
 
 
 def _order(gap: float, printed: bool, lead: Lead) -> str:
@@ -119,7 +138,7 @@ def _order(gap: float, printed: bool, lead: Lead) -> str:
     return HOLDS if gap > 0 else FAILS if gap < 0 else CANNOT_TELL
 
 
-def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
+def _lead(key: Key, claim: str, leads: Mapping[str, Lead]) -> Check:
     """The check that a lead is established over every rival."""
     signs = [lead.sign for lead in leads.values()]
     outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else CANNOT_TELL
@@ -131,13 +150,13 @@ def _lead(name: str, claim: str, leads: Mapping[str, Lead]) -> Check:
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
         found = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
         found += f"; not over {', '.join(doubtful)}" if doubtful else ""
-    return Check(name, claim, found, outcome, aspect="lead")
+    return Check(key, claim, found, outcome, aspect="lead", needed=claims_a_lead(claim))
 
 
-def check_no_deficit(name: str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
+def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
     """Whether something reaches the level of another: it fails where it is below it by more than chance."""
     outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else CANNOT_TELL
-    return Check(name, claim, finding, outcome)
+    return Check(name if isinstance(name, Key) else Key(name), claim, finding, outcome)
 
 
 def superiority_words(checks: Sequence[Check]) -> str:

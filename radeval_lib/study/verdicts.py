@@ -1,87 +1,132 @@
-"""Verdicts on two axes: what a result rests on, and whether it holds.
+"""Verdicts: an outcome, in words for what a result rests on, and beside it how much was checked.
 
-A check *holds*, *fails* or *cannot tell*. A result *fails* where a check fails; otherwise it *holds* where a
-check holds, *in part* where another could not tell or something of the exhibit was not checked; otherwise it
-*cannot tell*. What the result rests on chooses the words: arithmetic on numbers that somebody gives can only
-be consistent, a computation from data can reproduce. What rests on generated reports, or on other models than
-the paper's, is an experiment of our own and gets no verdict: it tells of our generator and our models.
+A check *holds*, *fails* or *cannot tell*. A result *fails* where a check fails; it is *undecided* where a
+check that the exhibit needs cannot tell; otherwise it *holds*. How much of the exhibit was checked is its
+coverage, not its outcome. The evidence (what the data are) and the instrument (the paper's, or ours) choose
+the words: arithmetic on given numbers can only be consistent, a computation from data can reproduce. What
+our model, generator or rules computed where the paper has another is an own experiment and gets no
+verdict, whatever the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from radeval_lib.errors import ResultError
 
-# What a result rests on, and how a sentence says so; the order of the ledger's columns.
+# What the data of a result are, and how a sentence says so; the order of the ledger's columns.
 RESTS_ON = {
     "print": "on printed numbers",
     "released": "on numbers from an author's repository",
-    "synthetic": "in an experiment of our own",
+    "none": "on no data",
+    "synthetic": "on generated data",
     "recorded": "on public data, scored before",
     "open": "on public data",
     "credentialed": "on credentialed data",
 }
 EVIDENCE = tuple(RESTS_ON)
 # Strongest first: what a reader should look at where an exhibit was rebuilt on several.
-STRENGTH = ("credentialed", "open", "recorded", "released", "print", "synthetic")
+STRENGTH = ("credentialed", "open", "recorded", "released", "print", "none", "synthetic")
+
+PAPERS_OWN, OURS = "the paper's", "ours"
+INSTRUMENTS = (PAPERS_OWN, OURS)
+"""Whose model, generator or rules a result was computed with."""
 
 HOLDS, FAILS, CANNOT_TELL = "holds", "fails", "cannot tell"
 CHECK_OUTCOMES = (HOLDS, FAILS, CANNOT_TELL)
-IN_PART, EXPERIMENT, NOT_ATTEMPTED = "holds in part", "own experiment", "not attempted"
+UNDECIDED, IMPLEMENTED, EXPERIMENT, NOT_REBUILT = "undecided", "implemented", "own experiment", "not rebuilt"
 EDITED = "from an edited notebook"
 """What was recorded by cells that are not those of the notebook's source."""
-OUTCOMES = (HOLDS, IN_PART, FAILS, CANNOT_TELL, EXPERIMENT, EDITED, NOT_ATTEMPTED)
-MARKS = dict(zip(OUTCOMES, "✓◐✗?◇✎○", strict=True))
+OUTCOMES = (HOLDS, UNDECIDED, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_REBUILT)
+MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True)) | {CANNOT_TELL: "?"}
 
 # What rests on numbers, on the paper's data, or on other data of the same kind.
 _WORDS = {
-    "numbers": {HOLDS: "consistent", IN_PART: "consistent in part", FAILS: "inconsistent"},
-    "data": {HOLDS: "reproduced", IN_PART: "reproduced in part", FAILS: "differs"},
-    "other data": {
-        HOLDS: "holds on other data",
-        IN_PART: "holds in part on other data",
-        FAILS: "fails on other data",
-    },
+    "numbers": {HOLDS: "consistent", FAILS: "inconsistent"},
+    "data": {HOLDS: "reproduced", FAILS: "differs"},
+    "other data": {HOLDS: "holds on other data", FAILS: "fails on other data"},
 }
 VERDICTS = (
     *(word for words in _WORDS.values() for word in words.values()),
-    CANNOT_TELL,
+    UNDECIDED,
+    IMPLEMENTED,
     EXPERIMENT,
     EDITED,
-    NOT_ATTEMPTED,
+    NOT_REBUILT,
 )
-KINDS = ("data", "numbers", "other data", EXPERIMENT)
+KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """What results can be, in the order in which a reader should look at them."""
+UNITS = ("cells", "settings", "statements")
+"""What coverage counts: cells of a table, settings of a guideline, statements of any other exhibit."""
 
 
-def kind(evidence: str, stand_in: str = "") -> str:
-    """One of :data:`KINDS`: which words a result on this evidence may use, where other data stand in."""
+@dataclass(frozen=True)
+class Coverage:
+    """How much of an exhibit a result checked.
+
+    Attributes
+    ----------
+    checked, total : in ``unit``, one of :data:`UNITS`.
+    open_leads : leads that the paper does not claim and that nothing establishes.
+    beside : of a table's checks, those that compare none of its cells.
+    """
+
+    checked: int
+    total: int
+    unit: str
+    open_leads: int = 0
+    beside: int = 0
+
+    def __post_init__(self) -> None:
+        if self.unit not in UNITS or not 0 <= self.checked <= self.total:
+            raise ResultError(f"a coverage of {self.checked} of {self.total} {self.unit} is none")
+
+    @property
+    def words(self) -> str:
+        """``16 of 128 cells, 2 statements about the table, lead open``."""
+        unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
+        parts = [f"{self.checked:,} of {self.total:,} {unit}"] if self.checked or not self.beside else []
+        if self.beside:
+            about = f"{'other ' if parts else ''}statement{'s' if self.beside > 1 else ''} about"
+            parts.append(f"{self.beside} {about} {'it' if parts else f'{self.total:,} cells'}")
+        if self.open_leads:
+            parts.append("lead open" if self.open_leads == 1 else f"{self.open_leads} leads open")
+        return ", ".join(parts)
+
+
+def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
+    """One of :data:`KINDS`: which words a result may use, by its data and whose instrument computed it."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
-    if evidence == "synthetic":
+    if instrument not in INSTRUMENTS:
+        raise ResultError(
+            f"unknown instrument {instrument!r}", remedy=f"Instruments: {', '.join(INSTRUMENTS)}."
+        )
+    if evidence == "synthetic" or instrument == OURS:
         return EXPERIMENT
+    if evidence == "none":
+        return IMPLEMENTED
     if stand_in:
         return "other data"
     return "numbers" if evidence in ("print", "released") else "data"
 
 
-def outcome(checks: Sequence[str], remaining: str = "") -> str:
-    """Whether what was checked holds, by the outcomes of checks and what of the exhibit was not checked: one
-    of :data:`OUTCOMES`."""
+def outcome(checks: Sequence[tuple[str, bool]]) -> str:
+    """What checks come to, each as its outcome and whether the exhibit needs it: one of :data:`OUTCOMES`."""
+    found = [told for told, _ in checks]
     if not checks:
-        return NOT_ATTEMPTED
-    if FAILS in checks:
+        return NOT_REBUILT
+    if FAILS in found:
         return FAILS
-    if HOLDS not in checks:
-        return CANNOT_TELL
-    return IN_PART if CANNOT_TELL in checks or remaining else HOLDS
+    if HOLDS not in found or (CANNOT_TELL, True) in checks:
+        return UNDECIDED
+    return HOLDS
 
 
-def verdict(evidence: str, stand_in: str, found: str) -> str:
-    """The word for an outcome on this evidence: one of :data:`VERDICTS`."""
-    words = kind(evidence, stand_in)
-    return EXPERIMENT if words == EXPERIMENT else _WORDS[words].get(found, found)
+def verdict(kind: str, found: str) -> str:
+    """The word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
+    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(found, found)
 
 
 def outcome_of(verdict: str) -> str:

@@ -113,9 +113,9 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert first.returncode == 0, first.stderr
     assert not removed.exists()
     assert "build/embedded/_build/html/index.html" in first.stdout
-    assert "2 exhibits: consistent in part 2" in first.stdout
+    assert "2 exhibits: consistent 2" in first.stdout
     page = tiny.build / "_build" / "html" / "notebooks" / "facts" / "one.html"
-    assert "consistent in part" in page.read_text(encoding="utf-8")
+    assert "consistent" in page.read_text(encoding="utf-8")
 
     before = _executed(tiny)
     rendered = page.stat().st_mtime_ns
@@ -420,7 +420,7 @@ def test_one_papers_pages_can_be_built_alone(tiny: TinyRepository) -> None:
     assert built.returncode == 0, built.stdout + built.stderr
     pages = tiny.build / "_build" / "html" / "notebooks"
     assert "This page is not made yet" in (pages / "green" / "two.html").read_text(encoding="utf-8")
-    assert "consistent in part" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
+    assert "consistent" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
     unknown = tiny.radbook("build", "--only", "fcats")
     assert "no pages called 'fcats'" in unknown.stderr
 

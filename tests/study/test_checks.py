@@ -116,7 +116,7 @@ def test_groups_are_checked_one_by_one(printed: str, agrees: bool) -> None:
         target={"metric": "F"},
         inputs={"metric": ["P", "R"]},
         function=f1,
-        name="F1, {model}",
+        what="F1",
     )
     assert [check.name for check in checks] == ["F1, a", "F1, b"]
     assert [check.agrees for check in checks] == [True, agrees]

@@ -1,32 +1,61 @@
-"""Explanations of differences: each whole, one thing that each changes."""
+"""Explanations of differences: each whole, one thing that each changes, and places that can be met."""
 
 from __future__ import annotations
 
 import pytest
 
+from radeval_lib.errors import ResultError
 from radeval_lib.papers.printed_numbers import paper
-from radeval_lib.study import PAPERS, ledger
+from radeval_lib.study import PAPERS, Key, check_value, ledger
 from radeval_lib.study.pages import CHANGES
-from radeval_lib.study.results import CAUSES
+from radeval_lib.study.results import CAUSES, with_causes
+from radeval_lib.study.verdicts import EVIDENCE
 
 ENTRIES = [
-    (key, number, e) for key in PAPERS for number, e in enumerate(paper(key).get("discrepancies") or [])
+    (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
 ]
 
 
-def test_one_explanation_changes_one_thing() -> None:
-    told: dict[tuple[str, str], set[str]] = {}
-    for key, _, entry in ENTRIES:
-        told.setdefault((key, " ".join(entry["explanation"].split())), set()).add(entry["changes"])
-    assert {words: changes for words, changes in told.items() if len(changes) > 1} == {}
+def test_each_explanation_stands_once() -> None:
+    told = [" ".join(entry["explanation"].split()) for _, _, entry in ENTRIES]
+    assert len(set(told)) == len(told) == len({name for _, name, _ in ENTRIES})
 
 
-@pytest.mark.parametrize(("key", "number", "entry"), ENTRIES, ids=[f"{k}-{n}" for k, n, _ in ENTRIES])
-def test_entries_are_whole(key: str, number: int, entry: dict) -> None:
-    assert set(entry) <= {"exhibit", "checks", "cause", "changes", "explanation", "evidence"}
-    assert entry["exhibit"] in ledger()
+@pytest.mark.parametrize(("key", "name", "entry"), ENTRIES, ids=[name for _, name, _ in ENTRIES])
+def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
+    assert set(entry) == {"checks", "cause", "changes", "explanation"}
     assert entry["cause"] in CAUSES
     assert entry["changes"] in CHANGES
     # The paper may have meant the reading that fits.
     assert (entry["cause"], entry["changes"]) != ("definition", "conclusion")
     assert entry["explanation"].strip()
+    for place in entry["checks"]:
+        assert set(place) <= {"exhibit", "evidence", "what", "row", "column"}
+        assert ledger()[place["exhibit"]].paper == key
+        assert place.get("evidence", "print") in EVIDENCE
+        for field in ("what", "row", "column"):
+            assert isinstance(place.get(field, []), list)
+
+
+def test_causes_are_found_by_key_alone() -> None:
+    def cause(exhibit: str, key: Key, evidence: str = "print") -> str:
+        (named,), _ = with_causes(exhibit, evidence, [check_value(key, "2", 3)])
+        return named.cause
+
+    mean = "Avg as mean of seven columns"
+    assert cause("rales.table10", Key(mean, "RadBERT_1")) == "table10_radbert"
+    assert cause("rales.table10", Key(mean, "BERT_base")) == "table10_divisor"
+    assert cause("rales.table10", Key(f"{mean}, again", "BERT_base")) == ""
+    assert cause("rales.table10", Key(mean, "BERT_base"), "released") == ""
+    assert cause("rales.table9", Key(mean, "BERT_base")) == ""
+    holds, causes = with_causes("rales.table10", "print", [check_value(Key(mean, "BERT_base"), "2", 2)])
+    assert (holds[0].cause, causes) == ("", {})
+
+
+def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    twice = {
+        name: {"cause": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
+    }
+    monkeypatch.setattr("radeval_lib.study.results.paper", lambda key: {"discrepancies": twice})
+    with pytest.raises(ResultError, match="has the causes a and b"):
+        with_causes("rales.table9", "print", [check_value("mean", "2", 3)])

@@ -7,6 +7,7 @@ import pytest
 
 from radeval_lib.study import pages
 from radeval_lib.study.pages import ranked_findings
+from radeval_lib.study.scorecards import distinct_failures
 
 COLUMNS = [
     "paper",
@@ -16,13 +17,14 @@ COLUMNS = [
     "anchor",
     "evidence",
     "check",
+    "what",
     "printed",
     "follows",
 ]
 
 
 def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
-    """Checks of RaTEScore: exhibit, explanation, outcome."""
+    """Checks of RaTEScore: exhibit, cause, outcome."""
     return pd.DataFrame(
         [
             (
@@ -34,24 +36,26 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
                     exhibit,
                     "print",
                     f"c{n}",
+                    f"c{n}",
                     "1",
                     "2",
                     outcome,
                 ),
-                "paper" if why else "",
                 why,
+                "paper" if why else "",
+                f"By a {why}." if why else "",
             )
             for n, (exhibit, why, outcome) in enumerate(rows)
         ],
-        columns=[*COLUMNS, "outcome", "cause", "explanation"],
+        columns=[*COLUMNS, "outcome", "cause", "kind", "explanation"],
     )
 
 
-def test_findings_are_merged_by_their_explanation_and_ranked_by_what_they_change(
+def test_findings_are_merged_by_their_cause_and_ranked_by_what_they_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    levels = {("RaTEScore", "typo"): "wording", ("RaTEScore", "order"): "conclusion"}
-    monkeypatch.setattr(pages, "_changes", lambda: levels)
+    levels = {"typo": "wording", "order": "conclusion"}
+    monkeypatch.setattr(pages, "_changes", lambda paper, cause: levels.get(cause, "number"))
     checks = _audit(
         ("table8", "typo", "fails"),
         ("eq3", "sum", "fails"),
@@ -62,41 +66,55 @@ def test_findings_are_merged_by_their_explanation_and_ranked_by_what_they_change
         ("table1", "", "holds"),
     )
     found = ranked_findings(checks)
-    assert [one.explanation for one in found] == ["order", "sum", "", "", "typo"]
+    assert [one.explanation for one in found] == ["By a order.", "By a sum.", "", "", "By a typo."]
+    assert len(distinct_failures(checks)) == len(found) == 5, (
+        "one cause counts once, an unknown one by exhibit"
+    )
     assert [one.changes for one in found] == ["conclusion", "number", "number", "number", "wording"]
     assert list(found[1].checks["exhibit"]) == ["eq3", "example_a1"]
 
 
-def test_a_page_says_what_was_not_attempted_and_what_that_needs() -> None:
+def test_a_page_says_what_was_not_rebuilt_and_what_that_needs() -> None:
     card = pd.DataFrame(
         [
             ("a/b", "Table 4", "Taus", "inconsistent"),
-            ("a/b", "unnumbered, Sec 4", "8:2 <split> by pairs; tuned on train", "not attempted"),
-            ("a/b", "Figure 9", "Sites", "not attempted"),
-            ("a/c", "Table 5", "Elsewhere", "not attempted"),
+            ("a/b", "unnumbered, Sec 4", "8:2 <split> by pairs; tuned on train", "not rebuilt"),
+            ("a/b", "Figure 9", "Sites", "not rebuilt"),
+            ("a/c", "Table 5", "Elsewhere", "not rebuilt"),
         ],
         columns=["notebook", "label", "title", "verdict"],
     ).assign(needs="people")
-    told = pages.not_attempted(card, "a/b")
+    told = pages.not_rebuilt(card, "a/b")
     assert told == (
-        '<p class="muted">Not attempted: 8:2 &lt;split&gt; by pairs (would need: people); '
+        '<p class="muted">Not rebuilt: 8:2 &lt;split&gt; by pairs (would need: people); '
         "Figure 9 (would need: people).</p>"
     )
-    assert pages.not_attempted(card, "across/audit") == ""
+    assert pages.not_rebuilt(card, "across/audit") == ""
 
 
 def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
     card = pd.DataFrame(
         [
-            ("GREEN", "claim", "a/b", "Abstract", "It <leads>", "c1", "inconsistent", "fails"),
-            ("GREEN", "table", "a/b", "Table 4", "Taus", "t4", "consistent", "holds"),
-            ("RaLEs", "claim", "a/c", "Sec 2", "Another paper", "c2", "consistent", "holds"),
+            (
+                "GREEN",
+                "claim",
+                "a/b",
+                "Abstract",
+                "It <leads>",
+                "c1",
+                "inconsistent",
+                "fails",
+                "3 of 4 statements",
+            ),
+            ("GREEN", "table", "a/b", "Table 4", "Taus", "t4", "consistent", "holds", ""),
+            ("RaLEs", "claim", "a/c", "Sec 2", "Another paper", "c2", "consistent", "holds", ""),
         ],
-        columns=["paper", "kind", "notebook", "label", "title", "anchor", "verdict", "outcome"],
+        columns=["paper", "kind", "notebook", "label", "title", "anchor", "verdict", "outcome", "coverage"],
     )
     told = pages.claims_table(card, "GREEN", up="../n/")
     assert '<a href="../n/a/b.html#c1">Abstract</a>' in told
     assert "It &lt;leads&gt;" in told
     assert "inconsistent" in told
+    assert "3 of 4 statements" in told
     assert "Taus" not in told
     assert "Another paper" not in told

@@ -9,15 +9,21 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from radeval_lib import checksums, study
 from radeval_lib.errors import LedgerError, NotebookError, ParameterError, ProfileError, ResultError
 from radeval_lib.pages.across import at_a_glance
 from radeval_lib.papers.exhibits import of_notebook
+from radeval_lib.papers.printed_numbers import cells_of, printed_in
 from radeval_lib.study import (
+    Key,
     audit,
     begin,
+    by_word,
     check_statement,
+    check_superiority,
     check_value,
     ledger,
     pages,
@@ -28,11 +34,13 @@ from radeval_lib.study import (
 from radeval_lib.study.checks import Check
 from radeval_lib.study.display import _as_printed, exhibit_html, verdict_sentence
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.results import judge, read, read_all
+from radeval_lib.study.results import Cause, coverage, judge, read, read_all
 from radeval_lib.study.runs import Run
+from radeval_lib.study.verdicts import OURS, PAPERS_OWN
 
 NOTEBOOK = "facts/fact_counting"
 YES, NO = check_value("holds", "2", 2), check_value("fails", "2", 3)
+OPEN_LEAD = Check(Key("lead"), "more", "unknown", "cannot tell", aspect="lead", needed=False)
 UNTOLD = check_statement("cannot tell", "more", "no interval", None)
 
 
@@ -46,41 +54,105 @@ def _exhibit() -> str:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "checks", "stand_in", "remaining", "verdict"),
+    ("evidence", "instrument", "stand_in", "checks", "verdict"),
     [
-        ("print", [YES], "", "", "consistent"),  # arithmetic reproduces nothing
-        ("released", [YES], "", "", "consistent"),
-        ("print", [YES], "", "people.", "consistent in part"),
-        ("print", [YES, UNTOLD], "", "", "consistent in part"),
-        ("released", [YES, NO, UNTOLD], "", "people.", "inconsistent"),
-        ("open", [YES], "", "", "reproduced"),
-        ("credentialed", [YES], "", "people.", "reproduced in part"),
-        ("open", [YES, NO], "", "", "differs"),
-        ("synthetic", [], "generated reports", "people.", "own experiment"),
-        ("open", [YES], "other reports", "", "holds on other data"),
-        ("open", [YES], "other reports", "people.", "holds in part on other data"),
-        ("open", [NO], "other reports", "", "fails on other data"),
-        ("print", [UNTOLD], "", "", "cannot tell"),
+        ("print", PAPERS_OWN, "", [YES], "consistent"),  # arithmetic reproduces nothing
+        ("released", PAPERS_OWN, "", [YES], "consistent"),
+        ("print", PAPERS_OWN, "", [YES, UNTOLD], "undecided"),
+        ("print", PAPERS_OWN, "", [YES, OPEN_LEAD], "consistent"),  # the order is the exhibit
+        ("print", PAPERS_OWN, "", [OPEN_LEAD], "undecided"),  # nothing holds
+        ("released", PAPERS_OWN, "", [YES, NO, UNTOLD], "inconsistent"),
+        ("open", PAPERS_OWN, "", [YES], "reproduced"),
+        ("credentialed", PAPERS_OWN, "", [YES, OPEN_LEAD], "reproduced"),
+        ("open", PAPERS_OWN, "", [YES, NO], "differs"),
+        ("open", PAPERS_OWN, "", [UNTOLD], "undecided"),
+        ("open", PAPERS_OWN, "other reports", [YES], "holds on other data"),
+        ("open", PAPERS_OWN, "other reports", [NO, UNTOLD], "fails on other data"),
+        ("print", PAPERS_OWN, "", [UNTOLD], "undecided"),
+        ("synthetic", OURS, "generated reports", [], "own experiment"),
+        ("synthetic", PAPERS_OWN, "generated reports", [], "own experiment"),  # the generator is ours
+        ("open", OURS, "a model of ours", [], "own experiment"),  # whatever the data
+        ("credentialed", OURS, "", [], "own experiment"),
+        ("none", PAPERS_OWN, "", [], "implemented"),
     ],
 )
 def test_verdicts_are_earned(
-    evidence: str, checks: list, stand_in: str, remaining: str, verdict: str
+    evidence: str, instrument: str, stand_in: str, checks: list, verdict: str
 ) -> None:
-    assert judge(evidence, checks, remaining=remaining, stand_in=stand_in) == verdict
+    assert judge(verdicts.kind(evidence, stand_in, instrument), checks, {}) == verdict
     assert verdict in verdicts.VERDICTS
 
 
 def test_an_open_convention_contradicts_nothing() -> None:
-    convention, slip = {NO.name: ("definition", "two readings")}, {NO.name: ("paper", "a slip")}
-    assert judge("print", [NO], causes=convention) == "cannot tell"
-    assert judge("print", [YES, NO], causes=convention) == "consistent in part"
-    assert judge("open", [YES, NO], causes=slip) == "differs"
+    causes = {"two": Cause("definition", "two readings"), "slip": Cause("paper", "a slip")}
+    convention, slip = replace(NO, cause="two"), replace(NO, cause="slip")
+    assert judge("numbers", [convention], causes) == "undecided"
+    assert judge("numbers", [YES, convention], causes) == "undecided"
+    assert judge("data", [YES, slip], causes) == "differs"
 
 
 def test_each_word_states_one_outcome() -> None:
     assert {verdicts.outcome_of(word) for word in verdicts.VERDICTS} == set(verdicts.OUTCOMES)
     assert verdicts.outcome_of("fails on other data") == verdicts.FAILS
-    assert verdicts.outcome_of("cannot tell") == verdicts.CANNOT_TELL
+    assert verdicts.outcome_of("undecided") == verdicts.UNDECIDED
+
+
+@settings(deadline=None)  # which reads a table
+@given(
+    st.sampled_from(["rales.table3", "rales.claim_size", "green.guide_training", "facts.def_alpha"]),
+    st.lists(
+        st.builds(
+            Check,
+            key=st.builds(Key, st.sampled_from("abc"), st.sampled_from("xyz")),
+            printed=st.sampled_from(["claim", "other claim"]),
+            computed=st.just("found"),
+            outcome=st.sampled_from(verdicts.CHECK_OUTCOMES),
+            stated=st.sampled_from([None, 1.0]),
+            needed=st.booleans(),
+            cells=st.lists(
+                st.tuples(st.sampled_from(["BERT_base", "GatorTron", "no model"]), st.just("NLU score"))
+            ).map(tuple),
+        ),
+        min_size=1,
+    ),
+)
+def test_coverage_adds_up(exhibit_id: str, checks: list[Check]) -> None:
+    found = coverage(exhibit_id, "print", checks)
+    assert found is not None
+    assert 0 <= found.checked <= found.total
+    assert found.open_leads == sum(not c.needed and c.outcome == "cannot tell" for c in checks)
+    if found.unit == "cells":
+        cells = set(cells_of(exhibit_id))
+        assert found.total == len(cells)
+        inside = [c for c in checks if set(c.cells) & cells]
+        assert found.beside + len(inside) == len(checks)
+        assert (found.checked > 0) == bool(inside)
+    else:
+        assert found.total == found.checked + ledger()[exhibit_id].unchecked_on("print")
+        assert 1 <= found.checked <= len(checks)
+
+
+def test_coverage_by_hand() -> None:
+    table = study.printed("rales.table3")
+    column = table[table["task"] == "NLU score"].head(2)
+    checks = [
+        check_value(Key("mean", row["model"]), printed_in(row), row["value"]) for _, row in column.iterrows()
+    ]
+    checks.append(check_statement("of the whole table", "ordered", "it is", True))
+    found = coverage("rales.table3", "print", checks)
+    assert found == verdicts.Coverage(2, int(table["value"].notna().sum()), "cells", 0, 1)
+    assert found.words == "2 of 134 cells, 1 other statement about it"
+    order_and_lead = check_superiority("more", "is higher", {"A": 2.0, "B": 1.0}, first="A")
+    stated = coverage("facts.def_alpha", "print", order_and_lead)
+    assert stated is not None
+    assert (stated.checked, stated.open_leads) == (1, 1), "order and lead are one statement"
+
+
+def test_a_lead_is_needed_where_the_paper_claims_one() -> None:
+    values = {"A": study.parse("0.53"), "B": study.parse("0.52")}
+    for claim, verdict in (("A is higher than B", "consistent"), ("A outperforms B", "undecided")):
+        checks = check_superiority("n", claim, values, first="A")
+        assert judge("numbers", checks, {}) == verdict
 
 
 @pytest.fixture
@@ -110,11 +182,11 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
     data, models = {"rated_pairs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
     assert public.basis(data)[0] == "open"
     stands_in = public.basis({"rated_pairs": "rexval/errors"})
-    assert stands_in == ("open", "rated pairs from RadPref, not ReXVal", ("rated_pairs",))
-    evidence, stand_in, _ = public.basis(data, models)
-    assert evidence == "synthetic"
+    assert stands_in == ("open", "rated pairs from RadPref, not ReXVal", ("rated_pairs",), PAPERS_OWN)
+    evidence, stand_in, _, instrument = basis = public.basis(data, models)
+    assert (evidence, instrument, basis.judged) == ("open", OURS, False)
     assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
-    assert rated.basis(data)[0] == "synthetic"
+    assert rated.basis(data)[::3] == ("synthetic", OURS)
 
 
 def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
@@ -127,19 +199,21 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
     assert "Shown, not judged: a verdict on the paper needs " in exhibit_html(first)
-    assert "Made with generated reports." in exhibit_html(first)
+    assert "Made on generated data, with generated reports." in exhibit_html(first)
     assert "Left open: People." in exhibit_html(first)
     with pytest.raises(ResultError, match="checks nothing that a paper states"):
-        judge("synthetic", [YES])
+        judge("own experiment", [YES], {})
 
 
 def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
     with pytest.raises(ResultError, match="earns no verdict"):
-        judge("print", [])
+        judge("numbers", [], {})
     with pytest.raises(ResultError, match="two checks are called"):
-        judge("print", [YES, YES])
+        judge("numbers", [YES, YES], {})
     with pytest.raises(ResultError, match="unknown evidence"):
-        judge("hearsay", [YES])
+        verdicts.kind("hearsay")
+    with pytest.raises(ResultError, match="unknown instrument"):
+        verdicts.kind("open", "", "a friend's")
 
 
 def test_what_is_recorded_is_read_back(run: Run) -> None:
@@ -154,12 +228,16 @@ def test_what_is_recorded_is_read_back(run: Run) -> None:
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
-        ({"format": 2}, "results format 2, where 4 is wanted"),
+        ({"format": 2}, "results format 2, where 5 is wanted"),
         ({"verdict": "borne out"}, "'borne out' is no verdict of this version"),
         ({"evidence": "hearsay"}, "'hearsay' is no evidence of this version"),
         ({"exhibit": "facts.table99"}, "unknown exhibit 'facts.table99'"),
         ({"notebook": "facts/agreement"}, "the ledger gives"),
-        ({"causes": {"fails": ["weather", "It rained."]}}, "'weather' is no cause of this version"),
+        ({"instrument": "a friend's"}, '"a friend\'s" is no instrument of this version'),
+        (
+            {"causes": {"fails": {"kind": "weather", "explanation": "It rained."}}},
+            "'weather' is no cause of this version",
+        ),
         ({"checks": [{"name": "of another form"}]}, "cut short or of another version"),
         ({"checks": None}, "cut short or of another version"),
         ({"causes": {"fails": "a slip"}}, "cut short or of another version"),
@@ -197,6 +275,7 @@ def test_the_sentence_says_what_was_found(run: Run) -> None:
     assert told(YES) == f"{rests}the one check holds."
     assert told(YES, more) == f"{rests}both checks hold."
     assert told(YES, UNTOLD) == f"{rests}1 of 2 checks holds and 1 cannot tell."
+    assert told(YES, OPEN_LEAD).startswith(f"{rests}1 of 2 checks holds and 1 cannot tell; ")
     assert told(YES, NO, UNTOLD) == f"{rests}1 of 3 checks fails and 1 cannot tell."
     assert told(NO) == f"{rests}the one check fails."
     assert told(UNTOLD) == f"{rests}the one check cannot tell."
@@ -248,8 +327,8 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
     assert list(card.index) == list(ledger())
     row = card.loc[_exhibit()]
     assert (row["verdict"], row["outcome"], row["evidence"]) == (
-        "consistent in part",
-        "holds in part",
+        "consistent",
+        "holds",
         "print",
     )
     assert (row["synthetic"], row["checks"], row["failing"], row["undetermined"]) == (
@@ -258,7 +337,8 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
         0,
         0,
     )
-    assert (card.drop(_exhibit())["verdict"] == "not attempted").all()
+    assert (card.drop(_exhibit())["verdict"] == "not rebuilt").all()
+    assert sum(by_word(card.reset_index()).values()) == len(ledger())
     assert len(audit(read_all(run.output_dir))) == 1
 
 
@@ -269,14 +349,18 @@ def test_what_cannot_tell_gives_way_to_what_can(run: Run) -> None:
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     row = card.loc[_exhibit()]
     assert (row["verdict"], row["evidence"]) == ("holds on other data", "open")
-    assert (row["print"], row["undetermined"]) == ("cannot tell", 1)
+    assert (row["print"].partition(" (")[0], row["undetermined"]) == ("undecided", 1)
 
 
 def test_released_numbers_do_not_hide_what_print_contradicts(run: Run) -> None:
     record(run, _exhibit(), evidence="print", checks=[NO])
     record(run, _exhibit(), evidence="released", checks=[YES])
     row = scorecard(read_all(run.output_dir)).set_index("exhibit").loc[_exhibit()]
-    assert (row["verdict"], row["evidence"], row["released"]) == ("inconsistent", "print", "consistent")
+    assert (row["verdict"], row["evidence"], row["released"].partition(" (")[0]) == (
+        "inconsistent",
+        "print",
+        "consistent",
+    )
 
 
 def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
@@ -284,11 +368,11 @@ def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
     record(run, first.id, evidence="print", checks=[NO])
     record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
     card = scorecard(read_all(run.output_dir))
-    counted = {"rebuilt": 2, "arithmetic": 1, "data": 1, "simulation": 0}
+    counted = {"rebuilt": 2, "arithmetic": 1, "data": 1, "implemented": 0, "own": 0}
     assert at_a_glance.counts(card) == {"exhibits": len(ledger()), **counted}
     html = pages.tiles(card).data
     assert html.count('class="tile ') == len(ledger())
-    assert "<span>inconsistent</span>" in html, "a tile's verdict stands in words beside it"
+    assert "<span>inconsistent, 1</span>" in html, "a tile's verdict stands in words beside it"
 
 
 @pytest.mark.parametrize(
@@ -301,9 +385,9 @@ def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
     ],
 )
 def test_parameters_are_checked(change: dict[str, object], error: type[Exception]) -> None:
-    settings: dict[str, object] = {"notebook": NOTEBOOK, "profile": "smoke", "seed": 0, **change}
+    parameters: dict[str, object] = {"notebook": NOTEBOOK, "profile": "smoke", "seed": 0, **change}
     with pytest.raises(error):
-        begin(**settings)  # type: ignore[arg-type]
+        begin(**parameters)  # type: ignore[arg-type]
 
 
 def test_random_streams_are_their_own(run: Run) -> None:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.study import Check, Estimate, Lead, check_no_deficit, check_superiority, parse, unknown_lead
+from radeval_lib.study import (
+    Check,
+    Estimate,
+    Key,
+    Lead,
+    check_no_deficit,
+    check_superiority,
+    parse,
+    unknown_lead,
+)
 from radeval_lib.study.superiority import superiority_words
 
 SURE, OPEN, TURNED = Lead(1, "+"), Lead(0, "?"), Lead(-1, "-")
@@ -29,6 +38,30 @@ def test_one_rule_for_every_claim(values: dict, leads: Lead, order: str, lead: s
     checks = check_superiority("n", "c", values, first="A", leads=leads)
     assert [check.outcome for check in checks] == [order, lead]
     assert [check.name for check in checks] == ["n: order", "n: lead"]
+
+
+def test_one_computed_side_makes_an_order_a_matter_of_chance() -> None:
+    for values in ({"A": 0.828, "B": parse("1.03")}, {"A": parse("0.83"), "B": 1.032}):
+        order, _ = check_superiority("n", "c", values, first="A", lower_is_better=True)
+        assert order.outcome == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("claim", "needed"),
+    [
+        ("significantly outperforming the existing baselines", True),
+        ("the best of all", True),
+        ("a clear divide", True),
+        ("clearly above", True),
+        ("higher correlation with experts", False),
+        ("an improvement", False),
+        ("shorter", False),
+        ("best-effort insignificance is no lead; the bestiary", True),
+        ("insignificant, besting nobody", False),
+    ],
+)
+def test_words_that_claim_a_lead(claim: str, needed: bool) -> None:
+    assert unknown_lead(claim).needed is needed
 
 
 def test_the_weakest_is_held_against_the_strongest_rival() -> None:
@@ -77,4 +110,4 @@ def test_the_verdict_states_order_and_lead() -> None:
     assert superiority_words(second) == "the claimed order holds; the lead is established"
     both = superiority_words([*first, *second])
     assert both == "the claimed order holds; the lead is established in 1 of 2"
-    assert superiority_words([Check("n", "p", "c", "holds")]) == ""
+    assert superiority_words([Check(Key("n"), "p", "c", "holds")]) == ""

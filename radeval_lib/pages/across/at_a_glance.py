@@ -12,7 +12,8 @@ from radeval_lib.study import headlines
 from radeval_lib.study.display import verdict_badge
 from radeval_lib.study.pages import link
 from radeval_lib.study.runs import Run
-from radeval_lib.study.verdicts import NOT_ATTEMPTED, RESTS_ON
+from radeval_lib.study.scorecards import by_word
+from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_REBUILT, RESTS_ON
 from radeval_lib.tables import table_html
 from radeval_lib.wording import in_words
 
@@ -56,15 +57,16 @@ def waiting(run: Run) -> int:
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
-    """How many exhibits were rebuilt, in all, by arithmetic, on data, and with generated reports."""
-    done = card[card["evidence"] != ""]
-    return {
-        "exhibits": len(card),
-        "rebuilt": len(done),
-        "arithmetic": int(done["evidence"].isin(["print", "released"]).sum()),
-        "data": int(done["evidence"].isin(["open", "credentialed"]).sum()),
-        "simulation": int((done["evidence"] == "synthetic").sum()),
+    """How many exhibits there are, and how many were rebuilt: by arithmetic, on data, or as implementations.
+    What is an experiment of our own is counted apart and is not rebuilt."""
+    rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
+    counted = {
+        "arithmetic": int(rests.isin(["print", "released"]).sum()),
+        "data": int((~rests.isin(["", "none", "print", "released"])).sum()),
+        "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
+    own = int((card["outcome"] == EXPERIMENT).sum())
+    return {"exhibits": len(card), "rebuilt": sum(counted.values()), **counted, "own": own}
 
 
 def claims(card: pd.DataFrame) -> HTML:
@@ -74,9 +76,12 @@ def claims(card: pd.DataFrame) -> HTML:
         {
             "paper": rows["paper"],
             "it says": [link(row.notebook, row.anchor, row.title) for row in rows.itertuples()],
-            "what came out": [verdict_badge(row.verdict, row.outcome) for row in rows.itertuples()],
+            "what came out": [
+                f"{verdict_badge(row.verdict, row.outcome)}<br>{escape(row.finding)}"
+                for row in rows.itertuples()
+            ],
             "rests on": [
-                "–" if row.verdict == NOT_ATTEMPTED else RESTS_ON[str(row.evidence)]
+                "–" if row.verdict == NOT_REBUILT else RESTS_ON[str(row.evidence)]
                 for row in rows.itertuples()
             ],
         }
@@ -84,3 +89,10 @@ def claims(card: pd.DataFrame) -> HTML:
     return HTML(
         table_html(frame, "What each paper is cited for", index=False, raw=("it says", "what came out"))
     )
+
+
+def words(card: pd.DataFrame) -> HTML:
+    """How many exhibits have each verdict."""
+    counted = by_word(card)
+    frame = pd.DataFrame({"verdict": counted.keys(), "exhibits": counted.values()})
+    return HTML(table_html(frame, f"The verdicts on {len(card)} exhibits", index=False))

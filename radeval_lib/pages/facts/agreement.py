@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib.papers.printed_numbers import all_in
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import tables_with
-from radeval_lib.study.checks import Check, check_value
+from radeval_lib.study.checks import Check, Key, check_value
 
 FloatArray = NDArray[np.float64]
 
@@ -34,7 +35,8 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
         pairs, whole = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
         low, high = (pairs["value"] - pairs["half_width"]).min(), (pairs["value"] + pairs["half_width"]).max()
         among = Estimate(float(pairs["value"].mean()), float(low), float(high))
-        checks.append(check_value(f"{metric}: all three among the pairs", whole["printed"], among))
+        key = Key("all three among the pairs", str(metric))
+        checks.append(check_value(key, whole["printed"], among, cells=all_in(rows)))
     return checks
 
 
@@ -102,8 +104,8 @@ def one_description(
         left, right = (np.linspace(*lost[name], 101)[:, None] for name in (first, second))
         grid = _alphas(left, right, descriptions)
         allowed = Estimate(float(grid.max()), float(grid.min()), float(grid.max()))
-        name = f"Accuracy, {first}-{second}, if one description alone had wrong facts"
-        checks.append(check_value(name, printed[f"{first}-{second}"], allowed))
+        key = Key("Accuracy if one description alone had wrong facts", f"{first}-{second}")
+        checks.append(check_value(key, printed[f"{first}-{second}"], allowed))
     return checks
 
 

@@ -34,10 +34,11 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
         target={"metric": "F-Score"},
         inputs={"metric": ["Precision", "Recall"]},
         function=f1,
-        name="{model}, {evaluator}",
+        what="",
     )
-    bound = pd.DataFrame(map(vars, checks)).set_index("name").rename(columns={"value": "harmonic mean"})
-    bound["printed"] = bound["printed"].astype(float)
+    rows = {check.name: (check.stated, check.value, check.low, check.high) for check in checks}
+    columns = ["printed", "harmonic mean", "low", "high"]
+    bound = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     bound["reachable"] = bound["printed"] - 0.005 <= bound["high"]
     bound["strictly below"] = bound["printed"] + 0.005 < bound["low"]
     return bound

@@ -18,7 +18,7 @@ from radeval_lib.papers.printed_numbers import Printed, by_name, printed, quoted
 from radeval_lib.stats import printed as from_print
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, drawn_rows, ends
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals as lead_of_intervals
 from radeval_lib.study.printed_leads import lead_of_shares
 from radeval_lib.study.runs import Run
@@ -96,12 +96,12 @@ class PrintedTaus:
         """The lead of one metric over another, from the printed intervals."""
         return lead_of_intervals(*(tuple(self.values.loc[name, ENDS]) for name in (first, second)))
 
-    def check_higher(self, name: str, claim: str, first: str, others: Sequence[str]) -> list[Check]:
+    def check_higher(self, name: Key | str, claim: str, first: str, others: Sequence[str]) -> list[Check]:
         """Whether a metric is above others, and its lead more than chance."""
         leads = {other: self.lead(first, other) for other in others}
         return check_superiority(name, claim, self.taus, first=first, others=others, leads=leads)
 
-    def check_reached(self, name: str, first: str, second: str) -> Check:
+    def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a metric is not below another, and what can be said of a deficit."""
         one, other = self.taus[first], self.taus[second]
         found = f"{one.text} v {other.text}; {self._told(first, second)}"
@@ -112,7 +112,7 @@ class PrintedTaus:
         """Whether two metrics cannot be distinguished, whatever their errors have in common."""
         test = self.test(first, second)
         holds = False if test["p"] < LEVEL else None  # equal as printed may still hide a difference
-        name = f"GREEN's error count v {second}"
+        name = Key("GREEN's error count against", second)
         return check_statement(name, "statistically indistinguishable", self._told(first, second), holds)
 
     def _told(self, first: str, second: str) -> str:
@@ -148,13 +148,15 @@ class PrintedShares:
             for name, share in self.values["estimate"].items()
         }
 
-    def check_higher(self, name: str, claim: str, first: Sequence[str], others: Sequence[str]) -> list[Check]:
+    def check_higher(
+        self, name: Key | str, claim: str, first: Sequence[str], others: Sequence[str]
+    ) -> list[Check]:
         """Whether methods are above others, and their lead more than chance (McNemar's test)."""
         weakest = min(self.right[one] for one in first)
         leads = {other: lead_of_shares(weakest, self.right[other], self.cases) for other in others}
         return check_superiority(name, claim, self.shares, first=first, others=others, leads=leads)
 
-    def check_reached(self, name: str, first: str, second: str) -> Check:
+    def check_reached(self, name: Key | str, first: str, second: str) -> Check:
         """Whether a method is not below another, and what can be said of a deficit."""
         one, other = self.right[first], self.right[second]
         lead = lead_of_shares(one, other, self.cases)
@@ -194,12 +196,12 @@ def check_interval(
 ) -> list[Check]:
     """An estimate and the ends of its interval in the prose against the cells of a table.
 
-    ``name``: what the names of the checks begin with. ``estimate``: what the estimate is called, e.g. ``,
-    tau``. ``keys``: of the estimate and the ends in ``stated``. ``row``: of the table, with :data:`ENDS`.
+    ``name``: of what is estimated. ``estimate``: what the estimate is called, e.g. ``tau``. ``keys``: of
+    the estimate and the ends in ``stated``. ``row``: of the table, with :data:`ENDS`.
     """
-    labels = (estimate, ", low end", ", high end")
+    labels = (estimate, "low end", "high end")
     return [
-        check_value(f"{name}{label}, prose against {table}", stated[key], row[column])
+        check_value(Key(f"{name}, prose against {table}", label), stated[key], row[column])
         for label, key, column in zip(labels, keys, ENDS, strict=True)
     ]
 
@@ -229,7 +231,7 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
     nearest = (table[["tau", "low", "high"]] - target).abs().sum(axis=1).idxmin()
     found = [table.loc[nearest, "tau"], *(quantile(draws[nearest], level) for level in (0.025, 0.975))]
     return [
-        check_value(f"Inter-Expert, {key}: {nearest}", cells[key], value)
+        check_value(Key(nearest, "Inter-Expert", key), cells[key], value)
         for key, value in zip(ENDS, found, strict=True)
     ]
 

@@ -20,12 +20,12 @@ from radeval_lib.data.categories import REXVAL_NAMES as REXVAL_NAMES
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.data.rexval import RATERS
 from radeval_lib.pages.green.judging import KINDS, taus
-from radeval_lib.papers.printed_numbers import Printed, by_name, cell, printed, quoted, wide
+from radeval_lib.papers.printed_numbers import Printed, all_in, by_name, cell, printed, quoted, wide
 from radeval_lib.stats import agreement
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.stats.resampling import FloatArray, ends
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_intervals
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import check_superiority
@@ -60,12 +60,14 @@ def check_cells(cells: pd.DataFrame, n: int) -> list[Check]:
             f"{n} pairs",
             f"{whole} of {len(cells)} cells are possible with {n} pairs",
             whole == len(cells),
+            cells=all_in(cells),
         ),
         check_statement(
             "Cells mirrored at the diagonal",
             "a difference has no direction",
             f"{unequal} of {len(cells) // 2} pairs of cells differ",
             unequal == 0,
+            cells=all_in(cells),
         ),
     ]
 
@@ -124,7 +126,7 @@ def check_nearest(readings: pd.DataFrame, low: Printed, high: Printed) -> list[C
     ]
     label = f"{best['counts']}, {best['errors']} errors, {best['range over']}"
     return [
-        check_value(f"Range {low.text} to {high.text}, {name} end: {label}", end, best[name])
+        check_value(Key(f"Range {low.text} to {high.text}", f"{name} end", label), end, best[name])
         for name, end in (("low", low), ("high", high))
     ]
 
@@ -238,10 +240,11 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     ranges = zip(by_name(tens, "rater").items(), exact, found.min(axis=0), found.max(axis=0), strict=True)
     checks = [
         check_statement(
-            f"{rater}, W: {kind} errors against the mean of six",
+            Key(f"W of {kind} errors against the mean of six", rater),
             one.text,
             f"{w:,.1f} exactly, {least:,.1f} to {most:,.1f} by how the mean is added up",
             bool(one.low <= w <= one.high) or (None if least <= one.high and most >= one.low else False),
+            cells=[one],
         )
         for (rater, one), w, least, most in ranges
     ]

@@ -16,7 +16,7 @@ from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats import agreement
 from radeval_lib.stats.printed import sums_that_print
 from radeval_lib.stats.resampling import FloatArray
-from radeval_lib.study.checks import Check, check_bounds, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.superiority import check_superiority
 
@@ -56,7 +56,10 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
         value, half = cells["value"], cells["half_width"]
         ends = np.stack([value["mean"] - half["mean"], value["mean"] + half["mean"]]) % 1
         spreads = np.sqrt(ends * (1 - ends))
-        printed = [Printed("", *pair) for pair in zip(value["sd"], half["sd"], strict=True)]
+        printed = [
+            Printed("", sd, width, (*(key if isinstance(key, tuple) else (key,)), "sd"))
+            for key, sd, width in zip(cells.index, value["sd"], half["sd"], strict=True)
+        ]
         if quantities is COUNTS:
             low = spreads.min(axis=0)
             bounds = [(sd, floor, np.inf) for sd, floor in zip(printed, low, strict=True)]
@@ -75,7 +78,7 @@ def check_quoted(
     """A mean and a standard deviation of the prose, ``key`` and ``key``_sd, against the table's cells."""
     return [
         check_value(
-            f"{what}, {statistic}: prose against {table}",
+            Key(f"prose against {table}", what, statistic),
             stated[name],
             cell(frame, statistic=statistic, **where).value,
         )
@@ -91,7 +94,7 @@ def _cells(frame: pd.DataFrame, quantities: list[str]) -> pd.DataFrame:
 
 
 def _check_best(
-    name: str, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
+    name: Key, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
 ) -> list[Check]:
     """Whether printed means of ``n`` pairs, named by the column ``key``, are better than all the others."""
     means, spreads = (by_name(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
@@ -110,13 +113,17 @@ def check_best_base(twos: pd.DataFrame, threes: pd.DataFrame) -> list[Check]:
     """Whether the two models that the prose names are the best of Tables 2 and 3, with the numbers shown."""
     stated, best = quoted("green.claim_best_base"), ["RadLLaMA-2 (7B)", "RadPhi-2 (2.7B)"]
     n = tested("green.guide_pairing", "pairs")
-    name, claim = "Two lowest", "the lowest mean absolute difference for clinically significant errors"
+    name, claim = (
+        Key("Two lowest", "significant errors (Table 2)"),
+        "the lowest mean absolute difference for clinically significant errors",
+    )
     cells = of_models(twos, "significant errors")
-    checks = _check_best(f"{name}: significant errors (Table 2)", claim, cells, "model", best, n, lower=True)
-    name, claim = "Two highest", "the highest classical lexical metrics"
+    checks = _check_best(name, claim, cells, "model", best, n, lower=True)
+    claim = "the highest classical lexical metrics"
     for quantity in LEXICAL:
         cells = of_models(threes, quantity)
-        checks += _check_best(f"{name}: {quantity} (Table 3)", claim, cells, "model", best, n, lower=False)
+        name = Key("Two highest", f"{quantity} (Table 3)")
+        checks += _check_best(name, claim, cells, "model", best, n, lower=False)
     held = [number for number, cells in ((2, twos), (3, threes)) if "BERTScore" in set(cells["quantity"])]
     told_in = f"measures of language stand in Table {' and '.join(map(str, held))}"
     checks.append(check_statement("table of the natural language agreement", "Table 2", told_in, held == [2]))
@@ -134,7 +141,7 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
     for key, model in (("model", chosen), ("gpt4", "GREEN GPT-4")):
         where = {"model": model, "quantity": "significant errors"}
         checks += check_quoted(fours, "Table 4", stated, key, model, **where)
-    name, claim = "Lowest difference of the trained models (Table 4)", "exhibits the lowest differences"
+    name, claim = Key("Lowest difference of the trained models (Table 4)"), "exhibits the lowest differences"
     trained = of_models(fours[fours["model"] != "GREEN GPT-4"], "significant errors")
     n = int(quoted("green.def_rexval")["pairs"].value)
     checks += _check_best(name, claim, trained, "model", [chosen], n, lower=True)
@@ -146,13 +153,13 @@ def check_selected(fours: pd.DataFrame, ones: pd.DataFrame) -> list[Check]:
         check_value("Standard deviation of GREEN's row of Table 1 (n - 1)", stated["single_sd"], spread),
     ]
     experts = ones[(ones["rater"] != "GREEN") & (ones["other"] != "GREEN")].groupby("rater")["value"].mean()
-    for name, (low, high) in {
+    for reading, (low, high) in {
         "Within the experts' mean ± one standard deviation": (mean - sd, mean + sd),
         "Within the span of the six experts' means (Table 1)": (experts.min(), experts.max()),
     }.items():
         claim = "within the boundaries of the average inter-expert difference"
         found = f"{single.text} v {low:.2f} to {high:.2f}"
-        checks.append(check_statement(name, claim, found, bool(low <= single.value <= high)))
+        checks.append(check_statement(reading, claim, found, bool(low <= single.value <= high)))
     return checks
 
 
@@ -175,7 +182,7 @@ def check_multimodal(eights: pd.DataFrame, nines: pd.DataFrame) -> list[Check]:
     for place, n in places.values():
         for quantity in ("significant errors", *LEXICAL):
             cells = both[(both["evaluation"] == place) & (both["quantity"] == quantity)].dropna(subset="when")
-            name, lower = f"{place}, improvement in {quantity}", quantity not in LEXICAL
+            name, lower = Key("improvement", place, quantity), quantity not in LEXICAL
             checks += _check_best(name, claim, cells, "when", ["after"], n, lower=lower)
     return checks
 
@@ -198,7 +205,7 @@ def check_head(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> list[Ch
     head = fours[fours["model"] == HEADER]
     return [
         check_value(
-            f"Head, {kind} errors, {statistic}: {what}",
+            Key(f"head of the table as {what}", f"{kind} errors", statistic),
             cell(head, quantity=f"{kind} errors", statistic=statistic),
             float(value),
         )

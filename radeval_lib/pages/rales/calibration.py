@@ -61,7 +61,9 @@ def domains_compared(name: str, ranks: pd.DataFrame) -> list[Check]:
     lead = study.Lead.by_p(means["general"] - means["biomedical"], p, "Mann-Whitney over models")
     settings = {"first": "biomedical", "leads": lead, "lower_is_better": True, "decimals": 2}
     claim = "general domain models have inferior performance"
-    return study.check_superiority(f"{name}, biomedical over general models", claim, means, **settings)
+    return study.check_superiority(
+        study.Key("biomedical over general models", name), claim, means, **settings
+    )
 
 
 def alike(values: pd.DataFrame) -> list[tuple[str, str]]:
@@ -133,7 +135,9 @@ def places(cells: Mapping[str, Mapping[str, Printed]], documents: int) -> list[C
                 for name, other in right.items()
             }
         settings = {"first": model, "leads": leads, "lower_is_better": lowest}
-        checks += study.check_superiority(f"{metric} of {model}", claim, of, **settings)
+        checks += study.check_superiority(
+            study.Key(f"{place} of all models", model, metric), claim, of, **settings
+        )
     return checks
 
 

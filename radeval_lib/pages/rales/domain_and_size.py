@@ -25,7 +25,7 @@ from radeval_lib.pages.rales.printed_scores import (
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, Key, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
@@ -64,7 +64,7 @@ def chance_of_lead(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[
 
 
 def check_lead(
-    name: str,
+    name: Key | str,
     claim: str,
     scores: pd.DataFrame,
     better: Sequence[str],

@@ -22,7 +22,7 @@ from radeval_lib.metrics.observations import NO_FINDING, label, positive
 from radeval_lib.models.summarizers.base import sentences
 from radeval_lib.stats.comparisons import preferences
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study.checks import Check, above, check_statement
+from radeval_lib.study.checks import Check, Key, above, check_statement
 from radeval_lib.synthetic import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.synthetic.generator import Pair, rerender, seeded
 from radeval_lib.synthetic.rewrites import RewriteKind
@@ -185,7 +185,7 @@ def limits_checks(fair: pd.DataFrame, metric: str) -> list[Check]:
     complaint holds; where it prefers what means the same, it does not; else it is undecided."""
     return [
         check_statement(
-            f"{metric}: {phenomenon} against one significant error",
+            Key("against one significant error", phenomenon, metric),
             "metrics unfairly penalize what is not wrong",
             f"prefers what means the same in {row['value']:.0%} [{row['low']:.0%}, {row['high']:.0%}] "
             f"of {int(row['n'])} references",

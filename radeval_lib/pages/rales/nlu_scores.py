@@ -24,7 +24,7 @@ def mean_of_datasets(values: NDArray[np.float64]) -> float:
 
 def check_averages(
     table: pd.DataFrame,
-    name: str,
+    what: str,
     *,
     function: Callable[[NDArray[np.float64]], float] = np.mean,
     without: str = "",
@@ -34,7 +34,7 @@ def check_averages(
     Parameters
     ----------
     table : Table 3, 9, 10 or 11.
-    name : of the checks; may use ``{model}``.
+    what : what the checks compare.
     without : a column to leave out.
     """
     columns = list(dict.fromkeys(table["task"]))
@@ -45,14 +45,14 @@ def check_averages(
         target={"task": average},
         inputs={"task": [column for column in columns if column not in (average, without)]},
         function=function,
-        name=name,
+        what=what,
     )
 
 
 def averages_without_a_column(table: pd.DataFrame) -> dict[str, list[Check]]:
     """:func:`check_averages` with each of the other columns left out, by its name."""
     return {
-        task: check_averages(table, f"Avg without {task}, {{model}}", without=task)
+        task: check_averages(table, f"Avg without {task}", without=task)
         for task in dict.fromkeys(table["task"])
         if task not in _AVERAGES
     }
@@ -77,10 +77,10 @@ def gpu_hours(hours: Mapping[str, float], models: int) -> pd.DataFrame:
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
     """Printed average less the mean of the columns, one dot per model and one row per setting."""
     rows = [
-        (setting, float(check.printed) - check.value)
+        (setting, check.stated - check.value)
         for setting, own in checks.items()
         for check in own
-        if check.value is not None
+        if check.stated is not None and check.value is not None
     ]
     gaps = pd.DataFrame(rows, columns=["setting", "gap"])
     look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}

@@ -103,4 +103,8 @@ def sizes_as_plotted() -> study.Check:
         f"{len(sizes)} sizes in Table 2",
         f"{same} of {len(sizes)} are the same in the figure notebook",
         same == len(sizes),
+        cells=[
+            *study.all_in(own[own["quantity"] == "parameters"]),
+            *study.all_in(study.printed("rales.table2")),
+        ],
     )

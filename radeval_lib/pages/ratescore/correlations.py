@@ -13,7 +13,7 @@ import pingouin as pg
 from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import Printed, by_name, quoted
 from radeval_lib.stats.printed import Kind, correlation_interval, interval, mcnemar_range, needed_between
-from radeval_lib.study.checks import Check
+from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.printed_leads import lead_of_correlations, lead_of_shares
 from radeval_lib.study.superiority import Lead, check_superiority
 from radeval_lib.wording import in_words
@@ -80,7 +80,7 @@ class PrintedAgreement:
 
     def check_above(
         self,
-        name: str,
+        name: Key | str,
         claim: str,
         column: str,
         higher: Sequence[str] = (RATESCORE,),

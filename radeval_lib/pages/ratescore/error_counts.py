@@ -12,7 +12,7 @@ from radeval_lib.papers.printed_numbers import Printed, quoted, texts
 from radeval_lib.stats.correlations import LEAST_GROUPS, resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import share_interval
-from radeval_lib.study.checks import above
+from radeval_lib.study.checks import Key, above
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
@@ -144,7 +144,7 @@ def check_rule(
     for length in LENGTHS:
         found = ties["errors", length]
         claim.states(
-            f"errors rise with the {length.replace(',', ' of the')}",
+            Key("errors rise with the", length.replace(",", " of the")),
             "the texts are longer and may contain more potential errors",
             f"Kendall {_told(found, '.2f')}",
             above(found.low, found.high),
@@ -161,5 +161,5 @@ def check_rule(
     for _, row in groups[(groups["cases"] >= LEAST_GROUPS) & groups["group"].isin(rules)].iterrows():
         wanted, column, edge, form = rules[row["group"]]
         finding = f"{column}: {_told(row[column], form)}, {row['pairs']} pairs"
-        name = f"{row['group']} reports, by the {row['words']}"
+        name = Key(f"{row['group']} reports, by the", row["words"])
         claim.states(name, wanted, finding, above(row[column].low, row[column].high, edge))

@@ -10,7 +10,7 @@ from radeval_lib.metrics.bleu import sentence_bleu
 from radeval_lib.metrics.ratescore import Scorer
 from radeval_lib.papers.printed_numbers import texts
 from radeval_lib.stats.tokens import rouge_l, words
-from radeval_lib.study.checks import Check, check_statement
+from radeval_lib.study.checks import Check, Key, check_statement
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 METEOR = "METEOR without synonyms"
@@ -66,7 +66,7 @@ def ranges() -> dict[str, pd.DataFrame]:
 def check_fooled(name: str, row: pd.Series) -> Check:
     """Whether a metric fails on the triple of A.5, as Figure 1 says of existing metrics."""
     return check_statement(
-        f"{name} on the triple of A.5",
+        Key("triple of A.5", name),
         "these metrics fail to identify opposite meanings and synonyms",
         f"{row[SYNONYM]:.3f} for the synonym, {row[OPPOSITE]:.3f} for the opposite",
         bool(row[OPPOSITE] >= row[SYNONYM]),

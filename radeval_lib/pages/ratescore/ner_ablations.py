@@ -18,6 +18,7 @@ from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import interval
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import CellOutput
+from radeval_lib.study.checks import Key
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Basis, Run
@@ -167,7 +168,7 @@ class NerModels:
                 row = rows.loc[measure.lower()]
                 where = {column: name, "measure": measure}
                 found = Estimate(row["value"], row["low"], row["high"])
-                exhibit.value(f"{measure}, {name}", cell(printed, **where), found)
+                exhibit.value(Key(measure, name), cell(printed, **where), found)
 
 
 def gained(gap: Estimate) -> str:

@@ -10,6 +10,7 @@ from radeval_lib.pages.ratescore.released_models import NO_RATINGS, RATESCORE
 from radeval_lib.papers.printed_numbers import cell, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
+from radeval_lib.study.checks import Key
 from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.superiority import LEVEL
@@ -74,7 +75,7 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
         where = {"metric": row.metric} | ({"measure": kind} if "measure" in cells else {})
         if row.metric in set(cells["metric"]) - VARIANTS:
             found = Estimate(row.value, row.low, row.high)
-            exhibit.value(f"{kind} of {row.metric}", cell(cells, **where), found)
+            exhibit.value(Key(kind, row.metric), cell(cells, **where), found)
 
 
 def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from radeval_lib import plots
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Graph, Level
 from radeval_lib.papers.printed_numbers import by_name, printed, quotations
-from radeval_lib.study.checks import Check, check_statement, check_value
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 
 Edge = tuple[str, str]
 
@@ -121,7 +121,7 @@ class Example:
         name, claim = "the edges join entities of V", "relations between pairs of entities"
         return [
             *(
-                check_value(f"has a relation: {entity}", flag, flags[entity])
+                check_value(Key("has a relation", entity), flag, flags[entity])
                 for entity, flag in by_name(printed("rrs.example_a2_graph"), "entity").items()
             ),
             check_statement(

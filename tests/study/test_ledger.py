@@ -1,0 +1,74 @@
+"""What the ledger says of exhibits that were not checked: implementations, and what is left over."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.errors import LedgerError
+from radeval_lib.papers.exhibits import Exhibit, _read, ledger
+from radeval_lib.paths import LEDGER, ROOT
+from radeval_lib.study import begin, read_all
+from radeval_lib.study.display import exhibit_html
+
+IMPLEMENTED = [entry for entry in ledger().values() if entry.implemented]
+
+
+@pytest.mark.parametrize("entry", IMPLEMENTED, ids=lambda entry: entry.id)
+def test_what_is_implemented_names_a_function_and_a_test_of_it(entry: Exhibit) -> None:
+    assert entry.implemented is not None
+    module, _, path = entry.implemented.function.partition(":")
+    found = import_module(module)
+    for name in path.split("."):
+        found = getattr(found, name)
+    assert callable(found) or isinstance(found, property)
+    assert inspect.getdoc(found)
+    file, _, test = entry.implemented.test.partition("::")
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert test in functions
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {node.attr for node in ast.walk(functions[test]) if isinstance(node, ast.Attribute)}
+    assert names & set(path.split(".")), "the test's file never names the function"
+    compares = [node for node in ast.walk(functions[test]) if isinstance(node, ast.Assert)]
+    assert compares or "assert_allclose" in ast.dump(functions[test])
+
+
+def test_implemented_is_for_legible_definitions_guidelines_and_examples() -> None:
+    assert IMPLEMENTED
+    for entry in IMPLEMENTED:
+        assert entry.kind in ("definition", "guideline", "worked_example")
+        assert entry.legible in ("full", "partial")
+
+
+@pytest.mark.parametrize("change", [("kind: definition", "kind: table"), ("legible: full", "legible: 'no'")])
+def test_anything_else_is_refused(tmp_path: Path, change: tuple[str, str]) -> None:
+    text = LEDGER.read_text(encoding="utf-8")
+    begins = text.index("  - id: rales.eq_ece\n")
+    ends = text.index("  - id:", begins + 5)
+    entry = text[begins:ends]
+    assert change[0] in entry
+    (tmp_path / "exhibits.yml").write_text(f"exhibits:\n{entry.replace(*change)}", encoding="utf-8")
+    with pytest.raises(LedgerError, match="is not implemented, nor what our copy lacks"):
+        _read(tmp_path / "exhibits.yml")
+
+
+def test_the_box_names_both(tmp_path: Path) -> None:
+    run = begin("facts/fact_counting", profile="smoke", seed=0, output_dir=str(tmp_path))
+    run.implemented("facts.def_recall")
+    (result,) = read_all(tmp_path)
+    assert (result.verdict, result.evidence, result.coverage) == ("implemented", "none", None)
+    html = exhibit_html(result)
+    assert "radeval_lib.stats.fact_counts:FactCounts.recall" in html
+    assert "tests/stats/test_fact_counts.py::test_figure_3" in html
+
+
+def test_what_is_unchecked_is_told() -> None:
+    for entry in ledger().values():
+        for level, number in entry.unchecked.items():
+            assert number > 0
+            assert entry.remaining.get(level), f"{entry.id}: {number} unchecked on {level}, and none is named"
