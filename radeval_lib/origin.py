@@ -46,9 +46,12 @@ class Reading:
         """Record that ``path`` was read; results call it ``name`` (default: its place in the repository)."""
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
-    def note_model(self, role: str, name: str, digest: str) -> None:
-        """Record which model filled a role; ``digest`` is the SHA-256 of its files."""
+    def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
+        """Record which model filled a role; ``digest`` is the SHA-256 of its files, ``revision`` that of a hub
+        model, or ``unpinned``."""
         self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
+        if revision:
+            self.models[role]["revision"] = revision
 
     def data(self, sources: Iterable[str] | None = None) -> dict[str, str]:
         """SHA-256 by name of every file read from these sources; default: from all."""

@@ -51,6 +51,11 @@ RECORDINGS = {
 """What gives the records of a data set from ``data_manifests/recorded/``, by name of the set."""
 
 
+OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
+"""What makes a reader ``(data set) -> Reader``, by what a manifest gives under ``reader``: for a data set of one's
+own, which has no row in :data:`READERS`."""
+
+
 class Role(NamedTuple):
     """A role of data: the type of its records, and the generator ``(size, seed) -> records``."""
 

@@ -92,7 +92,7 @@ class Manifest:
     steps: Annotated[tuple[Line, ...], Field(min_length=1)]
     files: Annotated[tuple[DataFile, ...], Field(min_length=1)]
     schema: Lines
-    citation: Line
+    citation: Annotated[str, _ONE_LINE]
     shows: Line
     splits: Lines
     identifiers: tuple[Line, ...] = ()
@@ -100,6 +100,7 @@ class Manifest:
     needed_as: tuple[Line, ...] = ()
     hub: str = ""
     revision: str = ""
+    reader: Literal["", "ratings"] = ""
 
     @property
     def numbered_steps(self) -> list[str]:
@@ -115,6 +116,19 @@ class Manifest:
         raise ManifestError(f"data set {self.name!r} has no file {path!r}", remedy=f"Files: {known}.")
 
 
+_OWN = {
+    "version": "1",
+    "licence": "its owner's",
+    "redistribution": "Not part of this repository.",
+    "source": "https://example.org/",
+    "steps": ["Put its files below the data root."],
+    "schema": {},
+    "splits": {"all": "one set, no splits"},
+    "citation": "",
+}
+"""What a manifest with ``reader`` need not say: of a data set of one's own."""
+
+
 def names() -> list[str]:
     """Every data set that has a manifest."""
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
@@ -124,6 +138,10 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """A manifest from the content of its YAML file."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where)
+    if content.get("reader"):
+        closed = content.get("restricted") is not False
+        shared = {"restricted": closed, "redistributable": not closed}
+        content = {**_OWN, **shared, "access": "credentialed" if closed else "open", **content}
     try:
         manifest = Manifest(**content)
     except ValidationError as error:

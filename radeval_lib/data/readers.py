@@ -50,9 +50,10 @@ def by_split(records: Iterable[Any]) -> Counts:
 
 def reader(name: str) -> Reader:
     """How a data set is read."""
-    load_manifest(name)
-    found: Reader = registry.find(registry.READERS[name])
-    return found
+    own = load_manifest(name).reader
+    found = registry.find(registry.OWN_READERS[own] if own else registry.READERS[name])
+    made: Reader = found(name) if own else found
+    return made
 
 
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:

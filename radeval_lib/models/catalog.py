@@ -80,13 +80,16 @@ def cards() -> list[Card]:
 
 @cache
 def revision_of(hub: str) -> str | None:
-    """The revision at which a hub repository is described; None where it is not, or at none."""
-    return next((card.pinned for card in cards() if card.hub == hub), None)
+    """The revision that a hub model's name gives behind ``@``, else the one at which it is described; None
+    where there is neither."""
+    name, _, given = hub.partition("@")
+    return given or next((card.pinned for card in cards() if card.hub == name), None)
 
 
 def in_hub_cache(hub: str, revision: str | None) -> bool:
     """Whether a repository's weights are on this machine already, as safetensors; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 
+    hub = hub.partition("@")[0]
     files = ("model.safetensors", INDEX)
     return any(isinstance(try_to_load_from_cache(hub, file, revision=revision), str) for file in files)

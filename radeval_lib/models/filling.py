@@ -6,9 +6,10 @@ from pathlib import Path
 
 from radeval_lib.data import statements
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.models import naming
+from radeval_lib.models import catalog, naming
 from radeval_lib.models.derived import untrained
-from radeval_lib.models.pretrained import checksum
+from radeval_lib.models.packaged import is_packaged
+from radeval_lib.models.pretrained import RULES, checksum, is_hub_name
 
 
 def permit(name: str, root: Path | None) -> None:
@@ -19,6 +20,14 @@ def permit(name: str, root: Path | None) -> None:
 def ready(name: str, folder: Path, seed: int) -> str:
     """Folder or name under which a model is loaded; one that has to be made is made below ``folder``."""
     return untrained(name, folder, seed) if name.startswith(naming.UNTRAINED) else name
+
+
+def revision(name: str) -> str:
+    """The revision at which a hub model is loaded, or ``unpinned``; empty for what is no hub model."""
+    bare = name.removeprefix(naming.UNTRAINED)
+    if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
+        return ""
+    return catalog.revision_of(bare) or "unpinned"
 
 
 def digest(where: str) -> str:

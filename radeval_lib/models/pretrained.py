@@ -42,22 +42,28 @@ RULES = "rules"
 ADDRESSES = ("http://", "https://")
 """How the name of a model begins that a server on one's own machine has, as ``http://127.0.0.1:8000/v1#name``."""
 
-_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+_HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w.-]+)?")
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 
 
 def locate(name: str | Path) -> str:
-    """What transformers loads: a local folder that holds safetensors, or the hub name as it is."""
+    """What is loaded: a local folder that holds safetensors, or the hub name as it is, with the revision that
+    it may have behind ``@``."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     path = Path(name)
     if not str(name) or not path.is_dir():
         if not _HUB_NAME.fullmatch(str(name)):
-            remedy = f"Give a transformers folder, a hub name or {PACKAGED!r}."
+            remedy = f"Give a transformers folder, a hub name (owner/name@revision) or {PACKAGED!r}."
             raise ModelError(f"no folder {str(name)!r}", "model", remedy)
         return str(name)
     soundness.check_folder(path)
     return str(path)
+
+
+def is_hub_name(name: str) -> bool:
+    """Whether a name is of the form of a hub model's, with or without a revision."""
+    return _HUB_NAME.fullmatch(name) is not None
 
 
 @lru_cache(maxsize=1)
@@ -106,14 +112,17 @@ def quiet() -> Iterator[None]:
 def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     """``factory.from_pretrained`` of a located model, its errors put plainly.
 
-    A hub model that ``data_manifests/models/`` describes is loaded at the revision that is given there.
+    A hub model is loaded at the revision behind ``@`` in its name, else at the one that
+    ``data_manifests/models/`` gives.
     """
     from transformers import AutoConfig
 
     from radeval_lib.models.catalog import revision_of
 
     where = locate(name)
-    revision = revision_of(where)
+    revision = None if Path(where).is_dir() else revision_of(where)
+    if revision:
+        where = where.partition("@")[0]
     source: dict[str, Any] = {"trust_remote_code": False}
     if _local_only(where, revision):
         source["local_files_only"] = True

@@ -15,13 +15,8 @@ from radeval_lib import own_yaml
 from radeval_lib.errors import LedgerError
 from radeval_lib.paths import LEDGER, display_path
 
-PAPERS = {
-    "ratescore": "RaTEScore",
-    "rales": "RaLEs",
-    "green": "GREEN",
-    "rrs": "MIMIC-RRS",
-    "facts": "Fact counting",
-}
+PAPERS: dict[str, str] = dict(own_yaml.read(LEDGER)["papers"])
+"""What pages call each paper, by its key in the ledger."""
 KINDS = ("table", "figure", "worked_example", "definition", "claim", "guideline")
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 

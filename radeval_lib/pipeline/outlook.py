@@ -17,7 +17,7 @@ from radeval_lib.study import cells
 from radeval_lib.study.profiles import command
 from radeval_lib.wording import in_words, joined
 
-_HUB = re.compile(r'"([\w.-]+/[\w.-]+)"(?!:)')  # owner/name where a profile gives it as a value
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:

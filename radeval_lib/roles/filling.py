@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import registry
-from radeval_lib.data import readers
+from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
@@ -58,8 +58,8 @@ def load(
         for path in recorded.files(dataset):
             note(path)
         return _of_role(recorded.records(dataset), wanted, role, filler, root)
-    if dataset not in registry.READERS:
-        known = ", ".join([SYNTHETIC, *registry.READERS])
+    if dataset not in manifests.names():
+        known = ", ".join([SYNTHETIC, *manifests.names()])
         raise RoleError(f"{filler!r} cannot fill the role {role!r}", "", f"Fillers: {known}.")
     if root is None:
         raise RoleError(f"the role {role!r} is filled by {filler!r}, which needs a data root")
@@ -87,7 +87,7 @@ def present(filler: str, root: Path | None) -> str:
 
 
 def _is_present(part: str, root: Path | None) -> bool:
-    if is_recorded(part) or dataset_of(part) not in registry.READERS:
+    if is_recorded(part) or dataset_of(part) not in manifests.names():
         return True
     files = load_manifest(dataset_of(part)).files
     return root is not None and any((root / file.path).is_file() for file in files)
@@ -95,7 +95,7 @@ def _is_present(part: str, root: Path | None) -> bool:
 
 def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
     """What is missing of what fills a role, in one line, and how to get it."""
-    sets = [load_manifest(name) for name in datasets_of(filler) if name in registry.READERS]
+    sets = [load_manifest(name) for name in datasets_of(filler)]
     named = joined([one.title.partition(":")[0] for one in sets])
     here = present(filler, root)
     wrong = "is there only in part and gives no records" if here else "is not in the data root"

@@ -129,7 +129,11 @@ def _readers(filler: str, role: str) -> list[str]:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(filler):
         return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(filler)]]
-    return [registry.READERS[name] for name in registry.datasets_of(filler) if name in registry.READERS]
+    return [
+        registry.READERS.get(name, registry.OWN_READERS["ratings"])
+        for name in registry.datasets_of(filler)
+        if name in data_sets()
+    ]
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:

@@ -232,6 +232,12 @@ def only_with_data(run: Run, *roles: str) -> None:
         shell.input_transformers_cleanup.append(lambda lines: [])
 
 
+def _identity(model: dict[str, str]) -> list[str]:
+    """A model's name, revision and checksum in words."""
+    known = {"revision": "revision ", "sha256": "sha256 "}
+    return [model["name"], *(f"{word}{model[key]}" for key, word in known.items() if key in model)]
+
+
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
     with_data = ", with the data root in RADEVAL_DATA_ROOT" if run.data_root else ""
@@ -246,7 +252,7 @@ def provenance(run: Run) -> HTML:
     }
     rows |= run.reading.data()
     for role, model in run.reading.used_models().items():
-        rows[f"model: {role}"] = escape(f"{model['name']}, sha256 {model['sha256']}")
+        rows[f"model: {role}"] = escape(", ".join(_identity(model)))
     frame = pd.DataFrame({"": rows.keys(), "value, or SHA-256": rows.values()})
     body = table_html(frame, index=False, raw=("value, or SHA-256",))
     recorded = [registry.dataset_of(filler) for filler in run.recorded_fillers()]

@@ -135,7 +135,7 @@ class Run:
             where = self._cell_model(name.removeprefix(CELL_MODEL))
         else:
             where = filling.ready(name, self.output_dir / "models", self.seed)
-        self.reading.note_model(role, name, filling.digest(where))
+        self.reading.note_model(role, name, filling.digest(where), filling.revision(name))
         return str(where)
 
     def _cell_model(self, notebook: str) -> str:

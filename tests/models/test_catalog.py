@@ -11,7 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from radeval_lib.cli import main
-from radeval_lib.models import catalog, pretrained
+from radeval_lib.models import catalog, filling, pretrained
 from radeval_lib.models.pretrained import ModelError
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import MODELS
@@ -104,3 +104,14 @@ def test_status_lists_every_model() -> None:
     one = CliRunner().invoke(main, ["models", "status", "radbert_1"])
     assert "refs/pr/2" in one.output
     assert "tokenizer notes" in one.output
+
+
+def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:
+    described = next(card for card in catalog.cards() if card.pinned)
+    assert catalog.revision_of(described.hub) == described.pinned
+    assert catalog.revision_of(f"{described.hub}@abc") == "abc"
+    assert catalog.revision_of("owner/name@v1.0") == "v1.0"
+    assert filling.revision("owner/name") == "unpinned"
+    assert filling.revision(f"untrained:{described.hub}") == described.pinned
+    assert {filling.revision(name) for name in ("packaged-minilm", "rules", "radgraph:radgraph")} == {""}
+    assert filling.revision("http://127.0.0.1:8000/v1#name") == ""

@@ -1,0 +1,96 @@
+"""Ratings of one's own: one manifest describes them, and what is wrong with a table is named by its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from radeval_lib.data import manifests, own_ratings, readers
+from radeval_lib.data.errors import FormatError, ManifestError
+from radeval_lib.data.restricted import RestrictedText
+from radeval_lib.roles import evidence, load
+from radeval_lib.study import dependencies
+
+HEAD = ["case", "id", "candidate", "reference", "rater", "grade"]
+ROWS = [
+    ["1", "a", "Clear lungs.", "The lungs are clear.", "Ada", "5"],
+    ["1", "a", "Clear lungs.", "The lungs are clear.", "Ben", "4.5"],
+    ["1", "b", "Left mass.", "The lungs are clear.", "Ada", "1"],
+    ["1", "b", "Left mass.", "The lungs are clear.", "Ben", "2"],
+    ["2", "a", "Large heart.", "Normal heart.", "Ada", "2"],
+    ["2", "a", "Large heart.", "Normal heart.", "Ben", "1"],
+]
+
+
+def _write(path: Path, rows: list[list[str]]) -> Path:
+    path.write_text("\n".join(",".join(row) for row in [HEAD, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def test_several_raters_of_a_candidate_are_read(tmp_path: Path) -> None:
+    found = own_ratings.load(_write(tmp_path / "r.csv", ROWS), "mine", restricted=False)
+    assert [(one.id, one.rater, one.rating) for one in found[:3]] == [
+        ("1/a", "Ada", 5),
+        ("1/a", "Ben", 4.5),
+        ("1/b", "Ada", 1),
+    ]
+    assert {one.scale for one in found} == {"grade"}
+    closed = own_ratings.load(tmp_path / "r.csv", "mine", restricted=True)
+    assert all(isinstance(one.candidate, RestrictedText) for one in closed)
+
+
+def _changed(row: int, column: str, value: str) -> list[list[str]]:
+    rows = [list(one) for one in ROWS]
+    rows[row][HEAD.index(column)] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (_changed(1, "rater", "Ada"), r"line 3: the same id, case and rater already stands at .*line 2"),
+        (_changed(2, "grade", "good"), r"line 4"),
+        (_changed(2, "grade", "nan"), r"line 4"),
+        (_changed(2, "candidate", ""), r"line 4: no candidate"),
+        (_changed(1, "candidate", "Else."), r"rows of candidate 1 have different texts"),
+        (_changed(2, "reference", "Else.")[:3], r"candidates of one case have different references"),
+    ],
+)
+def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], message: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=message) as caught:
+        own_ratings.load(_write(tmp_path / "r.csv", rows), "mine", restricted=True)
+    assert "Else" not in str(caught.value)
+    assert "lungs" not in str(caught.value)
+
+
+def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder := tmp_path / "datasets").mkdir()
+    content = {
+        "name": "mine",
+        "title": "Our ratings: reports of one week",
+        "reader": "ratings",
+        "restricted": False,
+        "files": [{"path": "mine/ratings.csv", "sha256": manifests.UNVERIFIED}],
+        "shows": "Grades of two radiologists.",
+    }
+    (folder / "mine.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
+    monkeypatch.setattr(manifests, "DATASETS", folder)
+    manifests.load_manifest.cache_clear()
+    try:
+        (root := tmp_path / "data" / "mine").mkdir(parents=True)
+        _write(root / "ratings.csv", ROWS)
+        found = load("rated_pairs", "mine", size=0, seed=0, root=tmp_path / "data")
+        assert len(found) == 6
+        assert evidence("mine") == "open"
+        assert readers.reader("mine").count(found) == {"cases": 2, "candidates": 3, "raters": 2}
+        assert dependencies._readers("mine", "rated_pairs") == ["radeval_lib.data.own_ratings:reader"]
+        closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
+        assert (closed.access, closed.redistributable) == ("credentialed", False)
+        unsaid = {key: value for key, value in content.items() if key != "restricted"}
+        assert manifests.parse_manifest("mine", unsaid, "mine.yml").restricted
+        with pytest.raises(ManifestError, match="reader should be"):
+            manifests.parse_manifest("mine", {**content, "reader": "guess"}, "mine.yml")
+    finally:
+        manifests.load_manifest.cache_clear()
