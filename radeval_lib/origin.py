@@ -47,8 +47,8 @@ class Reading:
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
-        """Record which model filled a role; ``digest`` is the SHA-256 of its files, ``revision`` that of a hub
-        model, or ``unpinned``."""
+        """Record which model filled a role: the SHA-256 of its files, and of a hub model the revision, or
+        ``unpinned``."""
         self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
         if revision:
             self.models[role]["revision"] = revision

@@ -52,8 +52,8 @@ RECORDINGS = {
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
-"""What makes a reader ``(data set) -> Reader``, by what a manifest gives under ``reader``: for a data set of one's
-own, which has no row in :data:`READERS`."""
+"""What makes the reader of a data set of one's own, which has no row in :data:`READERS`: ``(name) -> Reader``, by
+what its manifest gives under ``reader``."""
 
 
 class Role(NamedTuple):
