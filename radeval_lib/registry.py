@@ -52,8 +52,8 @@ RECORDINGS = {
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
-"""What makes the reader of a data set of one's own, which has no row in :data:`READERS`: ``(name) -> Reader``, by
-what its manifest gives under ``reader``."""
+"""What makes the reader, ``(name) -> Reader``, of a data set of one's own, by what its manifest gives under
+``reader``; it has no row in :data:`READERS`."""
 
 
 class Role(NamedTuple):
