@@ -10,7 +10,9 @@ shown in place of new ones until it is frozen and recorded again. Where a record
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -20,19 +22,20 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from radeval_lib import registry
+from radeval_lib import atomic, checksums, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
-from radeval_lib.paths import RECORDED
+from radeval_lib.paths import BUILD, RECORDED
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.study import code
 from radeval_lib.wording import joined
 
 PROBE = "probe.csv"
+_CACHE = BUILD / "cache" / "behaviours.json"
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
@@ -53,9 +56,46 @@ def probe() -> tuple[list[str], list[str]]:
 
 
 def behaviour(metric: Metric) -> str:
-    """SHA-256 of a metric's scores of :func:`probe`, to six decimals."""
+    """SHA-256 of a metric's scores of :func:`probe`, to six decimals.
+
+    What needs no model is scored once for the same code: the digest is kept in ``build/cache``.
+    """
+    if metric.needs:
+        return _behaviour(metric)
+    key = checksums.of_text(
+        f"{metric.signature()} {_code_of_metrics()} {checksums.of_file(RECORDED / PROBE)}"
+    )
+    known = _behaviours()
+    if key not in known:
+        known[key] = _behaviour(metric)
+        with suppress(OSError):  # where nothing can be written, it is scored again
+            atomic.write_text(_CACHE, json.dumps(known) + "\n")
+    return known[key]
+
+
+def _behaviour(metric: Metric) -> str:
     values = metric.score(*probe()).values
     return hashlib.sha256(" ".join(f"{value:.6f}" for value in values + 0.0).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _behaviours() -> dict[str, str]:
+    try:
+        return {str(key): str(value) for key, value in json.loads(_CACHE.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, AttributeError):
+        return {}
+
+
+@lru_cache(maxsize=1)
+def _code_of_metrics() -> str:
+    """SHA-256 of all files from which a metric without a model takes its scores."""
+    library = Path(__file__).parents[1]
+    folders = ("report_text", "findings", "lexicon", "models/judges", "metrics", "stats", "data")
+    files = [
+        path for name in folders for path in (library / name).rglob("*") if path.suffix in (".py", ".yml")
+    ]
+    named = sorted(f"{path.relative_to(library)} {checksums.of_file(path)}" for path in files)
+    return checksums.of_text("\n".join(named))
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:

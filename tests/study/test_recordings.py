@@ -114,3 +114,15 @@ def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: p
     commit = recorded.load("mts_dialog").about["columns"]["rouge_l"]["commit"][:7]
     assert f"ROUGE-L by version {commit}, while the code, version " in line
     assert line.endswith("reads otherwise.")
+
+
+def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored: list[str] = []
+    monkeypatch.setattr(recordings, "_CACHE", tmp_path / "behaviours.json")
+    monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
+    for code, times in (("one", 1), ("one", 1), ("other", 2)):
+        recordings._behaviours.cache_clear()  # as another process begins
+        monkeypatch.setattr(recordings, "_code_of_metrics", lambda code=code: code)
+        assert recordings.behaviour(create("rouge_l")) == "rouge_l"
+        assert len(scored) == times
+    recordings._behaviours.cache_clear()
