@@ -1,8 +1,8 @@
 """Agreement of several metrics with ratings of the same pairs, where pairs may share a case.
 
 Intervals and tests come from a cluster bootstrap: whole cases are drawn with replacement, since pairs of one
-case are not independent. A resample is a vector of counts, how often each pair was drawn, and each
-coefficient is computed from the counts alone, for many resamples at once.
+case are not independent; pingouin draws rows. A resample is a vector of counts, how often each pair was
+drawn, and each coefficient is computed from the counts alone, for many resamples at once.
 """
 
 from __future__ import annotations

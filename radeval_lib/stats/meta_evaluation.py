@@ -1,6 +1,7 @@
 """Meta-evaluation of metrics against people: pairs with ties, permutations within cases, systems.
 
-mt-metrics-eval has the same measures for translation; a test compares with its code's numbers.
+mt-metrics-eval has the same measures for translation; a test compares with its code's numbers. pingouin has
+neither ties as an answer nor permutations within cases.
 """
 
 from __future__ import annotations

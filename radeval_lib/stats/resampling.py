@@ -4,6 +4,7 @@ Beside it, the randomization test of two systems.
 Callers pass per-group sufficient statistics, whose sums decide a measure, or a measure of row numbers; what
 comes back are draws, estimates with 95 % percentile intervals, and tests. Seeds are too few to be drawn
 again: of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
+pingouin resamples rows and knows neither groups nor seeds.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ HEAVY = {
     "snakemake",
     "scikit-learn",
     "matplotlib",
+    "pingouin",
 }
 
 

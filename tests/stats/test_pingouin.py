@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pingouin as pg
 import pytest
 from scipy import stats
+
+from radeval_lib.paths import ROOT
 
 # Shrout and Fleiss 1979, Table 2: six targets, four judges; R psych's help of ICC is on the same data.
 SHROUT = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
@@ -148,3 +153,23 @@ def test_bland_and_altmans_lines_are_the_bias_and_limits() -> None:
     drawn = [line.get_ydata()[0] for line in axes.lines]
     assert all(any(abs(height - value) < 1e-9 for height in drawn) for value in wanted)
     assert axes.collections[0].get_offsets().tolist() == np.column_stack([(x + y) / 2, gaps]).tolist()
+
+
+def test_only_pages_take_pingouin() -> None:
+    importing = {
+        path.relative_to(ROOT).parts[:2]
+        for path in (ROOT / "radeval_lib").rglob("*.py")
+        if re.search(r"^\s*(import|from) pingouin", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert importing == {("radeval_lib", "pages")}
+
+
+def test_scoring_and_comparing_do_without_it() -> None:
+    code = (
+        "import sys; sys.modules['pingouin'] = None\n"
+        "import radeval_lib.cli.scoring, radeval_lib.metrics.compare\n"
+        "from radeval_lib import score\n"
+        "print(score(['No effusion.'], ['Small effusion.'], metrics=['bleu']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
