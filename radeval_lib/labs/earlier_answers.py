@@ -7,34 +7,57 @@ from typing import Any
 
 import numpy as np
 
-_DIFFERENT = 3  # answers that a function must give to count as one
+_SHARE, _CORRELATION = 1 / 3, 0.9
 
 
 def own_or_right(
     own: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
-    """The student's own function, right or wrong, where it is a function of its inputs; else the right one.
+    """The student's own function where it is right or resembles the right one, as after a mistake; else the
+    right one.
 
-    One that gives nearly always the same, gives something else when asked again, or raises, is made up, and
-    what follows from it shows nothing.
+    It resembles the right one if it gives the same when asked again, and if more than a third of its results
+    are right, with at least two different ones among them, or if its numbers correlate with the right ones
+    above 0.9. Any other is made up: what follows from it would be made up, too, and shows nothing.
 
     Parameters
     ----------
-    inputs : arguments on which the right function gives several answers.
+    inputs : arguments on which the right function gives several answers, and on which usual mistakes leave
+        some of them right. Of results that are lists or dictionaries each part counts.
     """
     asked = list(inputs)
     try:
-        first, again = ([_comparable(own(*one)) for one in asked] for _ in range(2))
+        first, again, wanted = ([_parts(one(*given)) for given in asked] for one in (own, own, right))
     except Exception:  # a student's function may raise anything
         return right
-    return own if first == again and len(set(first)) >= _DIFFERENT else right
+    pairs = [pair for mine, its in zip(first, wanted, strict=True) for pair in _paired(mine, its)]
+    same = [mine for mine, its in pairs if mine == its]
+    resembles = len(same) > _SHARE * len(pairs) and len(set(same)) > 1
+    return own if first == again and (resembles or _correlate(first, wanted)) else right
 
 
-def _comparable(value: Any) -> str:
-    """What two equal answers have in common, whatever they are made of."""
+def _parts(value: Any) -> list[Any]:
+    """The numbers and texts that a result is made of, whatever holds them; numbers to six digits."""
     if isinstance(value, dict):
-        return str({str(key): _comparable(part) for key, part in value.items()})
-    try:
-        return str(np.asarray(value, dtype=float).round(6).tolist())
-    except (TypeError, ValueError):
-        return str(value)
+        return [part for key in sorted(value, key=str) for part in _parts(value[key])]
+    if isinstance(value, str) or not np.iterable(value):
+        return [round(float(value), 6) if isinstance(value, int | float | np.number) else value]
+    return [part for item in value for part in _parts(item)]
+
+
+def _paired(mine: list[Any], its: list[Any]) -> list[tuple[Any, Any]]:
+    """Parts in the same place; results of different length have none in common."""
+    return list(zip(mine, its, strict=True)) if len(mine) == len(its) else [(None, one) for one in its]
+
+
+def _correlate(first: list[list[Any]], wanted: list[list[Any]]) -> bool:
+    """Whether single numbers go together, up or down."""
+    one, other = (
+        np.array([part for parts in every for part in parts], dtype=object) for every in (first, wanted)
+    )
+    if len(one) != len(other) or len(one) < 4 or not all(isinstance(part, float) for part in (*one, *other)):
+        return False
+    one, other = one.astype(float), other.astype(float)
+    if not np.isfinite([one, other]).all() or np.ptp(one) == 0 or np.ptp(other) == 0:
+        return False
+    return bool(abs(np.corrcoef(one, other)[0, 1]) > _CORRELATION)

@@ -255,6 +255,17 @@ def test_made_up_answers_get_a_tenth_at_most(lab: str) -> None:
 
 
 @pytest.mark.parametrize("lab", LABS)
+def test_a_cheat_who_knows_what_is_shown_gets_a_tenth_at_most(lab: str) -> None:
+    """Answers that pass what a student sees, guesses at what the text hints at, and made-up answers that agree
+    with each other: a figure of invented values, an interval of them, a verdict on them."""
+    cheat = yaml.safe_load((Path(__file__).parent / f"{lab}.yml").read_text(encoding="utf-8"))["cheat"]
+    assert cheat.keys() == marked(lab).keys()
+    points = earned(lab, answers_of(run(lab, cheat)))
+    most = 0.1 * sum(task.points for task in marked(lab).values())
+    assert sum(points.values()) <= most, {task: value for task, value in points.items() if value}
+
+
+@pytest.mark.parametrize("lab", LABS)
 def test_every_mark_is_for_content_and_every_hidden_test_says_what_is_wrong(lab: str) -> None:
     tests = [test for task in marked(lab).values() for test in task.tests]
     assert all(task.tests for task in marked(lab).values())
