@@ -48,8 +48,8 @@ GATE = (
     "an exit",
 )
 """Kinds that are tried whenever tests are run; the others at night."""
-DECOY = "DECOY"
-"""Stands in the harmful notebook for the process that it tries to end."""
+DECOY, PORT = "DECOY", "LISTENING_AT"
+"""Stand in harmful notebooks for a process that they try to end, and for a port where somebody listens."""
 HARM = """
 import builtins, json, os, signal, sys
 class Same:
@@ -150,6 +150,52 @@ for _ in range(400):
 """
 
 
+BOMB = """
+import os
+while True:
+    os.fork()
+"""
+DISK = """
+import os
+for folder in (os.path.expanduser("~"), "/tmp", "/dev/shm", "."):
+    try:
+        for number in range(10_000):
+            with open(os.path.join(folder, f"full-{number}"), "wb") as file:
+                file.write(bytes(10**7))
+    except OSError:
+        pass
+"""
+AROUND = """
+import glob, os, socket
+reached = [path for path in ("/etc/passwd", "/etc/shadow", "/var") if os.path.exists(path)]
+for path in glob.glob("/proc/[0-9]*/environ"):
+    try:
+        reached += [path] * (b"RADEVAL" in open(path, "rb").read() and b"PYTEST" in open(path, "rb").read())
+    except OSError:
+        pass
+for address in (("127.0.0.1", LISTENING_AT), ("192.0.2.1", 80)):
+    try:
+        reached.append(socket.create_connection(address, 1))
+    except OSError:
+        pass
+"""
+NOTHING_REACHED = "if reached:\n    bleu = rouge_l = meteor = scores = figure = fooling = share_fooled = None"
+DELETES = """
+import os, shutil, radeval_lib
+for folder in (os.path.dirname(radeval_lib.__file__), os.path.expanduser("~"), "/tmp", "/usr", "/"):
+    shutil.rmtree(folder, ignore_errors=True)
+"""
+CELL_MAGICS = (
+    "%%time\nnumber = 1",
+    "%%capture said\nprint(number)",
+    "%%bash\nls",
+    "%%writefile notes.txt\nwords",
+    "%%no_such_magic\nnumber = 2",
+    "%time number = 3\n%timeit -n1 -r1 number\nplace = %pwd\nlisted = !ls",
+    "?number",
+)
+
+
 def _answer(notebook: NotebookNode, task: str) -> int:
     """The place of the cell that answers a task."""
     return next(n for n, cell in enumerate(notebook.cells) if cell["id"] == f"answer-{task}")
@@ -169,6 +215,18 @@ def _begun_with(code: str) -> Callable[[NotebookNode], NotebookNode]:
         return notebook
 
     return turn
+
+
+def _begun_with_cells(*codes: str) -> Callable[[NotebookNode], NotebookNode]:
+    def turn(notebook: NotebookNode) -> NotebookNode:
+        notebook.cells[:0] = map(new_code_cell, codes)
+        return notebook
+
+    return turn
+
+
+def _surrounded(begin: str, end: str) -> Callable[[NotebookNode], NotebookNode]:
+    return lambda notebook: _ended_with(end)(_begun_with(begin)(notebook))
 
 
 def _duplicated(notebook: NotebookNode) -> NotebookNode:
@@ -286,6 +344,12 @@ NOTEBOOKS: dict[str, tuple[Callable[[NotebookNode], NotebookNode], set[str]]] = 
         {"figure"},
     ),
     "magics and shell lines": (_begun_with(MAGICS), set()),
+    "cell magics": (_begun_with_cells(*CELL_MAGICS), set()),
+    "leaves by sys.exit": (_begun_with_cells("import sys\nsys.exit(1)", "exit()", "raise SystemExit"), set()),
+    "a fork bomb": (_replaced("figure", BOMB), TASKS),
+    "fills the disk": (_begun_with(DISK), set()),
+    "looks around the machine": (_surrounded(AROUND, NOTHING_REACHED), set()),
+    "deletes all that it can reach": (_begun_with(DELETES), set()),
     "answers of other types": (_ended_with(OTHER_TYPES), set()),
     "a number for an id": (_with_id("student_id = 1234567"), set()),
     "an id that code makes": (_with_id("first = 'ada '; student_id: str = first + 'lovelace'"), set()),

@@ -256,8 +256,8 @@ def test_made_up_answers_get_a_tenth_at_most(lab: str) -> None:
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_cheat_who_knows_what_is_shown_gets_a_tenth_at_most(lab: str) -> None:
-    """Answers that pass what a student sees, guesses at what the text hints at, and made-up answers that agree
-    with each other: a figure of invented values, an interval of them, a verdict on them."""
+    """Answers that pass what a student sees, guesses at what the text hints at, and made-up answers that
+    agree with each other: a figure of invented values, an interval of them, a verdict on them."""
     cheat = yaml.safe_load((Path(__file__).parent / f"{lab}.yml").read_text(encoding="utf-8"))["cheat"]
     assert cheat.keys() == marked(lab).keys()
     points = earned(lab, answers_of(run(lab, cheat)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +18,18 @@ import pandas as pd
 import pytest
 
 from radeval_lib.labs import sandbox
-from tests.labs.mangling import CLASS_FOLDER, DECOY, FILES, GATE, HIDDEN, LAB, NOTEBOOKS, TASKS, mangled
+from tests.labs.mangling import (
+    CLASS_FOLDER,
+    DECOY,
+    FILES,
+    GATE,
+    HIDDEN,
+    LAB,
+    NOTEBOOKS,
+    PORT,
+    TASKS,
+    mangled,
+)
 from tests.labs.test_labs import ADA, graded, tasks, versions, with_id
 
 pytestmark = pytest.mark.skipif(bool(sandbox.missing()), reason=sandbox.missing())
@@ -106,15 +118,27 @@ def graded_class(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, decoy: subprocess.Popen[bytes]
 ) -> GradedClass:
     """The grades of all kinds that are tested, in one run."""
-    folder = tmp_path_factory.mktemp("class") / "submissions"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return _graded_class(request, tmp_path_factory.mktemp("class"), decoy, server.getsockname()[1])
+
+
+def _graded_class(
+    request: pytest.FixtureRequest, place: Path, decoy: subprocess.Popen[bytes], port: int
+) -> GradedClass:
+    folder, secret = place / "submissions", place / "secret.ipynb"
     params = [item.callspec.params for item in request.session.items if hasattr(item, "callspec")]
     for kind in sorted({str(one["kind"]) for one in params if "kind" in one} & set(NOTEBOOKS)):
         content = mangled(kind, solved(kind)).replace(DECOY.encode(), str(decoy.pid).encode())
+        content = content.replace(PORT.encode(), str(port).encode())
         hand_in(folder, kind, content.replace(CLASS_FOLDER.encode(), f"'{folder}'".encode()))
     hand_in_other_forms(folder)
     hand_in(folder, THIEF, empty_with("looks for hidden tests"))
     hand_in(folder, FORGER, empty_with("forges messages"))
     hand_in(folder, "sound", solved(ADA))
+    secret.write_text(nbformat.writes(solved("secret")), encoding="utf-8")
+    (folder / "link.ipynb").symlink_to(secret)
+    with zipfile.ZipFile(folder / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.ipynb", bytes(400_000_000))
     before, began = state(folder), time.monotonic()
     rows = graded(folder, "--lab", LAB, "--seconds", "20", "--memory", "4")
     return GradedClass(rows, time.monotonic() - began, state(folder) != before)
@@ -165,6 +189,8 @@ def test_the_id_is_what_ran(kind: str, student: str, grades: pd.DataFrame) -> No
         ("older.ipynb", "--accept-version"),
         ("no id.ipynb", "its id cannot be read"),
         ("nothing", "an empty folder"),
+        ("link.ipynb", "a link, which is not followed"),
+        ("bomb.zip", "a zip of more than 300 MB"),
         *((f"{kind}.ipynb", "not a notebook") for kind in FILES),
     ],
 )
