@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import inspect
-import json
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -27,8 +26,8 @@ import yaml
 from matplotlib.figure import Figure
 
 from radeval_lib.labs import building, rng
+from radeval_lib.labs.answers import callable_answer, decode, encode, normal
 from radeval_lib.labs.earlier_answers import own_or_right
-from radeval_lib.labs.figure_data import figure_facts
 
 LABS = [lab.name for lab in building.labs()]
 STUDENT = "ada"
@@ -163,20 +162,8 @@ def solved(lab: str) -> SimpleNamespace:
 
 
 def as_sent(value: Any) -> Any:
-    """A value as it reaches the tests from another process."""
-    return value if callable(value) else json.loads(json.dumps(value, default=_plain))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Figure):
-        return figure_facts(value)
-    if isinstance(value, pd.DataFrame):
-        return value.to_dict("list")
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(type(value).__name__)
+    """An answer as it reaches the tests from another process."""
+    return callable_answer(value) if callable(value) else decode(encode(normal(value)))
 
 
 def earned(lab: str, answers: dict[str, Any]) -> dict[str, float]:
@@ -209,7 +196,7 @@ def answers_of(names: SimpleNamespace) -> dict[str, Any]:
 def _sendable(value: Any) -> bool:
     try:
         as_sent(value)
-    except (TypeError, ValueError, RecursionError):
+    except Exception:  # a notebook's names hold whatever a library has
         return False
     return True
 

@@ -47,7 +47,7 @@ def graded(folder: Path, *options: str) -> pd.DataFrame:
     """The table of a run of ``radbook labs grade``, in a process of its own, by file."""
     output = folder.parent / "grades.csv"
     command = [sys.executable, "-m", "radeval_lib.cli", "labs", "grade", str(folder), "--output", str(output)]
-    subprocess.run([*command, *options], check=True, timeout=600, capture_output=True)
+    subprocess.run([*command, *options], check=True, timeout=1800, capture_output=True)
     return pd.read_csv(output, keep_default_na=False).set_index("file")
 
 
