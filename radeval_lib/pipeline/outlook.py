@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from radeval_lib import registry
+from radeval_lib.data import fetch
 from radeval_lib.data.manifests import load_manifest, names
 from radeval_lib.models import catalog
 from radeval_lib.models.pretrained import RADGRAPH
@@ -26,20 +27,17 @@ def outlook(graph: Graph) -> list[str]:
     return [_data(graph), _models(hub_models(graph)), *_packages(graph), _cells(graph), *_times(graph)]
 
 
-def data_sets(graph: Graph) -> dict[str, bool]:
-    """The data sets that a profile's roles name, with whether all their files are under the data root."""
-    fillers = graph.settings.roles.values()
-    wanted = {
-        name
-        for filler in fillers
-        if not registry.is_recorded(filler)
-        for name in registry.datasets_of(filler)
-    }
+def data_sets(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
+    """The data sets that a profile's roles name, each with those of its files that are not in the data root
+    as its manifest has them."""
+    fillers = [filler for filler in graph.settings.roles.values() if not registry.is_recorded(filler)]
+    wanted = {name for filler in fillers for name in registry.datasets_of(filler)}
     return {
-        name: graph.data_root is not None
-        and all(
-            (graph.data_root / file.path).is_file() for file in load_manifest(name).files if not file.partial
-        )
+        name: [
+            one
+            for one in fetch.status(graph.data_root, name)
+            if one.state in ("missing", "mismatch") and not load_manifest(name).file(one.path).partial
+        ]
         for name in sorted(wanted & set(names()))
     }
 
@@ -55,11 +53,15 @@ def _data(graph: Graph) -> str:
     sets = data_sets(graph)
     if not sets:
         return "Data: every role is filled by the generator or by recorded scores; no data set is needed."
-    missing = [f"{name} ({load_manifest(name).access})" for name, here in sets.items() if not here]
+    missing = [f"{name} ({load_manifest(name).access})" for name, wrong in sets.items() if wrong]
+    other = [
+        f"{one.path}: {one.detail}" for wrong in sets.values() for one in wrong if one.state == "mismatch"
+    ]
     if not graph.data_root:
         told = "Data: no data root is named, so no data set that the profile names is here; missing: "
         return f"{told}{', '.join(missing)}."
-    return f"Data: {_counted(len(sets), 'data set', 'the data root', missing)}."
+    told = f"Data: {_counted(len(sets), 'data set', 'the data root as its manifest has it', missing)}."
+    return told + (f" Not the files of their manifests: {'; '.join(other)}." if other else "")
 
 
 def _models(found: dict[str, bool]) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from radeval_lib import atomic, checksums, own_yaml
@@ -305,16 +306,33 @@ def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
 
 
 def expected_seconds(graph: Graph, name: str) -> float | None:
-    """How long a step took last here, or else on the machine that the repository's list is from.
+    """How long a step took last here, or else what the cells most like it took here on average, or else on
+    the machine that the repository's list is from.
 
-    None of a cell that was not measured here, where the list is no measure: it is of the profile `embedded`,
-    whose trainings are not those at the papers' settings.
+    None of a cell of whose notebook none was measured here, where the list is no measure: it is of the profile
+    `embedded`, whose trainings are not those at the papers' settings.
     """
     with suppress(OSError, ValueError):
         return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))
+    if (alike := _seconds_alike(graph, name)) is not None:
+        return alike
     if name in graph.cells and graph.settings.needs_data_root:
         return None
     return listed_seconds(name)
+
+
+def _seconds_alike(graph: Graph, name: str) -> float | None:
+    """The mean of what was measured here of the cells of its notebook that share most parameters with it."""
+    if (cell := graph.cells.get(name)) is None:
+        return None
+    measured: dict[int, list[float]] = {}
+    for other, one in graph.cells.items():
+        path = graph.output_dir / "seconds" / f"{other}.txt"
+        if one.notebook == cell.notebook and path.is_file():
+            with suppress(ValueError):
+                shared = len(set(one.items) & set(cell.items))
+                measured.setdefault(shared, []).append(float(path.read_text(encoding="utf-8")))
+    return fmean(measured[max(measured)]) if measured else None
 
 
 def listed_seconds(name: str) -> float:

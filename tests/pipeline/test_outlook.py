@@ -28,7 +28,7 @@ def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
 def test_missing_data_are_named_with_their_access(full: Graph) -> None:
     told = outlook.outlook(full)[0]
     assert told.startswith("Data: of ")
-    assert "none are in the data root; missing: " in told
+    assert "none are in the data root as its manifest has it; missing: " in told
     assert f"mimic3_rrs ({outlook.load_manifest('mimic3_rrs').access})" in told
     nowhere = Graph(full.settings)
     assert outlook.outlook(nowhere)[0].startswith("Data: no data root is named, so no data set")
@@ -39,8 +39,19 @@ def test_a_data_set_whose_files_are_all_there_is_not_missing(full: Graph, tmp_pa
         path = tmp_path / "data" / file.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    assert outlook.data_sets(full)["mimic3_rrs"]
+    assert outlook.data_sets(full)["mimic3_rrs"] == []
     assert "mimic3_rrs" not in outlook.outlook(full)[0]
+
+
+def test_a_file_with_another_checksum_is_told_from_one_that_is_right(
+    full: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "data" / "mediqa2021" / "indiana_dev.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"[]")
+    told = outlook.outlook(full)[0]
+    assert "missing: " in told and "mediqa2021 (open)" in told
+    assert "Not the files of their manifests: mediqa2021/indiana_dev.json: 2 bytes instead of" in told
 
 
 def test_the_models_of_a_hub_are_counted_and_named(full: Graph) -> None:
@@ -102,3 +113,26 @@ def test_cells_take_what_a_measured_one_took(full: Graph) -> None:
 
 def test_a_profile_of_generated_data_names_none() -> None:
     assert "every role is filled by the generator" in outlook.outlook(Graph(profile("embedded")))[0]
+
+
+def test_a_cell_takes_what_those_most_like_it_took(full: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = [
+        Cell.of("rales/fitting", encoder=encoder, task=task, regime=regime)
+        for encoder in ("large", "small")
+        for task in ("graphs", "spans")
+        for regime in ("all", "tenth")
+    ]
+    monkeypatch.setattr(cells, "planned", lambda _: planned)
+    graph = Graph(full.settings, (), full.data_root)
+    for name, seconds in {"large-graphs-all": 100, "large-spans-all": 60, "small-graphs-all": 10}.items():
+        steps.note_seconds(graph.output_dir, f"rales/fitting/{name}", seconds)
+    known = {name: steps.expected_seconds(graph, f"rales/fitting/{name}") for name in (
+        "large-graphs-all", "large-graphs-tenth", "small-spans-all", "small-spans-tenth",
+    )}  # fmt: skip
+    # Its own time; the one that differs in the regime alone; twice the mean of two that share most.
+    assert known == {
+        "large-graphs-all": 100,
+        "large-graphs-tenth": 100,
+        "small-spans-all": 35,
+        "small-spans-tenth": pytest.approx(35),
+    }
