@@ -50,7 +50,8 @@ def test_a_file_with_another_checksum_is_told_from_one_that_is_right(
     path.parent.mkdir(parents=True)
     path.write_bytes(b"[]")
     told = outlook.outlook(full)[0]
-    assert "missing: " in told and "mediqa2021 (open)" in told
+    assert "missing: " in told
+    assert "mediqa2021 (open)" in told
     assert "Not the files of their manifests: mediqa2021/indiana_dev.json: 2 bytes instead of" in told
 
 
