@@ -309,8 +309,8 @@ def expected_seconds(graph: Graph, name: str) -> float | None:
     """How long a step took last here, or else what the cells most like it took here on average, or else on
     the machine that the repository's list is from.
 
-    None of a cell of whose notebook none was measured here, where the list is no measure: it is of the profile
-    `embedded`, whose trainings are not those at the papers' settings.
+    None of a cell of whose notebook none was measured here, where the list is no measure: it is of the
+    profile `embedded`, whose trainings are not those at the papers' settings.
     """
     with suppress(OSError, ValueError):
         return float((graph.output_dir / "seconds" / f"{name}.txt").read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import radpref, recorded, rexval
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import ErrorCount
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.papers.printed_numbers import wide
@@ -64,8 +65,13 @@ def as_printed(frame: pd.DataFrame, rows: str | list[str], columns: str = "quant
 
 def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     """RadPref's candidates (:func:`radpref.candidates`) by number, with placeholders for texts that are
-    recorded as numbers alone, and what its radiologists marked (:func:`radpref.marks`); None where neither
-    the files nor the recording fill the role of rated pairs.
+    recorded as numbers alone, and what its radiologists marked (:func:`radpref.marks`); None where nothing
+    real fills the role of rated pairs.
+
+    Raises
+    ------
+    AbsentDataError
+        Where another set fills it, and RadPref's files are not in the data root.
     """
     if run.filler("data", "rated_pairs").startswith("recorded/radpref"):
         run.load("rated_pairs")  # which notes the files
@@ -75,7 +81,10 @@ def radpref_of(run: Run) -> tuple[pd.DataFrame, pd.DataFrame] | None:
     found = run.find("radpref", "radpref/preference_data.json")
     ratings = [run.find("radpref", f"radpref/radiologist_annotations/user_{n}.json") for n in (1, 2, 3)]
     if found is None or any(path is None for path in ratings):
-        return None
+        if run.evidence("rated_pairs") in ("synthetic", "absent"):
+            return None
+        remedy = "`radbook data status radpref` says how to get it"
+        raise AbsentDataError("RadPref, which the page reads, is not in the data root", remedy=remedy)
     cases = radpref.load_cases(found)
     given = [one for path in ratings if path for one in radpref.load_ratings(path)]
     return radpref.candidates(cases).set_index("number"), radpref.marks(cases, given)
