@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, data, origin
-from radeval_lib.cards import agreement, pairs
+from radeval_lib.cards import agreement, pairs, systems
 from radeval_lib.cards.behaviour import behaviour, costs, filled
 from radeval_lib.cards.scoring import OfCommand, OfFile, OfFunction, OfMetric, Scored, Scorer, Values
 from radeval_lib.data import recorded as recordings
@@ -125,7 +125,7 @@ def metric_card(
     higher_is_better, value_range : as its author declares; of a metric of this library, its own.
     tuned : whether anything of it was fitted to RadPref's ratings.
     half : ``development`` or ``report`` keeps to a fixed half of RadPref's cases.
-    quick : fewer edited reports and resamples; no clusters.
+    quick : fewer edited reports and resamples, no clusters, and no outputs of real systems.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without one,
         only generated reports are edited.
     known : scores of rated sets that are known already, by set, in its order.
@@ -172,6 +172,7 @@ def metric_card(
         "edited": frame.attrs["source"],
         "radpref": None,
         "mts_dialog": None,
+        "systems": None,
         "edits": None,
         "behaviour": None,
         "looks": [],
@@ -191,6 +192,14 @@ def metric_card(
         content["mts_dialog"] = _facts(recorded["mts_dialog"], rated["mts_dialog"], name, own, seed, untried)
     if scored is not None and oriented is not None:
         content["edits"] = costs(frame, oriented, resamples=_OTHER_RESAMPLES, seed=seed)
+        if root is not None and (frame["part"] == "systems").any():
+            content["systems"] = systems.effects(
+                frame, oriented, systems.strata(root), sign=sign, resamples=_OTHER_RESAMPLES, seed=seed
+            )
+        else:
+            why = "a quick card leaves them out" if quick else "the data root does not hold them"
+            why = "there is no data root" if root is None else why
+            untried.append({"what": "committed outputs of real systems", "why": why})
         content["behaviour"] = behaviour(frame, scored, value_range, higher_is_better)
     else:
         untried.append({"what": "edits and behaviour", "why": why})

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from radeval_lib import atomic, checksums
+from radeval_lib.cards import systems
 from radeval_lib.data import openi, readers
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.table_files import check_target
@@ -35,20 +36,22 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
     Parameters
     ----------
     root : the data root; without one, there are no rated pairs, and generated reports are edited.
-    quick : fewer reports are edited.
+    quick : fewer reports are edited, and outputs of real systems are left out.
     rated : the rated sets whose texts are wanted.
 
     Returns
     -------
     DataFrame
-        ``id``; ``part``: a rated set, ``edits``, ``empty`` or ``again``; ``reference``, ``candidate``;
-        ``row``: the row of the rated set, the edited report, or of ``again`` the row of this table that it
-        repeats; ``kind``: the edit, or which side is empty.
+        ``id``; ``part``: a rated set, ``systems``, ``edits``, ``empty`` or ``again``; ``reference``,
+        ``candidate``; ``row``: the row of the rated set, the study, the edited report, or of ``again`` the
+        row of this table that it repeats; ``kind``: the file of outputs, the edit, or which side is empty.
     """
     rows: list[tuple[str, str, str, int, str]] = []
     for name in rated:
         found = recordings.texts(name, root) if root is not None else []
         rows += [(name, *pair, at, "") for at, pair in enumerate(found)]
+    if root is not None and not quick:
+        rows += systems.rows(root)
     source, reports = edited_reports(root)
     chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
     if len(chosen) < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import shlex
 import sys
 from collections.abc import Callable
@@ -81,7 +82,11 @@ def _function(place: str) -> Callable[..., Any]:
     show_default=True,
     help="Keep to a fixed half of RadPref's cases; a half gives intervals and no test.",
 )
-@click.option("--quick", is_flag=True, help="Fewer edited reports and resamples, no clusters.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Fewer edited reports and resamples, no clusters, no outputs of real systems.",
+)
 @click.option(
     "--save-scores", type=click.Path(path_type=Path), help="Write the scores, as --scores takes them."
 )
@@ -115,6 +120,7 @@ def metric_card(
     from radeval_lib import atomic, data
     from radeval_lib.cards import pairs as card_pairs
     from radeval_lib.cards.card import Card, metric_card
+    from radeval_lib.cards.page import paragraph
     from radeval_lib.cards.scoring import OfCommand, OfFile
     from radeval_lib.metrics.table_files import check_target
 
@@ -157,7 +163,7 @@ def metric_card(
     page, numbers = card.write(output_path)
     if save_scores is not None:
         atomic.write_text(save_scores, card.scores[["id", "score"]].to_csv(index=False))
-    click.echo(card.paragraph)
+    click.echo(paragraph(json.loads(numbers.read_text(encoding="utf-8"))))
     if failed := (card.data["behaviour"] or {}).get("failures"):
         count = sum(one["pairs"] for one in failed)
         why = f" (the first said: {card.message})" if card.message else ""
