@@ -32,18 +32,14 @@ def main(root: Path) -> None:
             ("a function at 10 ms a pair", ["mine.py:slow", "--save-scores", saved]),
             ("a file of scores", ["--scores", saved]),
         ):
-            begun = time.perf_counter()
-            command = [
-                sys.executable,
-                "-m",
-                "radeval_lib.cli",
-                "metric-card",
-                *given,
-                "--data-root",
-                str(root),
-            ]
+            begun, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            radbook = [sys.executable, "-m", "radeval_lib.cli", "metric-card"]
+            command = [*radbook, *given, "--data-root", str(root)]
             told = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
-            print(f"{what}: {time.perf_counter() - begun:.1f} s ({told.stderr.splitlines()[0]})")
+            wall, now = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+            processor = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+            first = told.stderr.splitlines()[0]
+            print(f"{what}: {wall:.1f} s, {processor:.1f} s of processor time ({first})")
 
 
 if __name__ == "__main__":

@@ -252,35 +252,34 @@ class RadPref:
     def length(self) -> list[dict[str, Any]]:
         """Spearman correlation with the mean grade, that with the candidate's words, and the first where the
         words of both texts are held fixed."""
-        words = np.log1p(self.table[["candidate_words", "reference_words"]].to_numpy(np.float64))
-        wanted, rows = self.grades.mean(axis=1), []
-        draws = list(drawn_rows(self.cases, min(500, self._resamples), self.rng("length")))
-        for name, of in self.scores.items():
-            drawn = [partial_spearman(of[at], wanted[at], words[at]) for at in draws]
-            low, high = ends(drawn)
-            rows.append(
-                {
-                    "metric": name,
-                    "spearman": coefficient(of, wanted, "spearman"),
-                    "with_length": coefficient(of, words[:, 0], "spearman"),
-                    "length_fixed": partial_spearman(of, wanted, words),
-                    "low": float(low),
-                    "high": float(high),
-                }
-            )
-        return rows
+        words = self.table[["candidate_words", "reference_words"]].to_numpy(np.float64)
+        wanted = self.grades.mean(axis=1)
+        columns = np.column_stack([*self.scores.values(), wanted, words])
+        draws = drawn_rows(self.cases, min(500, self._resamples), self.rng("length"))
+        low, high = ends([_length_fixed(rankdata(columns[at], axis=0)) for at in draws])
+        fixed = _length_fixed(rankdata(columns, axis=0))
+        return [
+            {
+                "metric": name,
+                "spearman": coefficient(of, wanted, "spearman"),
+                "with_length": coefficient(of, words[:, 0], "spearman"),
+                "length_fixed": float(fixed[at]),
+                "low": float(low[at]),
+                "high": float(high[at]),
+            }
+            for at, (name, of) in enumerate(self.scores.items())
+        ]
 
 
-def partial_spearman(one: Floats, other: Floats, fixed: Floats) -> float:
-    """Spearman correlation of two variables with others, shape (n, k), held fixed, as pingouin's; NaN where
-    nothing is left to vary."""
-    ranks = np.column_stack([rankdata(column) for column in (one, other, *fixed.T)])
-    design = np.column_stack([np.ones(len(one)), ranks[:, 2:]])
-    rest = ranks[:, :2] - design @ np.linalg.lstsq(design, ranks[:, :2], rcond=None)[0]
+def _length_fixed(ranks: Floats) -> Floats:
+    """Partial correlation of each column but the last three with the third last, the last two held fixed, as
+    pingouin's; NaN where nothing is left to vary."""
+    design = np.column_stack([np.ones(len(ranks)), ranks[:, -2:]])
+    rest = ranks[:, :-2] - design @ np.linalg.lstsq(design, ranks[:, :-2], rcond=None)[0]
     spread = np.sqrt((rest**2).sum(axis=0))
-    if (spread < 1e-9 * len(one)).any():
-        return float("nan")
-    return float((rest[:, 0] * rest[:, 1]).sum() / spread.prod())
+    spread[spread < 1e-9 * len(ranks)] = np.nan
+    found: Floats = rest[:, :-1].T @ rest[:, -1] / (spread[:-1] * spread[-1])
+    return found
 
 
 def facts(

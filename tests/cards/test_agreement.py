@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pingouin
 import pytest
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 
 from radeval_lib.cards import agreement
-from radeval_lib.cards.agreement import RadPref, detectable, partial_spearman
+from radeval_lib.cards.agreement import RadPref, _length_fixed, detectable
 from radeval_lib.data import recorded as recordings
 
 RECORDED = recordings.load("radpref")
@@ -97,16 +97,19 @@ def test_what_one_radiologist_has_more_is_a_difference_on_the_same_draws() -> No
 
 def test_partial_correlation_is_that_of_pingouin() -> None:
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame(rng.integers(0, 9, size=(60, 4)), columns=list("xyab")).astype(float)
+    frame = pd.DataFrame(rng.integers(0, 9, size=(60, 5)), columns=list("xzyab")).astype(float)
     frame["y"] += frame["a"]
-    theirs = pingouin.partial_corr(frame, "x", "y", ["a", "b"], method="spearman")["r"].iloc[0]
-    ours = partial_spearman(frame["x"].to_numpy(), frame["y"].to_numpy(), frame[["a", "b"]].to_numpy())
+    ours = _length_fixed(rankdata(frame.to_numpy(), axis=0))
+    theirs = [
+        pingouin.partial_corr(frame, one, "y", ["a", "b"], method="spearman")["r"].iloc[0] for one in "xz"
+    ]
     assert ours == pytest.approx(theirs, abs=1e-9)
 
 
 def test_nothing_is_left_of_length_once_length_is_fixed() -> None:
     words = np.arange(20.0)
-    assert np.isnan(partial_spearman(words, words[::-1] ** 2, words[:, None]))
+    other = np.random.default_rng(0).permutation(20)
+    assert np.isnan(_length_fixed(np.column_stack([words, other, words, other % 7]))).all()
 
 
 def test_facts_are_signed_so_that_more_is_better() -> None:
