@@ -57,14 +57,15 @@ OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
 
 
 class Role(NamedTuple):
-    """A role of data: the type of its records, and the generator ``(size, seed) -> records``."""
+    """A role of data: the type of its records, and the generator ``(size, seed) -> records``; empty where
+    only people's ratings can fill it."""
 
     record: str
     generator: str
 
 
-def _role(record: str, generator: str) -> Role:
-    return Role(f"radeval_lib.data.records:{record}", f"radeval_lib.roles.{generator}")
+def _role(record: str, generator: str = "") -> Role:
+    return Role(f"radeval_lib.data.records:{record}", generator and f"radeval_lib.roles.{generator}")
 
 
 ROLES = {
@@ -77,12 +78,13 @@ ROLES = {
     "graph_corpus": _role("AnnotatedSentence", "generated:graph_corpus"),
     "spatial_corpus": _role("AnnotatedSentence", "generated:spatial_corpus"),
     "stanza_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
-    "rated_sentences": _role("RatedPair", "generated_ratings:rated_sentences"),
-    "rated_pairs": _role("RatedPair", "generated_ratings:rated_pairs"),
-    "rated_errors": _role("RatedPair", "generated_ratings:rated_errors"),
-    "error_counts": _role("ErrorCount", "generated_ratings:error_counts"),
-    "fact_ratings": _role("FactRating", "generated_facts:fact_ratings"),
-    "note_judgements": _role("NoteJudgement", "generated_facts:note_judgements"),
+    "text_pairs": _role("TextPair", "generated_pairs:text_pairs"),
+    "rated_sentences": _role("RatedPair"),
+    "rated_pairs": _role("RatedPair"),
+    "rated_errors": _role("RatedPair"),
+    "error_counts": _role("ErrorCount"),
+    "fact_ratings": _role("FactRating"),
+    "note_judgements": _role("NoteJudgement"),
     "judged_pairs": _role("JudgedPair", "generated:judged_pairs"),
 }
 """What a notebook can ask for."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -28,6 +29,11 @@ def with_interval(value: float, low: float, high: float, form: str = ".3f", ends
 def joined(parts: Sequence[str], last: str = "and") -> str:
     """Parts of a list as running text has them: ``a, b and c``."""
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def long_date(day: date) -> str:
+    """A date as a sentence has it: ``4 July 2023``."""
+    return f"{day.day} {day:%B %Y}"
 
 
 def percent(share: float) -> str:

@@ -15,11 +15,13 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
+from radeval_lib.data import recorded
+from radeval_lib.pages.green import judge_models
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
 from radeval_lib.paths import ROOT
 from radeval_lib.stats.estimates import Estimate
-from radeval_lib.study import display, profiles
+from radeval_lib.study import display, profiles, recordings
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.metric_agreement import Agreement
 from radeval_lib.study.results import Cause, Result, judge
@@ -119,10 +121,31 @@ def _branches(**told: dict[str, str]) -> dict[str, str]:
     return {f"{branch}, {key}": text for branch, texts in told.items() for key, text in texts.items()}
 
 
+def _told(stale: list[str]) -> str:
+    columns = {key: {"commit": "b7e6e0333880", "date": "2026-11-25"} for key in ("rouge_l", "bleu")}
+    found = recorded.Recording("set", pd.DataFrame(), {"title": "MTS-Dialog: notes", "columns": columns})
+    return recordings.sentence(found, stale, "a10f5e2")
+
+
 def made() -> dict[str, dict[str, str]]:
     """Every sentence by maker and branch."""
     return {
         "study.display.verdict_sentence": _verdict_sentences(),
+        "study.recordings.sentence": {
+            "one": _told([]),
+            "one is out of date": _told(["rouge_l"]),
+            "two are": _told(["rouge_l", "bleu"]),
+        },
+        "pages.green.judge_models.against_labels": {
+            "all": judge_models.against_labels(
+                dict.fromkeys(("significant", "insignificant", "matched"), "3 of 9")
+            )
+        },
+        "pages.green.judge_models.against_radiologists": {
+            "all": judge_models.against_radiologists(
+                {"silence": "1.17", "least": "1.51", "most": "2.62", "nearer": "none", "models": "six"}
+            )
+        },
         "papers.demonstrations.Contrast._repr_markdown_": {
             "a share": Contrast("A", "d", "Score of x", 0.8, 0.3, basis="by the paper")._repr_markdown_(),
             "a count": Contrast("A", "d", "Reports", 10, 12, scale=None)._repr_markdown_(),

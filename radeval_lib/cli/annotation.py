@@ -44,10 +44,10 @@ def export(folder: Path, cases: int, seed: int, profile: str, data_root: str) ->
             "there is something already", display_path(folder), "Name a folder that is not there."
         )
     settings = profiles.profile(profile)
-    filler = settings.roles["fact_ratings"]
+    filler = settings.roles["text_pairs"]
     root = data.data_root(data_root or None)
-    size = settings.sizes["fact_ratings"]
-    records = roles.load("fact_ratings", filler, size=max(size, cases), seed=settings.seed, root=root)
+    size = settings.sizes["text_pairs"]
+    records = roles.load("text_pairs", filler, size=max(size, 4 * cases), seed=settings.seed, root=root)
     written = annotation_task.write_project(folder, records, cases, np.random.default_rng(seed))
     click.echo(
         f"{written} tasks in {display_path(folder)}: paste {annotation_task.LAYOUT} into the project's "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import RatedPair
+from radeval_lib.data.records import RatedPair, TextPair
 from radeval_lib.data.restricted import reveal
 
 _LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
@@ -46,3 +46,10 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
         table["rating"] = turn(table["rating"])
     table["case"] = pd.factorize(table["reference"])[0]
     return table
+
+
+def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
+    """``case``, ``reference`` and ``candidate`` by id; restricted texts are laid open, so the table must not
+    be shown."""
+    rows = {one.id: (one.case, reveal(one.reference), reveal(one.candidate)) for one in records}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])

@@ -150,6 +150,22 @@ class RatedPair:
 
 
 @dataclass(frozen=True)
+class TextPair:
+    """A reference and a candidate as texts to read, without a rating.
+
+    Candidates of one ``case`` were written for the same study; ``source`` is what they were written from,
+    empty where it is not known; ``group`` is where the candidate comes from.
+    """
+
+    id: str
+    case: str
+    reference: Text
+    candidate: Text
+    source: Text = ""
+    group: str = ""
+
+
+@dataclass(frozen=True)
 class Triad:
     """A text, a rewrite that keeps its meaning and one that turns it round (RaTE-Eval task 3)."""
 

@@ -15,8 +15,11 @@ from radeval_lib import registry
 from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.records import FactRating, RatedPair, TextPair
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.wording import joined
+
+_FILL = "Name a data set, `recorded/` and a recorded set, or `absent` for it in the profile."
 
 
 def load(
@@ -42,6 +45,8 @@ def load(
     if role not in registry.ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(registry.ROLES)}.")
     if filler == SYNTHETIC:
+        if not registry.ROLES[role].generator:
+            raise RoleError(f"the generator rates nothing, so it cannot fill the role {role!r}", "", _FILL)
         # No two roles share a report, so that a model is not tried on what it learned.
         stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, stream))
@@ -67,13 +72,15 @@ def load(
 
 
 def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: Path | None) -> list[Any]:
-    """Those of a role's type and scale, of which there must be one."""
-    scale = scale_of(filler)
+    """Those of a role's type and scale, of which there must be one; texts alone come from any ratings."""
+    scale, kinds = scale_of(filler), (RatedPair, FactRating) if wanted is TextPair else (wanted,)
     records = [
         record
         for record in found
-        if isinstance(record, wanted) and (not scale or getattr(record, "scale", "") == scale)
+        if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
     ]
+    if wanted is TextPair:
+        records = list({record.id: _without_rating(record) for record in records}.values())
     if not records:
         raise lack(role, filler, root)
     return records
@@ -101,6 +108,13 @@ def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
     wrong = "is there only in part and gives no records" if here else "is not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
     return AbsentDataError(f"{named}, which fills the role {role!r}, {wrong}", remedy=remedy)
+
+
+def _without_rating(record: RatedPair | FactRating) -> TextPair:
+    """The texts of a rated candidate; a rated pair's case is its id without the candidate's name."""
+    case = record.case if isinstance(record, FactRating) else record.id.rpartition("/")[0] or record.id
+    source = record.source if isinstance(record, FactRating) else ""
+    return TextPair(record.id, case, record.reference, record.candidate, source, record.group)
 
 
 def evidence(filler: str) -> str:

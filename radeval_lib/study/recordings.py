@@ -14,7 +14,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -26,13 +25,14 @@ from radeval_lib import atomic, checksums, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
+from radeval_lib.data.recorded import Recording
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import BUILD, RECORDED
 from radeval_lib.placeholders import Placeholder, behind, refuse
 from radeval_lib.study import code
-from radeval_lib.wording import joined
+from radeval_lib.wording import joined, long_date
 
 PROBE = "probe.csv"
 _CACHE = BUILD / "cache" / "behaviours.json"
@@ -110,32 +110,30 @@ def out_of_date(name: str) -> list[str]:
 
 
 def told(names: Iterable[str]) -> list[str]:
-    """A sentence for each recorded set: when and by which version it was scored, and by which metrics of the
-    code it would be scored otherwise."""
-    sentences = []
-    for name in names:
-        found, stale = recorded.load(name), out_of_date(name)
-        columns = found.about["columns"]
-        title, day = found.about["title"].partition(":")[0], long_date(found.scored_on)
-        sentence = f"{title}: scored on {day}"
-        if stale:
-            versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
-            titles = joined([get(key).title or key for key in stale])
-            now = code.commit()["commit"][:7] or "of this edition"
-            verb = "reads" if len(stale) == 1 else "read"
-            sentence += f"; {titles} by version {versions}, while the code, version {now}, {verb} otherwise"
-        sentences.append(f"{sentence}.")
-    return sentences
+    """A sentence for each recorded set (:func:`sentence`)."""
+    now = (code.commit()["commit"] or "")[:7]
+    return [sentence(recorded.load(name), out_of_date(name), now) for name in names]
 
 
-def long_date(day: date) -> str:
-    """A date as a sentence has it."""
-    return f"{day.day} {day:%B %Y}"
+def sentence(found: Recording, stale: Sequence[str], now: str) -> str:
+    """When a set was scored; and where metrics, ``stale``, would score it otherwise with the code at the
+    commit ``now``, by which version."""
+    day, columns = long_date(found.scored_on), found.about["columns"]
+    title = str(found.about["title"]).partition(":")[0]
+    if not stale:
+        return f"{title} was scored on {day}."
+    versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
+    titles = joined([get(key).title or key for key in stale])
+    here = f"version {now}" if now else "this version"
+    return f"{title} was scored on {day}, with version {versions} of {titles}; the code, {here}, differs."
 
 
-def of_placeholders(metric: Metric) -> Metric:
-    """The metric, which gives recorded scores to placeholders of recorded texts, and its own to texts."""
-    return cast(Metric, _OfPlaceholders(metric))
+def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
+    """The metric, which gives recorded scores to placeholders of recorded texts, and its own to texts.
+
+    ``given``: the settings that a page asks for; those that follow from the models are the recording's.
+    """
+    return cast(Metric, _OfPlaceholders(metric, given))
 
 
 def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) -> Metric:
@@ -199,8 +197,8 @@ def _case_of(place: Placeholder) -> int:
 class _OfPlaceholders:
     """A metric with recorded scores of placeholders; all else is the metric's own, of texts alone."""
 
-    def __init__(self, metric: Metric) -> None:
-        self._metric = metric
+    def __init__(self, metric: Metric, given: Iterable[str]) -> None:
+        self._metric, self._given = metric, tuple(given)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._metric, name)
@@ -241,8 +239,8 @@ class _OfPlaceholders:
         columns, key = recorded.load(name).about["columns"], self._metric.name
         if key not in columns:
             raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
-        found = settings_of(self._metric)
-        if found != columns[key]["settings"]:
+        found, kept = settings_of(self._metric), columns[key]["settings"]
+        if any(found[name] != kept.get(name) for name in self._given if name in found):
             known = ", ".join(f"{one} {value}" for one, value in columns[key]["settings"].items())
             raise DataError(
                 f"{key} is recorded with other settings", name, f"These are recorded: {known or 'none'}."

@@ -162,13 +162,13 @@ class Run:
         for asked in settings.values():
             registry.find("radeval_lib.models.filling:permit")(str(asked), self.data_root)
         made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
-        return self._frozen(made)
+        return self._frozen(made, tuple(settings))
 
-    def _frozen(self, metric: Metric) -> Metric:
+    def _frozen(self, metric: Metric, given: tuple[str, ...]) -> Metric:
         """The metric; with recorded scores of the test sets that are recorded for this run, and of those that
         it reads, where it met them frozen."""
         if self.recorded_fillers():
-            known: Metric = registry.module(registry.RECORDED).of_placeholders(metric)
+            known: Metric = registry.module(registry.RECORDED).of_placeholders(metric, given)
             return known
         if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
             return metric
@@ -186,6 +186,11 @@ class Run:
         """Every metric that the notebook declares, with its defaults, by the title that tables give it."""
         found = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in found}
+
+    def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
+        """What a figure calls each metric: with a word on the models that stand in for its own."""
+        found: dict[str, str] = self._filling("stand_ins").labels(metrics, self.whole_profile.models)
+        return found
 
     def cells(self, notebook: str) -> list[CellOutput]:
         """What the planned cells of a notebook left, in the order of the plan.
@@ -282,6 +287,12 @@ class Run:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` where nothing fills it."""
         found: str = self._filling("data").evidence(self.filler("data", role))
+        return found
+
+    def rests_on(self, role: str) -> str:
+        """What is computed on a role rests on, in words: ``public data, scored on 4 July 2023``."""
+        filler = self.filler("data", role)
+        found: str = self._filling("stand_ins").rests_on(filler)
         return found
 
     def source(self, role: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest, names
+from radeval_lib.metrics.base import Metric
 from radeval_lib.models import naming
 from radeval_lib.models.packaged import is_packaged
 from radeval_lib.registry import ABSENT, SYNTHETIC
@@ -13,7 +14,9 @@ from radeval_lib.roles import filling
 from radeval_lib.study.profiles import CELL_MODEL
 from radeval_lib.study.runs import Basis
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN, STRENGTH
+from radeval_lib.wording import long_date
 
+_ACCESS = {"open": "public"}
 # How a sentence names a role.
 _NOUNS = {
     "ner_model": "NER model",
@@ -50,6 +53,31 @@ def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
         for role, paper in wanted.items()
         if filled[role] != paper
     )
+
+
+def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str, str]:
+    """What a figure calls each metric, by its title: ``RaTEScore (our models)`` where models that a build
+    trains read for it, ``BERTScore (MiniLM)`` where the packaged encoder does.
+
+    ``filled``: what fills each role of a model.
+    """
+    named = {}
+    for title, metric in metrics.items():
+        used = [filled[role] for role in metric.needs if role in filled]
+        packaged = [naming.title(one) for one in used if is_packaged(one)]
+        ours = any(one.startswith(CELL_MODEL) for one in used)
+        word = "our models" if ours else "".join(packaged[:1])
+        named[title] = f"{title} ({word})" if word else title
+    return named
+
+
+def rests_on(filler: str) -> str:
+    """What is computed on a filler rests on, in words."""
+    found = filling.evidence(filler)
+    if found == "recorded":
+        recording = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
+        return f"public data, scored on {long_date(recording.scored_on)}"
+    return {SYNTHETIC: "generated reports", ABSENT: "nothing"}.get(found, f"{_ACCESS.get(found, found)} data")
 
 
 def title(filler: str) -> str:

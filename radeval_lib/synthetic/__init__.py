@@ -1,4 +1,4 @@
-"""Synthetic radiology reports with complete gold truth, controlled errors, rewrites and simulated raters.
+"""Synthetic radiology reports with complete gold truth, controlled errors and rewrites.
 
 A report is drawn as a meaning (findings with place, side, severity, size, certainty and change; denials;
 normal statements) and then said in words, so that every annotation is exact by construction and an error can
@@ -21,7 +21,6 @@ _HOMES = {
     "radeval_lib.synthetic.generator": "MIMIC_RRS_PAIRS MIMIC_RRS_TRAINED generate report_at",
     "radeval_lib.synthetic.pairings": "HEURISTICS green_pairs",
     "radeval_lib.synthetic.planted_errors": "ErrorPair error_pairs inject",
-    "radeval_lib.synthetic.raters": "PERFECT Rater SimulatedRating panel rate",
     "radeval_lib.synthetic.records": (
         "STYLES AnnotatedText Denial Normal PlannedFinding Remark Statement SyntheticError SyntheticReport"
     ),

@@ -15,6 +15,7 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.findings import read
 from radeval_lib.metrics import create
 from radeval_lib.metrics.fact_rates import counts_of
+from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
 from radeval_lib.registry import METRICS, RECORDINGS
@@ -27,6 +28,7 @@ KNOWN = {
     *("reference_words", "candidate_words", "source_words"),
     *("rules_significant", "rules_insignificant", "rules_matched"),
     *METRICS,
+    *learned_weights.RECORDED,
 }
 """Every column that may be recorded of a candidate or of a rating; the README describes each."""
 CATEGORIES: dict[str, set[str]] = {}
@@ -52,7 +54,7 @@ def test_every_column_is_known_and_described(name: str) -> None:
     found = recorded.load(name)
     for table in (found.table, *found.parts.values()):
         assert set(table) <= KNOWN
-        for column in set(table) - set(METRICS):
+        for column in set(table) - set(METRICS) - set(learned_weights.RECORDED):
             stem = re.sub(r"_\d$", "_1", column)
             mark = tuple(column.split("_", 1)) in radpref.MARKS
             assert mark or f"`{stem}`" in readme, column

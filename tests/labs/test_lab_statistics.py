@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from radeval_lib import metrics
-from radeval_lib.labs import tagging
+from radeval_lib.labs import graded_pairs, tagging
 from radeval_lib.labs.studies import EQUAL, equal_metrics
-from radeval_lib.roles import generated_ratings
 from radeval_lib.stats import calibration
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.printed import correlation_interval, two_sided_p, williams_test
@@ -97,7 +96,7 @@ class Rated(NamedTuple):
 
 @cache
 def rated() -> Rated:
-    pairs = list(generated_ratings.cases(6000, 7))
+    pairs = list(graded_pairs.cases(6000, 7))
     texts = [[getattr(pair, side).findings.text for pair, _ in pairs] for side in ("reference", "candidate")]
     errors = np.array([[one.total for one in ratings] for _, ratings in pairs])
     values = [np.asarray(metrics.create(name).score(*texts).values) for name in ("rouge_l", "meteor")]

@@ -9,10 +9,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from radeval_lib.data.records import FactRating
-from radeval_lib.data.restricted import reveal
+from radeval_lib.labs.fact_cases import fact_cases, facts
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.fact_rates import RateCounts, counts_of, possible_counts, shared_reference_counts
-from radeval_lib.roles import load
 
 # Row 8 of MTS-Dialog's scores: 2 of 3 facts are in the reference's 7, of which 4 were left out.
 RATING = FactRating(
@@ -90,18 +89,21 @@ def test_shared_reference_counts() -> None:
 
 
 def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
-    for rating in load("fact_ratings", "synthetic", size=10, seed=5, root=None):
-        known = (rating.reference_facts, rating.candidate_facts, rating.common_facts)
-        most = [3 * len(text.split()) for text in map(reveal, (rating.reference, rating.candidate))]
-        found = possible_counts(
-            rating.precision,
-            rating.recall,
-            hallucination=rating.hallucination,
-            omission=rating.omission,
-            most_reference=most[0],
-            most_generated=most[1],
-        )
-        assert known in {(one.reference, one.generated, one.common) for one in found}
+    for case in fact_cases(10, seed=5):
+        for one in case:
+            texts = (one.reference.findings.text, one.candidate.findings.text)
+            reference, candidate = len(facts(one.reference.plan)), len(facts(one.candidate.plan))
+            known = (reference, candidate, len(one.common))
+            most = [3 * len(text.split()) for text in texts]
+            found = possible_counts(
+                len(one.common) / candidate if candidate else 1.0,
+                len(one.common) / reference,
+                hallucination=len(one.invented) / candidate if candidate else 0.0,
+                omission=len(one.omitted) / reference,
+                most_reference=most[0],
+                most_generated=most[1],
+            )
+            assert known in {(one.reference, one.generated, one.common) for one in found}
 
 
 @pytest.mark.parametrize("rate", [-0.5, 50.0, float("nan")])

@@ -74,7 +74,9 @@ def _shown(source: str, settings: Profile) -> str:
     """A page's source up to where it ends for want of data, or may end: where its roles are not spelt out."""
     for end in _ENDS.finditer(source):
         wanted = re.findall(r'"(\w+)"', end[1])
-        if not wanted or any(roles.evidence(settings.roles[role]) == "synthetic" for role in wanted):
+        if not wanted or any(
+            roles.evidence(settings.roles[role]) in ("synthetic", "absent") for role in wanted
+        ):
             return source[: end.end()]
     return source
 

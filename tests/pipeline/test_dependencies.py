@@ -83,8 +83,9 @@ def test_comments_docstrings_and_layout_reach_nothing(embedded: Copy) -> None:
 
 def test_a_loader_reaches_those_whose_roles_it_fills(embedded: Copy, public: Copy) -> None:
     loader = "radeval_lib/data/radpref.py"
-    on_generated = _notebooks(embedded.stale(loader, "", "EDITED = True\n"))
-    assert not {TRAINING, FITTING, RATED, METHOD, PRINT} & on_generated
+    on_recorded = _notebooks(embedded.stale(loader, "", "EDITED = True\n"))
+    assert {RATED, "across/which_judge"} <= on_recorded
+    assert not {TRAINING, FITTING, METHOD, PRINT} & on_recorded
     on_public = _notebooks(public.stale(loader, "", "EDITED = True\n"))
     assert {RATED, "across/which_judge"} <= on_public
     assert not {TRAINING, FITTING, SUMMARIZERS, METHOD, PRINT} & on_public
@@ -98,9 +99,9 @@ def test_a_lexicon_reaches_what_reads_or_generates_reports(embedded: Copy) -> No
 
 def test_a_size_or_filler_reaches_the_readers_of_its_role(embedded: Copy) -> None:
     profile = "data_manifests/profiles/embedded.yml"
-    size = _notebooks(embedded.stale(profile, "rated_pairs: 200", "rated_pairs: 201"))
-    assert {RATED, "across/which_judge"} <= size
-    assert not {TRAINING, FITTING, SUMMARIZERS, METHOD} & size
+    size = _notebooks(embedded.stale(profile, "text_pairs: 200", "text_pairs: 201"))
+    assert {"ratescore/how_it_works", "across/which_judge"} <= size
+    assert not {RATED, TRAINING, FITTING, SUMMARIZERS, METHOD} & size
     trained = _notebooks(embedded.stale(profile, "ner_corpus: 600", "ner_corpus: 601"))
     assert TRAINING in trained
     assert not {FITTING, SUMMARIZERS, GRAPHS} & trained

@@ -17,7 +17,7 @@ from radeval_lib.synthetic import green_pairs, tokenize
 from tests.data import samples
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", [role for role, filled in ROLES.items() if filled.generator])
 def test_the_generator_fills_the_role_reproducibly(role: str) -> None:
     records = load(role, "synthetic", size=12, seed=3, root=None)
     assert records
@@ -31,12 +31,34 @@ def test_profiles_fill_every_role_with_something_known(name: str) -> None:
     settings = profile(name)
     assert set(settings.roles) == set(ROLES)
     for role, filler in settings.roles.items():
-        assert evidence(filler) in {"synthetic", "open", "credentialed"}
+        assert evidence(filler) in {"synthetic", "recorded", "absent", "open", "credentialed"}
         assert filler != "synthetic" or settings.sizes[role] > 0
 
 
 def test_the_default_profile_needs_no_data() -> None:
-    assert set(profile("embedded").roles.values()) == {"synthetic"}
+    for role, filler in profile("embedded").roles.items():
+        if filler != "absent":
+            assert load(role, filler, size=4, seed=0, root=None)
+    lacking = [role for role, filler in profile("embedded").roles.items() if filler == "absent"]
+    assert lacking == ["error_counts", "note_judgements"]
+
+
+def test_no_rating_is_generated() -> None:
+    rated = [role for role, filled in ROLES.items() if not filled.generator]
+    assert rated == [
+        *("rated_sentences", "rated_pairs", "rated_errors", "error_counts", "fact_ratings"),
+        "note_judgements",
+    ]
+    for role in rated:
+        with pytest.raises(RoleError, match="the generator rates nothing"):
+            load(role, "synthetic", size=4, seed=0, root=None)
+
+
+def test_texts_come_from_any_ratings(data_root: Path) -> None:
+    for filler, size, group in (("radpref/grade", 200, 2), ("mts_dialog", 400, 4)):
+        pairs = load("text_pairs", filler, size=0, seed=0, root=data_root)
+        assert len(pairs) == size
+        assert len({one.case for one in pairs}) == size // group
 
 
 @pytest.mark.parametrize(

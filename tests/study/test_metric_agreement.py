@@ -11,10 +11,12 @@ from scipy import stats
 
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.ratings import rating_table
+from radeval_lib.data.records import RatedPair
 from radeval_lib.errors import NotebookError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.ratescore.released_models import RATESCORE
+from radeval_lib.roles import load
 from radeval_lib.study import begin, metric_agreement
 from radeval_lib.study.runs import Run
 
@@ -25,11 +27,23 @@ TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "ti
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run whose rated pairs are generated texts with grades drawn at random."""
+    grades = np.random.default_rng(0).integers(0, 6, 30)
+    pairs = [
+        RatedPair(one.id, one.reference, one.candidate, float(grade))
+        for one, grade in zip(
+            load("text_pairs", "synthetic", size=30, seed=1, root=None), grades, strict=True
+        )
+    ]
+    monkeypatch.setattr(Run, "load", lambda self, role: pairs)
     whole = begin("ratescore/rated_pairs", profile="smoke", seed=0, output_dir=str(tmp_path))
-    sizes = {**whole.whole_profile.sizes, "rated_pairs": 30}
+    roles = {
+        **whole.whole_profile.roles,
+        **dict.fromkeys(("rated_pairs", "rated_errors", "rated_sentences"), "rexval"),
+    }
     return _with(
-        whole, sizes=sizes, models={"ner_model": TINY, "encoder": TINY, "graph_model": "radgraph:radgraph"}
+        whole, roles=roles, models={"ner_model": TINY, "encoder": TINY, "graph_model": "radgraph:radgraph"}
     )
 
 

@@ -20,7 +20,9 @@ from radeval_lib.study.declarations import declared
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import Run
 
-PUBLIC = {role: filler for role, filler in profile("open").roles.items() if filler != "synthetic"}
+PUBLIC = {
+    role: filler for role, filler in profile("open").roles.items() if filler not in ("synthetic", "absent")
+}
 
 
 def _run(notebook: str, folder: Path, root: Path | None = None, name: str = "open") -> Run:
@@ -58,7 +60,7 @@ def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tm
 
 def test_settings_that_the_notebook_does_not_declare_are_out_of_reach(tmp_path: Path) -> None:
     run = _run("across/which_judge", tmp_path, name="smoke")
-    assert set(run.profile.roles) == {"rated_pairs", "fact_ratings"}
+    assert set(run.profile.roles) == {"rated_pairs", "text_pairs", "fact_ratings"}
     assert run.profile.experiments == {}
 
 

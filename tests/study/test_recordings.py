@@ -15,6 +15,7 @@ from radeval_lib.origin import Reading
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
 from radeval_lib.study import recordings
+from radeval_lib.wording import long_date
 
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
 
@@ -98,7 +99,7 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
     for reference in (foreign, "No effusion.", texts["candidate"][7]):
         with pytest.raises(DataError, match="a pair that is not recorded"):
             known.score([reference], [texts["candidate"][7]])
-    unstemmed = recordings.of_placeholders(create("rouge_l", stem=False))
+    unstemmed = recordings.of_placeholders(create("rouge_l", stem=False), ["stem"])
     with pytest.raises(DataError, match="recorded with other settings"):
         unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
     with pytest.raises(PlaceholderError, match="cannot read reference"):
@@ -106,14 +107,12 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
 
 
 def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = recorded.load("mts_dialog")
     monkeypatch.setattr(recordings, "out_of_date", lambda name: [])
-    (line,) = recordings.told(["mts_dialog"])
-    assert line == f"MTS-Dialog: scored on {recordings.long_date(recorded.load('mts_dialog').scored_on)}."
+    assert recordings.told(["mts_dialog"]) == [f"MTS-Dialog was scored on {long_date(found.scored_on)}."]
     monkeypatch.setattr(recordings, "out_of_date", lambda name: ["rouge_l"])
     (line,) = recordings.told(["mts_dialog"])
-    commit = recorded.load("mts_dialog").about["columns"]["rouge_l"]["commit"][:7]
-    assert f"ROUGE-L by version {commit}, while the code, version " in line
-    assert line.endswith("reads otherwise.")
+    assert f"with version {found.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, " in line
 
 
 def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

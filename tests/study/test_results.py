@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -163,9 +164,10 @@ def rated(tmp_path: Path) -> Run:
 
 def test_what_stands_in_reproduces_nothing(rated: Run, run: Run) -> None:
     words = rated.stand_in({"rated_pairs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
-    assert words == "rated pairs from the generator, not RaTE-Eval"
-    assert rated.stand_in({"rated_pairs": "synthetic"}) == ""
-    assert rated.source("rated_pairs") == "the generator"
+    assert words == "rated pairs from RadPref, not RaTE-Eval"
+    assert rated.stand_in({"rated_pairs": "recorded/radpref/grade"}) == ""
+    assert (rated.source("rated_pairs"), rated.evidence("rated_pairs")) == ("RadPref", "recorded")
+    assert rated.basis({"rated_pairs": "rexval/errors"}).evidence == "recorded"
     public = replace(rated, whole_profile=profile("open"))
     assert public.source("rated_pairs") == "RadPref"
     assert public.stand_in({"rated_pairs": "rexval/errors"}) == "rated pairs from RadPref, not ReXVal"
@@ -177,6 +179,19 @@ def test_what_stands_in_reproduces_nothing(rated: Run, run: Run) -> None:
     assert (card["verdict"], card["evidence"]) == ("consistent", "print")
 
 
+def test_a_figure_names_what_stands_in_for_a_metrics_models(rated: Run) -> None:
+    made = {title: SimpleNamespace(needs=needs) for title, needs in (
+        ("RaTEScore", ("ner_model", "encoder")), ("BERTScore", ("encoder",)), ("BLEU", ())
+    )}  # fmt: skip
+    assert list(rated.labels(made).values()) == [
+        "RaTEScore (our models)",
+        "BERTScore (MiniLM, 2 layers)",
+        "BLEU",
+    ]  # type: ignore[arg-type]
+    papers = replace(rated, whole_profile=profile("full"))
+    assert list(papers.labels(made).values()) == ["RaTEScore", "BERTScore", "BLEU"]  # type: ignore[arg-type]
+
+
 def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
     public = replace(rated, whole_profile=profile("open"))
     data, models = {"rated_pairs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
@@ -186,7 +201,7 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
     evidence, stand_in, _, instrument = basis = public.basis(data, models)
     assert (evidence, instrument, basis.judged) == ("open", OURS, False)
     assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
-    assert rated.basis(data)[::3] == ("synthetic", OURS)
+    assert rated.basis(data)[::3] == ("recorded", PAPERS_OWN)
 
 
 def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
+from radeval_lib.pages.ratescore.released_models import PAPER_MODELS
 from radeval_lib.study import headlines
 from radeval_lib.study.display import verdict_badge
 from radeval_lib.study.pages import link
@@ -51,9 +52,10 @@ def findings(run: Run) -> HTML:
     return HTML(shown)
 
 
-def waiting(run: Run) -> int:
-    """How many headlines need data that this build does not have."""
-    return len(headlines.borne_out(run)[1])
+def readers(run: Run) -> str:
+    """Whose models read for RaTEScore and RadGraph F1, in words."""
+    ours = run.stand_in({**PAPER_MODELS, "graph_model": "radgraph:radgraph"})
+    return "models trained here on generated reports, not the papers'" if ours else "the papers' own models"
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import yaml
@@ -19,8 +19,10 @@ from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.manifests import find, load_manifest
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.across.which_judge import FOUND, found_in_source
+from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.study import code, recordings
 from radeval_lib.study.beginning import begin_cell
 from radeval_lib.study.runs import Run
@@ -64,13 +66,16 @@ def record(
         frame[f"{side}_words"] = [len(text.split()) for text in texts]
     if keep_scores:
         old = recorded.load(name)
-        known = [*old.about["columns"], *(key for key in (*_JUDGED, _MATCHED) if key in old.table)]
+        scored = (*old.about["columns"], *old.about.get("variants", {}), *_JUDGED, _MATCHED)
+        known = [key for key in scored if key in old.table]
         frame[known] = old.table[known]
         about = {key: value for key, value in old.about.items() if key not in ("schema", "tables")}
         _write(name, frame, parts, {"schema": SCHEMA, **about})
     else:
         columns = _score(name, frame, pairs, run, unfreeze)
-        _write(name, frame, parts, {**_about(name, root, run), "columns": columns})
+        variants = _ratescores(frame, pairs, profile, data_root) if name == "radpref" else {}
+        about = {**_about(name, root, run), "columns": columns, "variants": variants}
+        _write(name, frame, parts, about)
     recorded.load.cache_clear()
     return recorded.RECORDED / f"{name}.csv"
 
@@ -97,6 +102,25 @@ def _score(
     return {
         key: recorded.load(name).about["columns"][key] if key in kept else _column(metric)
         for key, metric in metrics.items()
+    }
+
+
+def _ratescores(
+    frame: pd.DataFrame, pairs: list[tuple[str, str]], profile: str, data_root: str
+) -> dict[str, Any]:
+    """Add RaTEScore's scores by other weights and encoders to ``frame``, and what is known of each."""
+    run: Run = begin_cell(
+        "ratescore/learned_weights", profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
+    )
+    references, candidates = zip(*pairs, strict=True)
+    metric = cast(RaTEScore, run.metric("ratescore"))
+    found = learned_weights.settings(run, learned_weights.entities(metric, references, candidates))
+    for column, values in zip(learned_weights.RECORDED, found.values(), strict=True):
+        frame[column] = values.round(9)
+    made = {**_column(metric), "models": run.reading.used_models()}
+    return {
+        column: {**made, "settings": {"differs": title}}
+        for column, title in zip(learned_weights.RECORDED, found, strict=True)
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from radeval_lib.data.ratings import rating_table
+from radeval_lib.data.ratings import text_table
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.formula import split
 from radeval_lib.papers.printed_numbers import printed
@@ -52,9 +52,9 @@ def _bert_base() -> Any:
 
 
 def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
-    """Sixty rated pairs, and the tokens of each one's sentences and of the distinct names of its entities,
+    """Sixty pairs, and the tokens of each one's sentences and of the distinct names of its entities,
     by RaTEScore's encoder."""
-    pairs = rating_table(run.load("rated_pairs")).head(60)
+    pairs = text_table(run.load("text_pairs")).head(60)
     tokens = metric.entity_encoder.tokenizer
     read = metric.entities([*pairs["reference"], *pairs["candidate"]])
     lengths = []

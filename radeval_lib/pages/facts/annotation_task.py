@@ -19,7 +19,7 @@ from jinja2 import Environment
 from radeval_lib import atomic
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import FactRating
+from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.stats.fact_counts import COHERENCE, FactCounts
@@ -30,17 +30,20 @@ _QUESTIONS = {
     "common": "2. How many of its facts are also in the reference description?",
     "correct": "3. How many of its facts are correct? The report decides.",
 }
+_CORRECT = "3. How many of its facts are correct? The reference decides."  # where there is no report
 _COUNTS = ("reference", *_QUESTIONS)
 _SCORES = ("precision", "recall", "f_score", "accuracy")
 _INSTRUCTIONS = (
-    "Read the report. Count the medical facts in the reference description, then those in each generated "
+    "Count the medical facts in the reference description, then those in each generated "
     "description. What a fact is, you decide; keep to one level of detail. You can mark facts in the text."
 )
 _LAYOUT = """\
 <View>
   <Header value="{{ instructions }}" size="4" />
+{% if report %}
   <Header value="Report" size="4" />
   <Text name="report" value="$report" />
+{% endif %}
   <Header value="Reference description" size="4" />
   <Labels name="reference_marks" toName="reference">
     <Label value="Fact" />
@@ -72,37 +75,45 @@ _LAYOUT = """\
 """
 
 
-def layout(descriptions: int) -> str:
-    """The labelling configuration for tasks of so many generated descriptions, as XML."""
+def layout(descriptions: int, *, report: bool = True) -> str:
+    """The labelling configuration for tasks of so many generated descriptions, as XML; ``report``: whether
+    tasks show what the descriptions were written from."""
     template = Environment(autoescape=True, trim_blocks=True).from_string(_LAYOUT)
     return template.render(
-        instructions=_INSTRUCTIONS, questions=_QUESTIONS, ratings=COHERENCE, descriptions=descriptions
+        instructions=f"{'Read the report. ' if report else ''}{_INSTRUCTIONS}",
+        questions={**_QUESTIONS, **({} if report else {"correct": _CORRECT})},
+        ratings=COHERENCE,
+        descriptions=descriptions,
+        report=report,
     )
 
 
 def project(
-    records: Sequence[FactRating], rng: np.random.Generator
+    records: Sequence[TextPair], rng: np.random.Generator
 ) -> tuple[str, list[dict[str, Any]], dict[str, list[str]]]:
-    """A project on the texts of rated summaries: one task a case, its descriptions in random order."""
-    cases: dict[str, list[FactRating]] = {}
+    """A project on candidates: one task per case, its descriptions in random order."""
+    cases: dict[str, list[TextPair]] = {}
     for record in records:
         cases.setdefault(record.case, []).append(record)
     sizes = {len(case) for case in cases.values()}
     if len(sizes) != 1:
         raise ParameterError(f"cases of {sorted(sizes) or 'no'} summaries; a project needs equally many")
+    reported = all(len(record.source) > 0 for record in records)
     tasks, key = [], {}
     for name, case in cases.items():
         if len({reveal(record.reference) for record in case}) > 1:
             raise ParameterError("its summaries have different references", f"case {name}")
         shuffled = [case[place] for place in rng.permutation(len(case))]
         texts = {f"description_{place}": reveal(one.candidate) for place, one in enumerate(shuffled, start=1)}
-        shared = {"report": reveal(case[0].source), "reference": reveal(case[0].reference)}
+        shared = {"reference": reveal(case[0].reference)}
+        if reported:
+            shared["report"] = reveal(case[0].source)
         tasks.append({"data": {"case": name, **shared, **texts}})
         key[name] = [one.group for one in shuffled]
-    return layout(sizes.pop()), tasks, key
+    return layout(sizes.pop(), report=reported), tasks, key
 
 
-def write_project(folder: Path, records: Sequence[FactRating], cases: int, rng: np.random.Generator) -> int:
+def write_project(folder: Path, records: Sequence[TextPair], cases: int, rng: np.random.Generator) -> int:
     """Write a project on the first ``cases`` into a folder, whole or not at all; returns the number of tasks.
 
     ``labelling.xml`` goes into the project's labelling settings, ``tasks.json`` is imported; ``key.json``

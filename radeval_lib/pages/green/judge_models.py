@@ -19,6 +19,7 @@ from radeval_lib.stats.resampling import FloatArray
 from radeval_lib.study.checks import Check, Key, check_bounds, check_statement, check_value
 from radeval_lib.study.printed_leads import lead_of_means
 from radeval_lib.study.superiority import check_superiority
+from radeval_lib.wording import in_words
 
 COUNTS = ["significant errors", "insignificant errors", "matched findings"]
 LEXICAL = ["BERTScore", "ROUGE-L", "BLEU"]
@@ -277,3 +278,40 @@ def differences_beside_silence(fours: pd.DataFrame, counts: Mapping[str, FloatAr
             "experts": f"{experts.min():.2f} to {experts.max():.2f}",
         }
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def nearest_is_silence(fours: pd.DataFrame, counts: Mapping[str, FloatArray]) -> tuple[bool, dict[str, str]]:
+    """Whether saying nothing comes nearer to the mean of six radiologists' significant counts than every
+    printed model, whatever the digits that print leaves out; and the numbers, as texts."""
+    cells = of_models(fours, "significant errors")
+    models = cells[cells["statistic"] == "mean"]
+    silent = float(counts["significant"].mean(axis=2).sum(axis=1).mean())
+    nearer = int((models["value"] + models["half_width"] < silent).sum())
+    sure = bool((models["value"] - models["half_width"] > silent).all())
+    texts = {
+        "pairs": str(len(counts["significant"])),
+        "silence": f"{silent:.2f}",
+        "least": f"{models['value'].min():.2f}",
+        "most": f"{models['value'].max():.2f}",
+        "nearer": in_words(nearer),
+        "models": in_words(len(models)),
+    }
+    return sure, texts
+
+
+def against_labels(shares: Mapping[str, str]) -> str:
+    """What the printed errors against GPT-4's labels come to; ``shares``: ``3 of 9`` and so on."""
+    return (
+        "The printed mean absolute errors are smaller than those of a judge who reports nothing in "
+        f"{shares['significant']} columns of significant errors, {shares['insignificant']} of insignificant "
+        f"ones, and {shares['matched']} of matched findings."
+    )
+
+
+def against_radiologists(numbers: Mapping[str, str]) -> str:
+    """The page's answer from six radiologists' counts; ``numbers``: of :func:`nearest_is_silence`."""
+    return (
+        f"Saying nothing differs from six radiologists' significant counts by {numbers['silence']} errors, "
+        f"the printed models by {numbers['least']} to {numbers['most']}: {numbers['nearer']} of "
+        f"{numbers['models']} comes nearer."
+    )

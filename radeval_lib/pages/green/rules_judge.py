@@ -150,7 +150,8 @@ def reading(run: Run) -> pd.DataFrame:
     """Micro-F1 of presence and location by draw of labelled sentences.
 
     Columns ``draw``, ``measure`` and ``first``, when the reader first met the draw; where the run has Open-i
-    also ``sentences``, ``value`` today, and ``low`` and ``high``, its 95% interval from drawing sentences.
+    also ``sentences``, ``value`` as the reader is, and ``low`` and ``high``, its 95% interval from drawing
+    sentences.
     """
     scores = pd.read_csv(_LABELS.with_name("first_scores.csv"))
     right = 2 * scores.pop("hit")
@@ -167,7 +168,7 @@ def reading(run: Run) -> pd.DataFrame:
 
 
 def draw_reading(axis: Axes, scores: pd.DataFrame) -> None:
-    """:func:`reading`: hollow when first met, filled with its interval today."""
+    """:func:`reading`: hollow when first met, filled with its interval as the reader is."""
     draws = list(scores["draw"].unique())
     for shift, (measure, part), colour, marker in zip(
         (-0.13, 0.13), scores.groupby("measure", sort=False), plots.PALETTE, plots.MARKERS, strict=False

@@ -30,11 +30,8 @@ def printed_pairs() -> pd.DataFrame:
 
 def measured(run: Run) -> dict[str, pd.DataFrame]:
     """The pairs with counted errors and with their share of possible ones, in the column of that name, with
-    the words of both texts; empty where people rated neither."""
-    roles = ("rated_errors", "rated_sentences")
-    if any(run.evidence(role) == "synthetic" for role in roles):
-        return {}
-    errors, share = (rating_table(run.load(role)) for role in roles)
+    the words of both texts."""
+    errors, share = (rating_table(run.load(role)) for role in ("rated_errors", "rated_sentences"))
     errors["errors"], share["share"] = -errors["rating"], 1 - share["rating"]
     for table in (errors, share):
         for length in LENGTHS:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.models import encoders, naming
 from radeval_lib.pages.ratescore.rated_pairs import told_leads as told_leads
+from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.study.phrases import phrase
@@ -24,6 +26,16 @@ from radeval_lib.wording import with_interval
 
 EQUAL, _ENCODER = "equal weights", "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
+
+FIRST_TOKEN = "vector of the first token"
+RECORDED = (
+    "ratescore_long",
+    "ratescore_short",
+    "ratescore_equal",
+    "ratescore_first_token",
+    "ratescore_rival",
+)
+"""The recorded columns of :func:`settings`, in its order."""
 
 _Pair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 
@@ -42,6 +54,12 @@ def scored(pairs: Sequence[_Pair], encoder: encoders.Encoder, scorer: Scorer) ->
     )
 
 
+def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[_Pair]:
+    """The entities of each pair's reference and candidate."""
+    ours, theirs = (metric.entities(list(side)) for side in (references, candidates))
+    return list(zip(ours, theirs, strict=True))
+
+
 def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]:
     """Scores by the released weights, by equal ones without a penalty, and by other encoders.
 
@@ -54,7 +72,7 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
     own = model("encoder", "mean")
     found = {name: scored(pairs, own, Scorer(key)) for key, name in LEARNED.items()}
     found[EQUAL] = scored(pairs, own, Scorer(Weights(EQUAL, np.ones((5, 5)), 1.0)))
-    found["vector of the first token"] = scored(pairs, model("encoder", "cls"), Scorer("long"))
+    found[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
     rival = naming.title(run.profile.models["rival_encoder"])
     found[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
     return found
@@ -63,9 +81,17 @@ def settings(run: Run, pairs: Sequence[_Pair]) -> dict[str, NDArray[np.float64]]
 def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Kendall's correlation of each setting with the grades, and the first one's lead over each other."""
     table = rating_table(run.load("rated_pairs"))
-    ours, theirs = (metric.entities(table[side].tolist()) for side in ("reference", "candidate"))
+    first = behind(table["candidate"].iloc[0])
+    if first:
+        about = recorded.load(first.set).about["variants"]
+        found = {
+            str(about[column]["settings"]["differs"]): recorded.column(table["candidate"], column)
+            for column in RECORDED
+        }
+    else:
+        found = settings(run, entities(metric, table["reference"], table["candidate"]))
     drawn = resample(
-        settings(run, list(zip(ours, theirs, strict=True))),
+        found,
         table["rating"].to_numpy(),
         groups=table["case"].to_numpy(),
         kind="kendall",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from radeval_lib.pages.ratescore.released_models import NO_RATINGS, RATESCORE
+from radeval_lib.pages.ratescore.released_models import RATESCORE
 from radeval_lib.papers.printed_numbers import cell, printed
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.printed import Kind
@@ -81,10 +81,8 @@ def check_coefficients(exhibit: OpenExhibit, result: Agreement) -> None:
 def answer(results: Mapping[str, Agreement], source: str) -> dict[str, str]:
     """What the page answers, in its bold sentence, what follows on it, and on counted errors.
 
-    ``results``: by role, those with ratings of this ``source``; empty where the build has none.
+    ``results``: by role, those with ratings of this ``source``.
     """
-    if not results:
-        return NO_RATINGS | {"errors": ""}
     n = len(next(iter(results.values())).pairs)
     found = {
         EXPERIMENTS[role][0]: standing(result, EXPERIMENTS[role][3][0]) for role, result in results.items()

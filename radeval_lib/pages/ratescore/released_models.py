@@ -10,12 +10,6 @@ RATESCORE = "RaTEScore"
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
 """The models of the released metric, by role."""
 
-NO_RATINGS = {
-    "answer": "This build has no report that a radiologist rated.",
-    "rests": "RadPref, a public set, has some; see the page on the data behind the papers.",
-}
-"""What a page answers that lacks its data."""
-
 
 def other_models(run: Run) -> str:
     """A sentence that warns of models other than the paper's; empty where a run has the paper's."""

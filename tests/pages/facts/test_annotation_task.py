@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.records import FactRating
+from radeval_lib.data.records import TextPair
 from radeval_lib.errors import ParameterError
 from radeval_lib.pages.facts.annotation_task import (
     KEY,
@@ -26,8 +26,8 @@ from radeval_lib.pages.facts.annotation_task import (
 from radeval_lib.roles import load
 
 
-def _records(cases: int = 2) -> list[FactRating]:
-    return load("fact_ratings", "synthetic", size=cases, seed=1, root=None)
+def _records(cases: int = 2) -> list[TextPair]:
+    return load("text_pairs", "synthetic", size=4 * cases, seed=1, root=None)
 
 
 def _region(name: str, to_name: str, kind: str, **value: Any) -> dict[str, Any]:

@@ -98,11 +98,11 @@ def test_the_best_metric_and_how_many_beat_the_lengths() -> None:
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    return table(load("fact_ratings", "synthetic", size=25, seed=1, root=None))
+    return table(load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None))
 
 
 def test_table_keeps_order() -> None:
-    ratings = load("fact_ratings", "synthetic", size=3, seed=1, root=None)
+    ratings = load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None)[:3]
     frame = table(ratings)
     assert list(frame.index) == [rating.id for rating in ratings]
     assert frame["reference_words"].iloc[0] == len(str(ratings[0].reference).split())

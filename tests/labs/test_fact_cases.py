@@ -6,9 +6,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from radeval_lib.roles.generated_facts import CLINICIANS, note_judgements
+from radeval_lib.labs.fact_cases import SYSTEMS, fact_cases, facts
 from radeval_lib.synthetic import Denial, Normal, PlannedFinding, Remark, Statement
-from radeval_lib.synthetic.fact_cases import SYSTEMS, fact_cases, facts
 
 
 def test_facts_by_hand() -> None:
@@ -50,13 +49,3 @@ def test_same_seed_same_cases() -> None:
     first, again, other = (list(fact_cases(3, seed=seed)) for seed in (4, 4, 5))
     assert first == again
     assert first != other
-
-
-def test_coarser_clinicians_list_fewer_entries() -> None:
-    judged = list(note_judgements(20, seed=2))
-    assert len(judged) == 20 * len(SYSTEMS) * len(CLINICIANS)
-    listed = {rater.name: 0 for rater in CLINICIANS}
-    for one in judged:
-        listed[one.rater] += len(one.omissions)
-    # Rater 4 notices as much as rater 2, and joins more.
-    assert listed["4"] < listed["2"] < listed["1"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.synthetic import PERFECT, Rater, error_pairs, panel, rate
+from radeval_lib.labs.raters import MINDS, PERFECT, Rater, panel, rate
+from radeval_lib.synthetic import error_pairs
 from radeval_lib.synthetic.difference import GoldError, ReportDifference
-from radeval_lib.synthetic.raters import MINDS
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,64 @@
+"""No sentence of the book speaks of what another edition has: what differs is computed for each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
+
+_BUILD = r"(?:this |the |your |a )?(?:build|edition|data root|profile)"
+CONDITIONS = {
+    "a build that may have the data": rf"\b(?:if|where|unless|until|once|when|whether|as far as) {_BUILD}\b"
+    r"(?! (?:has run|runs|ran|ends|is done))",
+    "a build that lacks something": rf"\b{_BUILD} (?:lacks|is missing|does not (?:have|hold))\b",
+    "data that may be there": r"\b(?:if|where|unless|when|without)(?: the)? (?:public |real )?"
+    r"(?:data|files|texts) (?:are (?:there|here|available|at hand|missing|absent)|this page)\b",
+    "without public data": r"\bwithout public data\b",
+    "at hand": r"\bat hand\b",
+    "today": r"\btoday\b",
+    "a build that was given something": r"\bunless it was given\b",
+}
+SOURCES = sorted([*NOTEBOOKS.glob("*/*.md"), *BOOK.rglob("*.md")])
+ABOUT_BUILDING = {"book/reproduce.md", "book/labs_for_instructors.md", "book/own_reports.md"}
+"""Pages that tell a reader how to build, who then has another edition."""
+
+
+def found(text: str) -> list[str]:
+    """The conditions on an edition that a text names."""
+    plain = re.sub(r"\s+", " ", text)
+    return [name for name, pattern in CONDITIONS.items() if re.search(pattern, plain, re.IGNORECASE)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_page_says_nothing_of_another_edition(path: Path) -> None:
+    place = path.relative_to(ROOT).as_posix()
+    if place in ABOUT_BUILDING or place.startswith("notebooks/labs/"):
+        pytest.skip("it tells how to build, or is no page of results")
+    assert not found(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "the values are RadPref's where the public data are at hand.",
+        "Errors of RadPref, unless the build has ReXVal.",
+        "Filled, where the data root holds Open-i,\nwith an interval.",
+        "Grades which this build lacks.",
+        "Without public data this page is built on generated ratings.",
+        "It reads as well today.",
+        "on models of this edition unless it was given the papers' own",
+        "This build is missing none of them.",
+    ],
+)
+def test_sentences_that_another_edition_overturns_are_refused(sentence: str) -> None:
+    assert found(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Times are measured in this build.", "Where the answer is no, it stops."]
+)
+def test_other_sentences_pass(sentence: str) -> None:
+    assert not found(sentence)
