@@ -96,6 +96,8 @@ _SEEN = _words(
     """
 )
 _NOW = frozenset(["now", "currently", "today"])
+_SHOWED = frozenset(["showed", "demonstrated", "revealed"])
+_OLD_STUDY = frozenset(["prior", "previous"])
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
 _ENDS_OF_THEN = _words(
     """
@@ -288,6 +290,12 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             token.word == "compared" and at + 1 < len(words) and words[at + 1].word in ("to", "with")
         ):
             end = _end_of_then(words, at)
+        elif (
+            token.word in _SHOWED
+            and words[at - 1].word not in _OLD_STUDY
+            and {word.word for word in words[max(0, at - 3) : at]} & _OLD_STUDY
+        ):
+            end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), len(words))
         elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
             end = starts[at + 1]
         elif token.word in ("was", "were") and any(word.word in _NOW for word in words[at:]):
@@ -319,6 +327,6 @@ def _end_of_then(words: Sequence[Token], at: int) -> int:
 
 def _start_of_then(words: Sequence[Token], at: int) -> int:
     start = at
-    while start and words[start - 1].word not in (",", "(", ";", "from", "to"):
+    while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
         start -= 1
     return start
