@@ -106,6 +106,9 @@ def statements(text: str) -> tuple[Statement, ...]:
         said = _template(piece)
         if denied:
             said, where = f"{_NO}{said}", [*[where[0]] * len(_NO), *where]
+        if "  " in said:
+            kept = [at for at, sign in enumerate(said) if sign != " " or said[at - 1 : at] != " "]
+            said, where = "".join(said[at] for at in kept), [*(where[at] for at in kept), where[len(said)]]
         found.append(Statement(said, where, kind))
         last = end
     return tuple(found)
