@@ -54,7 +54,10 @@ _TASKS = {
 
 def _pairs_of_file(path: Path) -> Records:
     split, task = path.stem.removeprefix("rate_"), path.parent.name
-    return [replace(one, group=task, split=split, scale=_TASKS[task][0]) for one in load_pairs(path)]
+    scale = _TASKS[task][0]
+    return [
+        replace(one, id=f"{split}-{one.id}", group=task, split=split, scale=scale) for one in load_pairs(path)
+    ]
 
 
 def _read(find: Find) -> Records:

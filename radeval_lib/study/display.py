@@ -21,7 +21,7 @@ from radeval_lib.study.results import Result, counted_outcome
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words
+from radeval_lib.wording import in_words, joined
 
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
@@ -216,14 +216,19 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
     return HTML(table_html(checks_frame(checks), caption, index=False))
 
 
-def only_with_data(run: Run, *roles: str) -> None:
+def only_with_data(run: Run, *roles: str, one_set: bool = False) -> None:
     """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
     or the data root lacks what does.
 
-    Later cells of the notebook then do nothing, and the book leaves them out.
+    With ``one_set``, also where different data sets fill the roles. Later cells of the notebook then do
+    nothing, and the book leaves them out.
     """
     lacking = [role for role in roles if run.evidence(role) in ("synthetic", registry.ABSENT)]
     missing = "; ".join(filter(None, map(run.lacks, roles)))
+    sources = {role: registry.datasets_of(run.filler("data", role)) for role in roles}
+    if one_set and not missing and len(set(map(tuple, sources.values()))) > 1:
+        told = joined([f"{role!r} by {run.source(role)}" for role in roles])
+        missing = f"it needs one data set in several roles, and here these are filled differently, {told}"
     if not lacking and not missing:
         return
     needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"

@@ -10,6 +10,7 @@ import pytest
 import torch
 from scipy import stats
 
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
 from radeval_lib.models.encoders import Encoder
@@ -50,6 +51,25 @@ def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
     assert grades.loc["case1/0", "B"] == next(
         one.rating for one in records if one.id == "case1/0" and one.rater == "B"
     )
+
+
+def test_ratings_that_no_two_raters_share_are_refused_in_one_line() -> None:
+    alone = [RatedPair("train-1", "No mass.", "A mass.", 2.0), RatedPair("train-2", "Clear.", "Clear.", 5.0)]
+    with pytest.raises(AbsentDataError, match=r"two\. Fill rated_pairs"):
+        which_judge.rated(alone)
+    apart = [RatedPair("1", "a", "b", 1.0, rater="A"), RatedPair("2", "c", "d", 1.0, rater="B")]
+    with pytest.raises(AbsentDataError, match="every rater"):
+        which_judge.rated(apart)
+
+
+def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
+    records = [
+        RatedPair(f"{number}", reference, f"text {number}", float(number), rater=rater)
+        for number, reference in enumerate("aabb")
+        for rater in "AB"
+    ]
+    pairs, grades = which_judge.rated(records)
+    assert which_judge.differences(grades, pairs)["A"].tolist() == [-1, -1]
 
 
 def test_counted_errors_are_bad() -> None:

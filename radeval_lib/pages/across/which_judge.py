@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr, recorded
+from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
@@ -53,15 +54,26 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     -------
     tuple of DataFrame
         By the pair's id: ``reference``, ``candidate``; ``case``: the same where the reference is, drawn
-        together; ``set``: the candidates that were graded side by side; and the grades.
+        together; ``set``: the candidates that were graded side by side, those of a case where ids name no
+        set; and the grades.
+
+    Raises
+    ------
+    AbsentDataError
+        Where no candidate has grades of two raters.
     """
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
     texts = {one.id: (reveal(one.reference), reveal(one.candidate)) for one in records}
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=["reference", "candidate"]).loc[wide.index]
-    sets = [str(key).rpartition("/")[0] for key in pairs.index]
-    return pairs.assign(case=pd.factorize(pairs["reference"])[0], set=sets), wide
+    if wide.empty or wide.shape[1] < 2:
+        wrong = "no candidate of the rated pairs has a grade by every rater, of whom there must be two"
+        raise AbsentDataError(wrong, remedy="Fill rated_pairs with a set of several raters, as radpref/grade")
+    case = pd.factorize(pairs["reference"])[0]
+    named = [str(key).rpartition("/")[0] for key in pairs.index]
+    sets = [name or f"case {number}" for name, number in zip(named, case, strict=True)]
+    return pairs.assign(case=case, set=sets), wide
 
 
 def described(metric: str) -> str:
