@@ -35,6 +35,7 @@ _VIEWS = _words(
     view projection lateral frontal ap pa portable image radiograph film
     """
 )
+_STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
 """Verbs by which a clause says something of its structure."""
 
@@ -220,6 +221,12 @@ def _of_a_part(words: Sequence[Token], found: PhraseMatch[str]) -> bool:
         return True
     if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
         return True
-    said = {word.word for word in words[found.first : found.end]}
+    said = {word.word for word in words[max(0, found.first - 1) : found.end]}
     behind = [word.word for word in words[found.end : found.end + 6]]
-    return bool(said & _SIGHT) and bool(behind) and behind[0] in ("on", "in") and bool(_VIEWS & set(behind))
+    elsewhere = _VIEWS | (_STUDIES if said & {"was", "were"} else set())
+    return (
+        bool(said & (_SIGHT | {"present"}))
+        and bool(behind)
+        and behind[0] in ("on", "in")
+        and bool(elsewhere & set(behind))
+    )
