@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pingouin as pg
@@ -147,7 +148,7 @@ def test_correlations_are_scipys_and_only_pearsons_interval_is_right(method: str
 
 def test_bland_and_altmans_lines_are_the_bias_and_limits() -> None:
     x, y = np.random.default_rng(7).poisson(3, (2, 40))
-    axes = pg.plot_blandaltman(x, y)
+    axes = pg.plot_blandaltman(x, y, ax=plt.figure().add_subplot())
     gaps = x - y
     wanted = [gaps.mean() + side * 1.96 * gaps.std(ddof=1) for side in (-1, 0, 1)]
     drawn = [line.get_ydata()[0] for line in axes.lines]
