@@ -57,7 +57,10 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             if (error.name or "").partition(".")[0] == "radeval_lib":
                 raise
             what = f"the package {error.name} is not installed, which this command needs"
+            context = click.get_current_context(silent=True)
             remedy = "Run in a clone of the repository: pip install '.[models,book]'"
+            if context is not None and context.command_path.endswith(" labs check"):
+                remedy = "Install what labs need: pip install 'radeval-lib[labs,models]'"
             refusal = RadevalError(what, remedy=remedy)
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise
