@@ -25,7 +25,8 @@ from radeval_lib.report_text import MASK, tokens
 
 _MIRROR = [1, 0, 2, 3, 5, 4]
 _SIDED = re.compile(
-    r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch|circumflex|quadrant|silhouette"
+    r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch|circumflex|quadrant"
+    r"|silhouette"
 )
 _NORMAL = (
     "The lungs are clear. Heart size is normal. No pneumothorax or pleural effusion. The bones are intact."
