@@ -45,10 +45,11 @@ READERS = {
 
 
 RECORDINGS = {
+    "fingerprints": "radeval_lib.synthetic.report_edits:recorded_pairs",
     "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
     "radpref": "radeval_lib.data.radpref:recorded_pairs",
 }
-"""What gives the records of a data set from ``data_manifests/recorded/``, by name of the set."""
+"""What gives the records of a recorded set from ``data_manifests/recorded/``, by its name."""
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.own_ratings:reader"}
@@ -78,6 +79,7 @@ ROLES = {
     "graph_corpus": _role("AnnotatedSentence", "generated:graph_corpus"),
     "spatial_corpus": _role("AnnotatedSentence", "generated:spatial_corpus"),
     "stanza_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
+    "edited_reports": _role("TextPair"),
     "text_pairs": _role("TextPair", "generated_pairs:text_pairs"),
     "rated_sentences": _role("RatedPair"),
     "rated_pairs": _role("RatedPair"),

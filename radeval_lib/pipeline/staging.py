@@ -13,14 +13,14 @@ import pandas as pd
 import yaml
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from radeval_lib import checksums
+from radeval_lib import checksums, registry
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import PAPERS, of_notebook
 from radeval_lib.papers.printed_numbers import paper as described
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import absent, lab_pages, launching
 from radeval_lib.pipeline.glossary import Linker
-from radeval_lib.study import results
+from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.pages import claims_table, not_rebuilt
 from radeval_lib.study.scorecards import scorecard
@@ -103,8 +103,9 @@ def _below_title(source: str, text: str) -> str:
     return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)
 
 
-def settings() -> str:
-    """Jupyter Book's settings with a footer that names licences and the last commit, with the commit's date.
+def settings(edition: str = "") -> str:
+    """Jupyter Book's settings with a footer that names licences, the edition (a profile) and the last commit,
+    with the commit's date; and the recorded scores of the edition that the code would not give.
 
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
@@ -112,6 +113,11 @@ def settings() -> str:
     footer = ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
     if commit := last_commit():
         footer.append(f"Last commit of the repository: {commit}.")
+    if edition in profiles.names():
+        footer.append(f"Edition: {edition}.")
+        fillers = filter(registry.is_recorded, profiles.profile(edition).roles.values())
+        sets = dict.fromkeys(registry.dataset_of(filler) for filler in fillers)
+        footer += recordings.told(name for name in sets if recordings.out_of_date(name))
     # Not under html: the options of the theme that stand under sphinx replace what is said there.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
@@ -206,7 +212,8 @@ def stage(executed_dir: Path, target: Path) -> bool:
     """
     found = results.read_all(executed_dir.parent)
     card = scorecard(found)
-    wanted = {"_config.yml": settings().encode(), REFERENCES.name: REFERENCES.read_bytes()}
+    wanted = {"_config.yml": settings(executed_dir.parent.name).encode()}
+    wanted[REFERENCES.name] = REFERENCES.read_bytes()
     for path in sorted(BOOK.rglob("*")):
         if path.suffix == ".md" and path.stem != "glossary":
             prose = Linker().linked(path.read_text(encoding="utf-8"))  # the table is HTML, without roles

@@ -15,10 +15,12 @@ from radeval_lib import registry
 from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.records import FactRating, RatedPair, TextPair
+from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.wording import joined
 
+HALVES = ("odd", "even")
+"""In place of a scale: the half of a collection of reports whose plain edits fill a role of texts."""
 _FILL = "Name a data set, `recorded/` and a recorded set, or `absent` for it in the profile."
 
 
@@ -73,7 +75,9 @@ def load(
 
 def _of_role(found: list[Any], wanted: type[Any], role: str, filler: str, root: Path | None) -> list[Any]:
     """Those of a role's type and scale, of which there must be one; texts alone come from any ratings."""
-    scale, kinds = scale_of(filler), (RatedPair, FactRating) if wanted is TextPair else (wanted,)
+    scale, kinds = scale_of(filler), (RatedPair, FactRating, TextPair) if wanted is TextPair else (wanted,)
+    if wanted is TextPair and scale in HALVES:
+        found, scale = _edited(found, scale), ""
     records = [
         record
         for record in found
@@ -110,8 +114,19 @@ def lack(role: str, filler: str, root: Path | None) -> AbsentDataError:
     return AbsentDataError(f"{named}, which fills the role {role!r}, {wrong}", remedy=remedy)
 
 
-def _without_rating(record: RatedPair | FactRating) -> TextPair:
+def _edited(found: list[Any], half: str) -> list[TextPair]:
+    """The plain edits of the reports of one half of distinct texts."""
+    reports = [record for record in found if isinstance(record, Report)]
+    of = registry.find("radeval_lib.data.openi:halves")(reports)
+    chosen = [report for report in reports if of[report.id] == half]
+    edited: list[TextPair] = registry.find("radeval_lib.synthetic.report_edits:text_pairs")(chosen)
+    return edited
+
+
+def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
     """The texts of a rated candidate; a rated pair's case is its id without the candidate's name."""
+    if isinstance(record, TextPair):
+        return record
     case = record.case if isinstance(record, FactRating) else record.id.rpartition("/")[0] or record.id
     source = record.source if isinstance(record, FactRating) else ""
     return TextPair(record.id, case, record.reference, record.candidate, source, record.group)

@@ -129,11 +129,13 @@ def _readers(filler: str, role: str) -> list[str]:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(filler):
         return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(filler)]]
-    return [
+    found = [
         registry.READERS.get(name, registry.OWN_READERS["ratings"])
         for name in registry.datasets_of(filler)
         if name in data_sets()
     ]
+    edits = ["radeval_lib.data.openi", "radeval_lib.synthetic.report_edits"]
+    return [*found, *(edits if role == "edited_reports" else [])]
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
@@ -150,7 +152,7 @@ def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
 
 def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
     """The data sets that fill what is declared, by their files, or as they are recorded."""
-    known = data_sets()
+    known = list(registry.RECORDINGS) if recorded else data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
     return {
         name
@@ -225,7 +227,7 @@ def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page
     """Names the manifests that a notebook can read: of its data sets, of models where it uses any, and of a
     page those of its papers."""
     sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
-    files = [paths.DATASETS / f"{name}.yml" for name in sets]
+    files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]
     if wanted.uses_models or not page:
         files += sorted(paths.MODELS.glob("*.yml"))

@@ -26,11 +26,13 @@ from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.recorded import Recording
+from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores, create, get
 from radeval_lib.origin import RECORDED_SCORES, Reading
 from radeval_lib.paths import BUILD, RECORDED
 from radeval_lib.placeholders import Placeholder, behind, refuse
+from radeval_lib.roles import filling
 from radeval_lib.study import code
 from radeval_lib.wording import joined, long_date
 
@@ -45,7 +47,15 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
         path = find(name, root, "preference_data.json")
         cases = radpref.load_cases(path) if path else []
         return [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
-    return [(reveal(one.reference), reveal(one.candidate)) for one in readers.load(name, root)]
+    found = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
+    return [(reveal(one.reference), reveal(one.candidate)) for one in found]
+
+
+def edited_reports(root: Path) -> list[TextPair]:
+    """The plain edits of Open-i's odd half; none where the data root does not hold it."""
+    if find("openi", root) is None:
+        return []
+    return filling.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
 @lru_cache(maxsize=1)

@@ -89,6 +89,9 @@ def _data_title(filler: str) -> str:
     """The names of data sets as their manifests have them; empty where a filler is no data set."""
     if filler in (SYNTHETIC, ABSENT):
         return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
+    if registry.is_recorded(filler):
+        about = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler)).about
+        return str(about["title"]).partition(":")[0]
     known = [load_manifest(name).title.partition(":")[0] for name in datasets(filler)]
     return " and ".join(dict.fromkeys(known))
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from radeval_lib.data.records import Report
+from radeval_lib.data.recorded import Recording, pair
+from radeval_lib.data.records import Report, TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.report_text import statements
 
@@ -125,3 +126,19 @@ def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> p
             (number, name, _joined(parts), text) for name, text in candidates.items() if text is not None
         ]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
+
+
+def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
+    """:func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the edit."""
+    rows = edited(texts(reports)).itertuples()
+    return [
+        TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
+        for row in rows
+    ]
+
+
+def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
+    """:func:`text_pairs`, from what is recorded of them."""
+    for row in recording.table.itertuples():
+        reference, candidate = pair(recording.name, row)
+        yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

@@ -48,6 +48,21 @@ def test_the_footer_names_licences_and_the_last_commit_and_no_clock(monkeypatch:
     assert told == staging.settings()
 
 
+def test_the_footer_names_the_edition_and_scores_that_the_code_would_not_give(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(staging.recordings, "out_of_date", lambda name: [])
+    assert "Edition: embedded." in staging.settings("embedded")
+    assert "was scored on" not in staging.settings("embedded")
+    monkeypatch.setattr(
+        staging.recordings, "out_of_date", lambda name: ["rouge_l"] if name == "radpref" else []
+    )
+    told = " ".join(staging.settings("embedded").split())
+    assert told.count("was scored on") == 1
+    assert "RadPref was scored on" in told
+    assert "Edition" not in staging.settings("a folder of a reader")
+
+
 def test_no_commit_is_named_where_git_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object, **__: object) -> None:
         raise FileNotFoundError("git")

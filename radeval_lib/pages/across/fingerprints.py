@@ -1,4 +1,4 @@
-"""What each metric notices: plain edits of real or generated reports, and what they cost."""
+"""What each metric notices: plain edits of public reports, and what they cost."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
+from radeval_lib.data.records import TextPair
+from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across.which_judge import scored
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic.report_edits import EDITS, HARMFUL, HARMLESS, STEPS, edited, texts
 
-__all__ = ["EDITS", "HARMFUL", "HARMLESS", "STEPS", "costs", "edited", "heat_map", "losses", "texts"]
+__all__ = ["EDITS", "HARMFUL", "HARMLESS", "STEPS", "costs", "edited", "heat_map", "losses", "pairs", "texts"]
+
+
+def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
+    """Edited reports as :func:`edited` gives them: ``report``, ``edit``, ``reference``, ``candidate``."""
+    rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
+    return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
 def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:

@@ -31,8 +31,13 @@ SCHEMA = 2
 _JUDGED = {"rules_significant": True, "rules_insignificant": False}  # errors that the judge by rules names
 _MATCHED = "rules_matched"
 _OUTPUTS = "build/runs/recording"
+NOTEBOOKS = {"fingerprints": "across/fingerprints"}
+"""Whose metrics are recorded of a set, where it is not :data:`NOTEBOOK`."""
 NOTEBOOK = "across/which_judge"
-"""Whose metrics are recorded."""
+SOURCES = {"fingerprints": "openi"}
+"""The data set of a recorded set that is part of one."""
+_FROZEN = ("radpref", "mts_dialog")
+"""Sets that metrics by rules met frozen."""
 
 Parts = dict[str, pd.DataFrame]
 
@@ -40,7 +45,7 @@ Parts = dict[str, pd.DataFrame]
 def record(
     name: str, profile: str, data_root: str = "", *, unfreeze: bool = False, keep_scores: bool = False
 ) -> Path:
-    """Score a set with every metric of :data:`NOTEBOOK`, over the models of a profile's build, and write it.
+    """Score a set with every metric of its notebook, over the models of a profile's build, and write it.
 
     Parameters
     ----------
@@ -55,7 +60,9 @@ def record(
     """
     if name not in SETS:
         raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(SETS)}.")
-    run: Run = begin_cell(NOTEBOOK, profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS)
+    run: Run = begin_cell(
+        NOTEBOOKS.get(name, NOTEBOOK), profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
+    )
     root = run.data_root
     if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
@@ -137,7 +144,7 @@ def _write(name: str, table: pd.DataFrame, parts: Parts, about: dict[str, Any]) 
 
 def _kept(name: str, metrics: dict[str, Metric]) -> dict[str, pd.Series]:
     """The recorded columns of metrics that read by rules, where these behave otherwise now."""
-    if name not in recorded.names():
+    if name not in recorded.names() or name not in _FROZEN:
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
     return {key: recorded.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
@@ -160,8 +167,9 @@ def _column(metric: Metric) -> dict[str, Any]:
 
 
 def _about(name: str, root: Path, run: Run) -> dict[str, Any]:
-    manifest = load_manifest(name)
-    files = [(file.path, find(name, root, file.path)) for file in manifest.files]
+    source = SOURCES.get(name, name)
+    manifest = load_manifest(source)
+    files = [(file.path, find(source, root, file.path)) for file in manifest.files]
     return {
         "schema": SCHEMA,
         "set": name,
@@ -209,6 +217,18 @@ def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
     return frame, {}
 
 
+def _fingerprints(root: Path) -> tuple[pd.DataFrame, Parts]:
+    """A row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
+    pairs = recordings.edited_reports(root)
+    return pd.DataFrame(
+        {
+            "number": range(len(pairs)),
+            "case": [int(one.case) for one in pairs],
+            "edit": [one.group for one in pairs],
+        }
+    ), {}
+
+
 def _found(name: str, root: Path, file: str) -> Path:
     path = find(name, root, file)
     if path is None:
@@ -219,5 +239,6 @@ def _found(name: str, root: Path, file: str) -> Path:
 SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
     "radpref": _radpref,
     "mts_dialog": _mts_dialog,
+    "fingerprints": _fingerprints,
 }
 """What is known of each candidate of a set beside its scores, and further tables by name."""

@@ -24,7 +24,7 @@ from radeval_lib.pages.rales.results import REGIMES
 from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.tasks import tasks
-from radeval_lib.papers.printed_numbers import printed, released
+from radeval_lib.papers.printed_numbers import released
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
@@ -123,12 +123,6 @@ def gains_of_search(run: Run, trials: pd.DataFrame) -> pd.DataFrame:
         ends = zip(gains[name], gains[f"{name}_low"], gains[f"{name}_high"], strict=True)
         shown[name] = [wording.with_interval(value, low, high, "+.1f") for value, low, high in ends]
     return shown
-
-
-def printed_gaps() -> list[float]:
-    """How far apart any two NLU scores of Table 3 are, in points."""
-    values = printed("rales.table3").query("task == 'NLU score'")["value"].dropna()
-    return [abs(a - b) for a, b in combinations(values, 2)]
 
 
 def least_noise(of: PercentScores) -> float:
