@@ -107,7 +107,10 @@ def title_pieces(header: str, rule: Literal["released", "meant"]) -> list[str]:
 
 @dataclass(frozen=True)
 class Contrast:
-    """One quantity of one demonstration, as it is stated and as the released code has it."""
+    """One quantity of one demonstration, as it is stated and as the released code has it.
+
+    ``is_gap``: whether what is stated is the paper's own, and not what a reader would expect.
+    """
 
     whose: str
     difference: str
@@ -116,6 +119,7 @@ class Contrast:
     released: float
     basis: str = "by the paper"
     scale: float | None = 1.0
+    is_gap: bool = True
 
     @property
     def share(self) -> float:

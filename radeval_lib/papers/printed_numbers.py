@@ -35,7 +35,7 @@ class Printed:
     text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
     value : the number; NaN where the paper prints a dash or our text of it is not legible.
     half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts.
-    at : of a table's cell, its values in the table's key columns.
+    at : of a table's cell, its values in the table's key columns, and in others that a page has added.
     """
 
     text: str

@@ -152,9 +152,11 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.outcome == verdicts.CANNOT_TELL for check in checks)
     if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
-        beside = sum(not set(check.cells) & cells for check in checks)
-        met = cells & {cell for check in checks for cell in check.cells}
-        return Coverage(len(met), len(cells), "cells", leads, beside)
+        met = [
+            {cell for cell in cells if any(set(cell) <= set(at) for at in check.cells)} for check in checks
+        ]
+        beside = sum(not one for one in met)
+        return Coverage(len(set[Any]().union(*met)), len(cells), "cells", leads, beside)
     # Order and lead are two sides of one statement; the same words about several things are one.
     stated = {check.key.what if check.stated is not None else check.printed for check in checks}
     total = len(stated) + entry.unchecked_on(evidence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from radeval_lib.pages.across import paper_versus_code as code
@@ -45,3 +46,19 @@ def test_the_reciprocal_ranks_systems_on_both_sides_of_zero_wrongly() -> None:
     positive = int((errors > 0).sum())
     pairs = len(errors) * (len(errors) - 1) / 2
     assert contrast.released == pytest.approx(1 - positive * (len(errors) - positive) / pairs)
+
+
+def test_a_gap_counts_once_and_only_between_a_paper_and_its_own_code() -> None:
+    rows = [
+        ("RaTEScore", "shift", 0.2, True),
+        ("RaTEScore", "shift", 0.5, True),  # another quantity of the same gap
+        ("RaLEs", "sign", 0.9, False),  # the paper does not say
+        ("GREEN", "search", float("nan"), True),
+    ]
+    found = code.gaps(pd.DataFrame(rows, columns=["whose", "difference", "share of range", "gap"]))
+    assert found[["whose", "difference"]].to_numpy().tolist() == [["RaTEScore", "shift"], ["GREEN", "search"]]
+    assert found["share of range"].iloc[0] == 0.5
+    contrast, _ = code.relation_free()
+    assert not contrast.is_gap, "RadCliQ is none of the five papers"
+    assert not code.entropy_sign().is_gap
+    assert code.aklu_bound().is_gap

@@ -19,6 +19,7 @@ from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
 from radeval_lib.models.ner.entities import Decoding, Span, decode
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.demonstrations import Contrast
+from radeval_lib.papers.exhibits import PAPERS
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.papers.rounding import f1
 from radeval_lib.stats import calibration
@@ -61,16 +62,24 @@ class Contrasts(list[Contrast]):
         self.keep(*found)
 
     def table(self) -> pd.DataFrame:
-        """One contrast a row; ``share of range`` is NaN for counts."""
-        rows = [(one.whose, one.difference, one.share) for one in self]
-        return pd.DataFrame(rows, columns=["whose", "difference", "share of range"])
+        """One row per contrast; ``share of range`` is NaN for counts; ``gap``: as :attr:`Contrast.is_gap`."""
+        rows = [(one.whose, one.difference, one.share, one.is_gap) for one in self]
+        return pd.DataFrame(rows, columns=["whose", "difference", "share of range", "gap"])
+
+
+def gaps(contrasts: pd.DataFrame) -> pd.DataFrame:
+    """The distinct gaps between a paper and its own code among contrasts, each with its largest share of a
+    range; what a paper does not state, and what code of others does, are none."""
+    own = contrasts[contrasts["gap"]]
+    return own.groupby(["whose", "difference"], sort=False, as_index=False)["share of range"].max()
 
 
 def _contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
     """A contrast from its two values, the stated one first; ``words`` complete what the file says of it."""
-    whose, (difference, quantity, basis) = _SAID[name]
+    whose, (difference, quantity, basis, *unstated) = _SAID[name]
     stated, by_code = values
-    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale)
+    is_gap = whose in PAPERS.values() and not unstated
+    return Contrast(whose, difference, quantity.format(**words), stated, by_code, basis, scale, is_gap)
 
 
 def _ratescore(
