@@ -3,7 +3,9 @@
 from radeval_lib.lazy import names_of
 
 _HOMES = {
-    "radeval_lib.stats.agreement": "kendall_matrix mean_absolute_differences mean_of_others upper_triangle",
+    "radeval_lib.stats.agreement": (
+        "kendall_matrix limits_of_agreement mean_absolute_differences mean_of_others upper_triangle"
+    ),
     "radeval_lib.stats.comparisons": "preferences",
     "radeval_lib.stats.correlations": "LEAST_GROUPS coefficient resample",
     "radeval_lib.stats.estimates": "Estimate",

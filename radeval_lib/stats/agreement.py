@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.inputs import FloatArray, finite
 
 
@@ -105,3 +106,13 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     expected = 2 * values.var(axis=-1, ddof=1)
     with np.errstate(invalid="ignore"):
         return np.asarray(1 - observed / expected)
+
+
+def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
+    """Mean of first minus second, both of shape (items,), and the limits within which 95 % of differences lie
+    if they are normal (Bland and Altman 1986): what pingouin's ``plot_blandaltman`` draws alone.
+    """
+    ours = finite("first", first, None)
+    gaps = ours - finite("second", second, len(ours))
+    reach = 1.96 * gaps.std(ddof=1)
+    return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))

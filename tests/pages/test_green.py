@@ -3,10 +3,8 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pingouin as pg
 import pytest
 
 from radeval_lib.data import radpref
@@ -50,15 +48,6 @@ def test_counts_of_errors_by_who_counted():
     sides = rules_judge.error_counts(pd.Series({0: 4}), marks)
     assert [side.tolist() for side in sides["rules"]] == [[4], [2]]
     assert [side.tolist() for side in sides["one radiologist"]] == [[1, 2, 3], [2.5, 2, 1.5]]
-
-
-def test_limits_of_agreement_by_hand_and_as_pingouin_draws_them():
-    first, second = np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0, 3.0])
-    limits = rules_judge.limits_of_agreement(first, second)  # differences 0, 1 and 2
-    assert (limits.value, limits.low, limits.high) == pytest.approx((1, 1 - 1.96, 1 + 1.96))
-    drawn = pg.plot_blandaltman(first, second, ax=plt.figure().add_subplot())
-    lines = [line.get_ydata()[0] for line in drawn.lines]
-    assert lines[1:] == pytest.approx([limits.value, limits.high, limits.low])
 
 
 def test_others_are_the_other_radiologists():

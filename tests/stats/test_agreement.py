@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pingouin as pg
@@ -49,6 +50,15 @@ def test_kendall_matches_pingouin() -> None:
     assert agreement.kendall_with(counts, counts[:, 0])[1] == pytest.approx(first, abs=5e-6)
     loo = agreement.kendall_with(counts, agreement.mean_of_others(counts))
     assert loo[2] == pytest.approx(stats.kendalltau(counts[:, 2], counts[:, :2].mean(axis=1)).statistic)
+
+
+def test_limits_of_agreement_by_hand_and_as_pingouin_draws_them():
+    first, second = np.array([1.0, 3.0, 5.0]), np.array([1.0, 2.0, 3.0])
+    limits = agreement.limits_of_agreement(first, second)  # differences 0, 1 and 2
+    assert (limits.value, limits.low, limits.high) == pytest.approx((1, 1 - 1.96, 1 + 1.96))
+    drawn = pg.plot_blandaltman(first, second, ax=plt.figure().add_subplot())
+    lines = [line.get_ydata()[0] for line in drawn.lines]
+    assert lines[1:] == pytest.approx([limits.value, limits.high, limits.low])
 
 
 def test_kendall_of_a_constant_rater_is_nan() -> None:

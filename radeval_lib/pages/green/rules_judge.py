@@ -29,7 +29,6 @@ from radeval_lib.pages.green.relations import of_reports as of_reports
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled
-from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
@@ -270,14 +269,6 @@ def error_counts(named: pd.Series, marks: pd.DataFrame) -> dict[str, tuple[Float
         "rules": (named.to_numpy(dtype=np.float64), by_rater.mean(axis=1)),
         "one radiologist": (by_rater.ravel(), mean_of_others(by_rater).ravel()),
     }
-
-
-def limits_of_agreement(first: FloatArray, second: FloatArray) -> Estimate:
-    """Mean difference of two counts, and the limits within which 95 % of differences lie if they are normal
-    (Bland and Altman 1986): what ``pingouin.plot_blandaltman`` draws and does not return."""
-    gaps = first - second
-    reach = 1.96 * gaps.std(ddof=1)
-    return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))
 
 
 def against_marks(run: Run, rated: pd.DataFrame) -> pd.DataFrame:
