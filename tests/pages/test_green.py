@@ -9,6 +9,7 @@ import pytest
 
 from radeval_lib.data import radpref
 from radeval_lib.data.radpref import Case, FindingError, RadPrefRating
+from radeval_lib.metrics.error_profile import FOUND
 from radeval_lib.models.judges.rules import RulesJudge
 from radeval_lib.pages.green import ceilings, rules_judge, summary
 
@@ -122,6 +123,24 @@ def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():
     frozen = rules_judge.freeze()
     assert frozen["scored"] >= 1
     assert len(frozen["digest"]) == len(rules_judge.behaviour()) == 64
+
+
+def test_checks_by_hand_have_wilsons_intervals():
+    checks = rules_judge.hand_checks()
+    first = checks.iloc[0]
+    assert first["share"] == pytest.approx(56 / 65)
+    # Wilson's interval by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n)
+    assert (first["low"], first["high"]) == pytest.approx((0.7572, 0.9255), abs=1e-3)
+    assert (checks["right"] <= checks["number"]).all()
+
+
+def test_profiles_of_planted_errors_and_of_other_words():
+    run = SimpleNamespace(
+        profile=SimpleNamespace(resamples=100), seed=0, rng=lambda name: np.random.default_rng(3)
+    )
+    found = rules_judge.profiles(run, pairs=12).set_index(["system", "kind"])["count"]
+    planted, others = found["planted errors"].drop(FOUND).sum(), found["other words"].drop(FOUND).sum()
+    assert planted > 10 > others
 
 
 def test_reading_without_the_sentences_tells_the_first_scores():

@@ -7,6 +7,7 @@ code may be moved and renamed, and a changed word, rule or weight shows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from radeval_lib.data.radpref import MARKS
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import RadevalError
 from radeval_lib.findings import read
+from radeval_lib.metrics.error_profile import ErrorCounts
+from radeval_lib.metrics.error_profile import error_counts as judge_counts
 from radeval_lib.models.judges.rules import Judgement, judge_pair
 from radeval_lib.pages.green.ceilings import joint_ceilings, marked, with_marks
 from radeval_lib.pages.green.judging import CHEST, oriented, seed_of, taus
@@ -30,6 +33,7 @@ from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import mean_of_others
 from radeval_lib.stats.correlations import Resampled
 from radeval_lib.stats.resampling import FloatArray, ratio, sum_estimates
+from radeval_lib.stats.system_comparison import wilson
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.synthetic import SyntheticError, error_pairs, rewrite
@@ -59,6 +63,35 @@ def labels() -> pd.DataFrame:
     One row per finding or normal statement; a sentence without any has one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
+
+
+def hand_checks() -> pd.DataFrame:
+    """What was decided by hand before the rules met it: ``drawn`` from where with which ``seed``, and of how
+    many (``number``) the rules were ``right`` at that first meeting, with Wilson's 95% interval of the share.
+
+    Of pairs the letters of significant errors count, of sentences presence, side, degree and change of every
+    finding. The rules were mended after each row, so that the next one is a first meeting again.
+    """
+    checks = pd.read_csv(_LABELS.with_name("hand_checks.csv"), dtype={"seed": "Int64"})
+    ends = [wilson(right, number) for right, number in zip(checks["right"], checks["number"], strict=True)]
+    return checks.assign(
+        share=checks["right"] / checks["number"], low=[a for a, _ in ends], high=[b for _, b in ends]
+    )
+
+
+def profiles(run: Run, pairs: int = 150) -> pd.DataFrame:
+    """Errors by kind and urgent findings found, of two makers of candidates for generated reports of the
+    chest: one plants errors, the other says the reference in another style and makes none."""
+    seed, found = seed_of(run, "profiles"), ErrorCounts()
+    for case, pair in enumerate(error_pairs(pairs, seed=seed, modality_anatomy=CHEST)):
+        reference = pair.reference.findings.text
+        candidates = {"planted errors": pair.candidate.findings.text}
+        with suppress(SyntheticError):  # it has no other wording
+            candidates["other words"] = rewrite(pair.reference, "style", seed).findings.text
+        for system, candidate in candidates.items():
+            judgement = judge_pair(reference, candidate)
+            found.add(system, str(case), judge_counts(reference, candidate, judgement))
+    return found.profile(resamples=run.profile.resamples, seed=seed)
 
 
 def _open_i(path: Path) -> Callable[[str, str, int, int], str]:
