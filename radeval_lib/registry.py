@@ -46,7 +46,9 @@ READERS = {
 
 RECORDINGS = {
     "fingerprints": "radeval_lib.synthetic.report_edits:recorded_pairs",
+    "mediqa2021": "radeval_lib.data.mediqa:recorded_pairs",
     "mts_dialog": "radeval_lib.data.mts_dialog:recorded_ratings",
+    "openi": "radeval_lib.data.openi:recorded_reports",
     "radpref": "radeval_lib.data.radpref:recorded_pairs",
 }
 """What gives the records of a recorded set from ``data_manifests/recorded/``, by its name."""

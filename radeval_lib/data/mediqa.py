@@ -8,6 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import SPLIT_FILES, Reader, each
+from radeval_lib.data.recorded import Recording, sections
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -29,6 +30,13 @@ def _pair(item: reading.Entry, group: str, restricted: bool) -> Iterator[ReportP
     )
     name, patient = item.take("study_id", str), item.take("subject_id", str)
     yield ReportPair(name, findings, impression, background, patient, group)
+
+
+def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
+    """Report pairs of as many words, from what is recorded of their lengths."""
+    for row in recording.table.itertuples():
+        findings, impression = sections(recording.name, row)
+        yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")
 
 
 # The paper prints only the sum with MIMIC-CXR's half.

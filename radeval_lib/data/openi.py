@@ -8,6 +8,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Reader, each
+from radeval_lib.data.recorded import Recording, sections
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import reveal
 
@@ -59,6 +60,13 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
         for report in reports
         if len(report.findings) and len(report.impression)
     ]
+
+
+def recorded_reports(recording: Recording) -> Iterator[Report]:
+    """Reports of as many words, from what is recorded of their lengths."""
+    for row in recording.table.itertuples():
+        findings, impression = sections(recording.name, row)
+        yield Report(id=str(row.number + 1), findings=findings, impression=impression)
 
 
 READER = Reader(

@@ -39,8 +39,9 @@ class Recording:
 
     @property
     def scored_on(self) -> date:
-        """The day on which the last of its columns was scored."""
-        return max(date.fromisoformat(str(one["date"])) for one in self.about["columns"].values())
+        """The day on which the last of its columns was scored, or a set without scores was counted."""
+        days = [one["date"] for one in self.about["columns"].values()] or [self.about["date"]]
+        return max(date.fromisoformat(str(day)) for day in days)
 
 
 def names() -> list[str]:
@@ -123,6 +124,15 @@ def pair(name: str, row: Any) -> tuple[str, str]:
         placeholder(name, "reference", row.case, row.reference_words),
         placeholder(name, "candidate", row.number, row.candidate_words),
     )
+
+
+def sections(name: str, row: Any) -> tuple[str, str]:
+    """Placeholders of findings and impression of a row of a set's table; empty where a report has none."""
+    sides = (("findings", row.findings_words), ("impression", row.impression_words))
+    findings, impression = (
+        placeholder(name, side, row.number, words) if words else "" for side, words in sides
+    )
+    return findings, impression
 
 
 def texts(name: str) -> pd.DataFrame:

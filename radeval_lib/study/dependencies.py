@@ -109,6 +109,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     roles = [role for role in wanted.data if role in registry.ROLES]
     for role in roles:
         places += [registry.ROLES[role].record, *_readers(settings.roles.get(role, ""), role)]
+    for name in sorted(set(wanted.data) & set(registry.RECORDINGS) & set(registry.READERS)):
+        places += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     places += [registry.FILLING[kind] for kind, used in uses.items() if used]
     places += [registry.FILLING["stand_ins"]] if roles or wanted.models else []

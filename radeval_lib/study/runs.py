@@ -93,6 +93,19 @@ class Run:
             self._note(dataset)(path)
         return path
 
+    def public(self, dataset: str) -> tuple[list[Any], str]:
+        """The records of a public data set that the notebook declares, and what they count as: of its files
+        (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``)."""
+        if self.find(dataset) is not None:
+            found = registry.find("radeval_lib.data.readers:load")(
+                dataset, self.data_root, self._note(dataset)
+            )
+            return list(found), "open"
+        recorded = registry.module("radeval_lib.data.recorded")
+        for path in recorded.files(dataset):
+            self.reading.note_file(dataset, path)
+        return list(recorded.records(dataset)), "recorded"
+
     def load(self, role: str) -> list[Any]:
         """The records that fill a role in this run's profile; the files that they come from are recorded.
 

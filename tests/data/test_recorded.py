@@ -15,7 +15,10 @@ from radeval_lib.data.errors import DataError
 from radeval_lib.findings import read
 from radeval_lib.metrics import create
 from radeval_lib.metrics.fact_rates import counts_of
+from radeval_lib.pages.across import recording
+from radeval_lib.pages.rales import datasets
 from radeval_lib.pages.ratescore import learned_weights
+from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder
 from radeval_lib.registry import METRICS
@@ -26,6 +29,8 @@ KNOWN = {
     *("reference_findings", "candidate_findings", "stated", "clean", "right", "passable"),
     *("_".join(mark) for mark in radpref.MARKS),
     *("precision", "recall", "f1", "hallucination", "omission", "found_in_source"),
+    *("findings_words", "impression_words"),
+    *(f"word_{word}" for words in recording.LENGTHS.values() for word in words),
     *("reference_words", "candidate_words", "source_words", "edit"),
     *("rules_significant", "rules_insignificant", "rules_matched"),
     *METRICS,
@@ -156,3 +161,22 @@ def test_an_omission_that_is_no_rate_stays_none() -> None:
     ratings = list(mts_dialog.recorded_ratings(recorded.load("mts_dialog")))
     assert [one.omission is None for one in ratings] == lacking.tolist()
     assert lacking.sum() == 2
+
+
+@pytest.mark.parametrize("name", sorted(recording.LENGTHS))
+def test_recorded_lengths_are_those_of_the_sections(name: str, data_root: Path) -> None:
+    ours, theirs = recorded.records(name), readers.load(name, data_root)
+    assert len(ours) == len(theirs)
+    for mine, its in zip(ours, theirs, strict=True):
+        for side in ("findings", "impression"):
+            assert len(getattr(mine, side).split()) == len(str(getattr(its, side)).split())
+
+
+def test_words_of_open_i_are_counted_alike_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
+    words = recording.LENGTHS["openi"]
+    assert list(words) == datasets.italic(" ".join(said for _, said in quotations("rales.def_domain")))
+    ours, theirs = (
+        datasets.with_words(one, words)
+        for one in (recorded.records("openi"), readers.load("openi", data_root))
+    )
+    assert ours == theirs

@@ -17,11 +17,13 @@ import yaml
 from radeval_lib import atomic, checksums, origin, registry
 from radeval_lib.data import radpref, readers, recorded
 from radeval_lib.data.manifests import find, load_manifest
+from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
 from radeval_lib.pages.across.which_judge import FOUND, found_in_source
+from radeval_lib.pages.rales import datasets
 from radeval_lib.pages.ratescore import learned_weights
 from radeval_lib.study import code, recordings
 from radeval_lib.study.beginning import begin_cell
@@ -31,14 +33,19 @@ SCHEMA = 2
 _JUDGED = {"rules_significant": True, "rules_insignificant": False}  # errors that the judge by rules names
 _MATCHED = "rules_matched"
 _OUTPUTS = "build/runs/recording"
-NOTEBOOKS = {"fingerprints": "across/fingerprints"}
-"""Whose metrics are recorded of a set, where it is not :data:`NOTEBOOK`."""
+NOTEBOOKS = {"fingerprints": "across/fingerprints", "mediqa2021": "rales/datasets", "openi": "rales/datasets"}
+"""The page of a set, whose metrics are recorded, where it is not :data:`NOTEBOOK`."""
 NOTEBOOK = "across/which_judge"
 SOURCES = {"fingerprints": "openi"}
 """The data set of a recorded set that is part of one."""
 _FROZEN = ("radpref", "mts_dialog")
 """Sets that metrics by rules met frozen."""
 
+LENGTHS: dict[str, tuple[str, ...]] = {
+    "mediqa2021": (),
+    "openi": ("pneumothorax", "cardiomegaly", "radiodensity"),
+}
+"""Sets of which lengths are recorded, and words that a report has or not: those that RaLEs calls frequent."""
 Parts = dict[str, pd.DataFrame]
 
 
@@ -58,12 +65,14 @@ def record(
     ParameterError
         Where there is no such set, or no data root that holds it, or there are no scores to keep.
     """
-    if name not in SETS:
-        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(SETS)}.")
+    if name not in (known := [*SETS, *LENGTHS]):
+        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(known)}.")
     run: Run = begin_cell(
         NOTEBOOKS.get(name, NOTEBOOK), profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
     )
     root = run.data_root
+    if name in LENGTHS:
+        return _record_lengths(name, run)
     if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
     if keep_scores and name not in recorded.names():
@@ -83,6 +92,27 @@ def record(
         variants = _ratescores(frame, pairs, profile, data_root) if name == "radpref" else {}
         about = {**_about(name, root, run), "columns": columns, "variants": variants}
         _write(name, frame, parts, about)
+    recorded.load.cache_clear()
+    return recorded.RECORDED / f"{name}.csv"
+
+
+def _record_lengths(name: str, run: Run) -> Path:
+    """Write the words of each report's sections, and whether it has a word that a paper asks for."""
+    root = run.data_root
+    if root is None or not (records := readers.load(name, root)):
+        raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
+    frame = pd.DataFrame(
+        {
+            "number": range(len(records)),
+            "findings_words": [len(reveal(one.findings).split()) for one in records],
+            "impression_words": [len(reveal(one.impression).split()) for one in records],
+        }
+    )
+    for word in LENGTHS[name]:
+        texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in records]
+        frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
+    about = {**_about(name, root, run), "date": datetime.date.today().isoformat(), "columns": {}}
+    _write(name, frame, {}, about)
     recorded.load.cache_clear()
     return recorded.RECORDED / f"{name}.csv"
 

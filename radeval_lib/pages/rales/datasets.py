@@ -9,6 +9,11 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
+from radeval_lib.data import recorded
+from radeval_lib.data.records import Report
+from radeval_lib.data.restricted import reveal
+from radeval_lib.placeholders import behind
+
 
 def italic(words: str) -> list[str]:
     """The names that a paper sets in italics; one run may hold several, with commas."""
@@ -33,3 +38,16 @@ def draw_printed_lengths(lengths: pd.DataFrame) -> Axes:
     ax.set(xscale="log", xlabel="length of a report (words)", ylabel="", xticks=ticks)
     ax.set_xticklabels([f"{tick:,}" for tick in ticks])
     return ax
+
+
+def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
+    """How many reports have each of these words in findings or impression, whatever the case."""
+    if any(behind(str(one.findings) or str(one.impression)) for one in reports[:1]):
+        table = recorded.load("openi").table
+        return {name: int(table[WORD.format(name)].sum()) for name in names}
+    texts = [f"{reveal(one.findings)} {reveal(one.impression)}".lower() for one in reports]
+    return {name: sum(name in text for text in texts) for name in names}
+
+
+WORD = "word_{}"
+"""The recorded column that says which of Open-i's reports have a word."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 import seaborn as sns
@@ -14,6 +13,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots, tables
 from radeval_lib.data import openi
+from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.pages.summarization import corpora
 from radeval_lib.papers.printed_numbers import Printed, quotations
@@ -21,9 +21,9 @@ from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.study.page_runs import PageRun
 
 
-def check_openi(path: Path, printed: Printed) -> Check:
+def check_openi(reports: list[Report], printed: Printed) -> Check:
     """Whether the printed number is that of Open-i's reports with both sections, or of the longer ones."""
-    both = openi.pairs(openi.load(path))
+    both = openi.pairs(reports)
     long = [
         pair
         for pair in both
