@@ -143,6 +143,8 @@ def _muted(words: str) -> str:
 
 def _verdict_cell(row: Any) -> str:
     levels = [f"{level}: {getattr(row, level)}" for level in verdicts.EVIDENCE if getattr(row, level)]
+    if len(levels) == 1:  # which stands above
+        levels = [verdicts.RESTS_ON[row.evidence]]
     failing = f"{row.failing} {'fails' if row.failing == 1 else 'fail'}" if row.failing else ""
     if row.failing > row.failures:
         failing += f" for {in_words(row.failures)} reason{'s' if row.failures > 1 else ''}"

@@ -84,11 +84,16 @@ def told(result: Result) -> str:
     """What came out, in a sentence: why checks fail, or else how orders and leads stand, or what follows from
     the first checks that the exhibit needs."""
     if result.outcome == verdicts.EXPERIMENT:
-        return f"Shown {verdicts.RESTS_ON[result.evidence]}, with {result.stand_in}."
+        return (
+            f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
+        )
     causes = sorted(result.causes.values(), key=lambda cause: cause.kind == OPEN_CONVENTION)
     if causes:
         return causes[0].explanation
     found = superiority_words(result.checks)
+    order = next((check for check in result.checks if check.aspect == "order"), None)
+    if found and order is not None:
+        found = f"{order.computed}; {found}"
     if not found:
         deciding = result.with_outcome(verdicts.FAILS) or [one for one in result.checks if one.needed]
         found = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
