@@ -67,6 +67,12 @@ class Exhibit:
         return ", ".join(outside) or "the authors' own results"
 
     @property
+    def why_not_rebuilt(self) -> str:
+        """Why a build may lack the exhibit, as it stands behind a colon."""
+        unseen = "our copy of the paper does not show it; " if self.legible == "no" else ""
+        return f"{unseen}would need {self.would_need}"
+
+    @property
     def heading(self) -> str:
         """What sentences call the exhibit: its number, or, where it has none, its place and our title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):

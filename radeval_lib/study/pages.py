@@ -79,7 +79,7 @@ def _place(row: Any, up: str) -> str:
 def not_rebuilt(card: pd.DataFrame, notebook: str) -> str:
     """The exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_REBUILT)]
-    items = [f"{_short(r.label, r.title)} (would need: {escape(r.needs)})" for r in rows.itertuples()]
+    items = [f"{_short(r.label, r.title)} ({escape(r.needs)})" for r in rows.itertuples()]
     return f'<p class="muted">Not rebuilt: {"; ".join(items)}.</p>' if items else ""
 
 
@@ -159,7 +159,7 @@ def _verdict_cell(row: Any) -> str:
 
 
 def _what_cell(row: Any) -> str:
-    return escape(row.title) + _muted("" if row.evidence else f"Would need: {escape(row.needs)}")
+    return escape(row.title) + _muted("" if row.evidence else f"Not rebuilt: {escape(row.needs)}")
 
 
 def index_table(card: pd.DataFrame) -> HTML:

@@ -58,7 +58,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "kind": entry.kind.replace("_", " "),
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
-                "needs": entry.would_need,
+                "needs": entry.why_not_rebuilt,
                 "verdict": best.verdict if best else verdicts.NOT_REBUILT,
                 "outcome": best.outcome if best else verdicts.NOT_REBUILT,
                 "coverage": best.coverage.words if best and best.coverage else "",
