@@ -75,12 +75,16 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 def data_verify(dataset: str, data_root: str) -> None:
     """Check files against their manifests, and what was read against the counts that papers print."""
     from radeval_lib import data
-    from radeval_lib.data import fetch
+    from radeval_lib.data import fetch, readers
     from radeval_lib.papers.data_counts import check_dataset
 
     root = data.data_root(data_root or None)
     found = fetch.verify(root, dataset, say=click.echo)
     for name in dict.fromkeys(one.dataset for one in found if one.state != "missing"):
+        if data.load_manifest(name).reader and root:  # no paper prints anything of it
+            counts = readers.reader(name).count(readers.load(name, root))
+            click.echo(f"{name}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items()))
+            continue
         for count in check_dataset(name, root) if root else ():
             loaded = "not loaded whole" if count.loaded is None else f"loaded {count.loaded:,}"
             click.echo(

@@ -1,0 +1,410 @@
+"""Files in the exact format of every data set that `full` names, filled with generated records.
+
+The formats are those of :mod:`tests.data.samples`. The words are the generator's, so that trainings meet
+entities, relations and labels; of no data set is any word here.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import pandas as pd
+
+from radeval_lib import findings
+from radeval_lib.data import mts_dialog, primock57
+from radeval_lib.data.categories import RATE_TYPES
+from radeval_lib.data.construction.rrs import PAIRS
+from radeval_lib.data.readers import SPLITS
+from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.restricted import reveal
+from radeval_lib.roles.filling import load
+
+LABELS = Path(findings.__file__).parent / "labels"
+SIZE = 24
+
+
+def write(root: Path) -> None:
+    """Every data set of `full`, and those that its pages look up by name."""
+    for make in _FILES:
+        for path, content in make():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(gzip.compress(content, mtime=0) if path.endswith(".gz") else content)
+
+
+def _generated(role: str, size: int = SIZE, seed: int = 1) -> list[Any]:
+    return load(role, "synthetic", size=size, seed=seed, root=None)
+
+
+def _table(rows: Iterable[Sequence[object]]) -> bytes:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue().encode()
+
+
+def _json(content: Any) -> bytes:
+    return json.dumps(content, indent=1).encode()
+
+
+def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
+    """Two thirds for training, the rest halved."""
+    third = len(records) // 6
+    return dict(
+        zip(SPLITS, (records[: -2 * third], records[-2 * third : -third], records[-third:]), strict=True)
+    )
+
+
+def _words(sentence: AnnotatedSentence) -> list[str]:
+    return [word for token in sentence.tokens for word in [reveal(token).replace(" ", "")]]
+
+
+def _openi() -> Iterable[tuple[str, bytes]]:
+    """With the reports whose sentences were labelled, long enough for the labels' places."""
+    head = ["uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression"]
+    labelled = [set(pd.read_csv(path)["report"]) for path in LABELS.glob("openi_*.csv")]
+    pairs = _generated("summaries", 60, 2)
+    rows = []
+    for place, uid in enumerate(sorted({*range(1, 61)}.union(*labelled))):
+        pair, times = pairs[place % 60], 1 if uid <= 60 else 6
+        texts = [" ".join([reveal(text)] * times) for text in (pair.findings, pair.impression)]
+        rows.append([uid, "normal", "normal", "Xray Chest PA and Lateral", "Cough", "None.", *texts])
+    yield "openi/indiana_reports.csv", _table([head, *rows])
+
+
+def _mediqa(records: Sequence[Any], first: int) -> bytes:
+    return _json(
+        [
+            {
+                "study_id": str(first + n),
+                "subject_id": str(first + n),
+                "findings": reveal(pair.findings),
+                "impression": reveal(pair.impression),
+                "background": "",
+            }
+            for n, pair in enumerate(records)
+        ]
+    )
+
+
+def _mediqa2021() -> Iterable[tuple[str, bytes]]:
+    yield "mediqa2021/indiana_dev.json", _mediqa(_generated("summaries", SIZE, 3), 1000)
+
+
+def _mediqa2021_mimic_cxr() -> Iterable[tuple[str, bytes]]:
+    yield "mediqa2021/train.json", _mediqa(_generated("summaries", 40, 4), 2000)
+    yield "mediqa2021/dev.json", _mediqa(_generated("summaries", 12, 5), 3000)
+
+
+def _mimic_cxr_rrs() -> Iterable[tuple[str, bytes]]:
+    pairs = _generated("summaries", 40, 6)
+    head = ["study", "impression", "findings", "last_paragraph", "comparison"]
+    rows = [[f"s{50 + n}", reveal(p.impression), reveal(p.findings), "", ""] for n, p in enumerate(pairs)]
+    yield "mimic_cxr/mimic_cxr_sectioned.csv", _table([head, *rows])
+    splits = ["train" if n % 4 < 2 else "validate" if n % 4 == 2 else "test" for n in range(len(pairs))]
+    rows = [[f"{n}-1", 50 + n, 10 + n, split] for n, split in enumerate(splits)]
+    head = ["dicom_id", "study_id", "subject_id", "split"]
+    yield "mimic_cxr/mimic-cxr-2.0.0-split.csv", _table([head, *rows])
+
+
+def _mimic3() -> Iterable[tuple[str, bytes]]:
+    head = ["ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT"]
+    rows: list[list[object]] = []
+    for pair, one in enumerate(PAIRS):
+        modality, anatomy = one.split("_")
+        name = f"{modality} {anatomy.replace('abdomen-pelvis', 'ABDOMEN').upper()} W/O CONTRAST"
+        for report in _generated("summaries", 12, 10 + pair):
+            n = len(rows) + 1
+            findings, impression = reveal(report.findings), reveal(report.impression)
+            text = f"FINAL REPORT\n FINDINGS: {findings}\n\n IMPRESSION: {impression}\n"
+            rows.append([n, n, "", "2101-01-01", "Radiology", name, "", text])
+    yield "mimic3/NOTEEVENTS.csv.gz", _table([head, *rows])
+
+
+def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
+    documents = _generated("procedures", 800)
+    rows = [[n, reveal(one.text), one.label] for n, one in enumerate(documents, start=1)]
+    yield (
+        "mimic3_procedure/annotated_dataset.csv",
+        _table([["ROW_ID", "indication", "procedure_label"], *rows]),
+    )
+
+
+def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
+    """Stanza's tags; where entities overlap, the first."""
+    tags = ["O"] * length
+    for one in entities:
+        if set(tags[one.start : one.end]) != {"O"}:
+            continue
+        if one.end - one.start == 1:
+            tags[one.start] = f"S-{one.label.upper()}"
+        else:
+            tags[one.start] = f"B-{one.label.upper()}"
+            tags[one.start + 1 : one.end - 1] = [f"I-{one.label.upper()}"] * (one.end - one.start - 2)
+            tags[one.end - 1] = f"E-{one.label.upper()}"
+    return tags
+
+
+def _stanza() -> Iterable[tuple[str, bytes]]:
+    for split, records in _in_splits(_generated("stanza_corpus", 60)).items():
+        rows = [
+            {"id": n, "tokens": _words(one), "ner_tags": _bilou(one.entities, len(one.tokens))}
+            for n, one in enumerate(records, start=1)
+        ]
+        yield f"stanza_radiology/{split}.json", _json(rows)
+
+
+def _rate_ner() -> Iterable[tuple[str, bytes]]:
+    for seed, folder in enumerate(("MIMIC_IV", "Radiopaedia")):
+        for split, records in _in_splits(_generated("ner_corpus", 48, seed + 20)).items():
+            lines = [
+                json.dumps(
+                    {
+                        "doc_key": f"{folder}-{split}-{n}",
+                        "sentences": [_words(one)],
+                        "ner": [[[e.start, e.end - 1, e.label.upper()] for e in one.entities]],
+                    }
+                )
+                for n, one in enumerate(records)
+            ]
+            yield f"rate_ner/{folder}/{split}_span.json", ("\n".join(lines) + "\n").encode()
+            tags = [
+                {
+                    "tokens": _words(one),
+                    "ner_tags": [
+                        tag.replace("S-", "B-").replace("E-", "I-")
+                        for tag in _bilou(one.entities, len(one.tokens))
+                    ],
+                }
+                for one in records
+            ]
+            yield f"rate_ner/{folder}/{split}_IOB.json", _json(tags)
+    labels = ["O", *(f"{place}-{kind.upper()}" for kind in RATE_TYPES for place in "BI")]
+    yield "rate_ner/idx2label.json", _json(dict(enumerate(labels)))
+
+
+def _graph(one: AnnotatedSentence) -> dict[str, Any]:
+    links: dict[int, list[list[str]]] = {n: [] for n in range(len(one.entities))}
+    for relation in one.relations:
+        links[relation.head].append([relation.label, str(relation.tail + 1)])
+    words = _words(one)
+    return {
+        str(n + 1): {
+            "tokens": " ".join(words[e.start : e.end]),
+            "label": e.label,
+            "start_ix": e.start,
+            "end_ix": e.end - 1,
+            "relations": links[n],
+        }
+        for n, e in enumerate(one.entities)
+    }
+
+
+def _radgraph() -> Iterable[tuple[str, bytes]]:
+    for split, records in _in_splits(_generated("graph_corpus", 48)).items():
+        content: dict[str, Any] = {}
+        for n, one in enumerate(records):
+            head = {
+                "text": " ".join(_words(one)),
+                "data_source": ("MIMIC-CXR", "CheXpert")[n % 2],
+                "data_split": split,
+            }
+            if split == "test":
+                body = {f"labeler_{k}": {"entities": _graph(one)} for k in (1, 2)}
+            else:
+                body = {"entities": _graph(one)}
+            content[f"p{n}/{split}.txt"] = head | body
+        yield f"radgraph/{split}.json", _json(content)
+
+
+def _radsprl() -> Iterable[tuple[str, bytes]]:
+    documents = []
+    for n, one in enumerate(_generated("spatial_corpus", 48)):
+        words, places, at = _words(one), [], 0
+        for word in words:
+            places.append((at, len(word)))
+            at += len(word) + 1
+        tokens = "".join(f'<Token cs="{start}" cl="{length}"/>' for start, length in places)
+        relations = []
+        for head, entity in enumerate(one.entities):
+            roles = [r for r in one.relations if r.head == head]
+            if not roles:
+                continue
+            inner = "".join(
+                f'<{r.label} type={quoteattr(r.label.upper())} ts="{one.entities[r.tail].start}" '
+                f'tl="{one.entities[r.tail].end - one.entities[r.tail].start}"/>'
+                for r in roles
+            )
+            span = f'ts="{entity.start}" tl="{entity.end - entity.start}"'
+            relations.append(f"<RadSpRLRelation {span}>{inner}</RadSpRLRelation>")
+        documents.append(
+            f'<Document id="CXR{n}"><Text>{escape(" ".join(words))}</Text><Annotations>{tokens}'
+            f"{''.join(relations)}</Annotations></Document>"
+        )
+    yield (
+        "radsprl/Rad-SpRL.xml",
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<Collection>{"".join(documents)}</Collection>\n'.encode(),
+    )
+
+
+def _rate_eval() -> Iterable[tuple[str, bytes]]:
+    pairs = _generated("rated_pairs", 40)
+    rng = random.Random(0)
+    head = ["gt_report", "similar_report", "Score"]
+    for folder, kind in (("Task1_sentence_rate", "rated_sentences"), ("Task2_paragraph_rate", "rated_pairs")):
+        rows = [
+            [reveal(p.reference), reveal(p.candidate), round(rng.uniform(0, 5), 2)]
+            for p in _generated(kind, 40)
+        ]
+        distinct = list({(row[0], row[1]): row for row in rows}.values())
+        yield f"rate_eval/{folder}/rate_train.csv", _table([head, *distinct[::2]])
+        yield f"rate_eval/{folder}/rate_test.csv", _table([head, *distinct[1::2]])
+    triads = [
+        {
+            "gt_report": reveal(p.reference),
+            "synonymous_report": f"Seen: {reveal(p.reference)}",
+            "opposite_report": reveal(p.candidate),
+        }
+        for p in pairs
+    ]
+    distinct = list({one["gt_report"]: one for one in triads}.values())
+    yield "rate_eval/Task3_synthetic_rate/triads.json", _json(distinct)
+
+
+def _rexval() -> Iterable[tuple[str, bytes]]:
+    rng = random.Random(0)
+    pairs = _generated("rated_pairs", 48)
+    origins = ("radgraph", "bertscore", "s_emb", "bleu")
+    references = list(dict.fromkeys(reveal(p.reference) for p in pairs))[:8]
+    rows = [
+        [100 + n, reference, *(reveal(pairs[(4 * n + k) % len(pairs)].candidate) for k in range(4))]
+        for n, reference in enumerate(references)
+    ]
+    yield "rexval/50_samples_gt_and_candidates.csv", _table([["study_id", "gt_report", *origins], *rows])
+    head = [
+        "study_number",
+        "candidate_type",
+        "error_category",
+        "rater_index",
+        "clinically_significant",
+        "num_errors",
+    ]
+    counts = []
+    for study in range(len(rows)):
+        for k, origin in enumerate(origins):
+            for category in range(1, 7):
+                for rater in range(6):
+                    for significant in (True, False):
+                        many = rng.choices((0, 0, 1, 2 + k), k=1)[0]
+                        counts.append([study, origin, category, rater, significant, many])
+    yield "rexval/6_valid_raters_per_rater_error_categories.csv", _table([head, *counts])
+
+
+def _green_training() -> Iterable[tuple[str, bytes]]:
+    rows = [
+        {
+            "id": f"g{n}",
+            "conversations": [
+                {"from": "human", "value": reveal(one.prompt)},
+                {"from": "gpt", "value": reveal(one.analysis)},
+            ],
+        }
+        for n, one in enumerate(_generated("judged_pairs", 10))
+    ]
+    yield "green_training/train.json", _json(rows)
+
+
+def _primock57() -> Iterable[tuple[str, bytes]]:
+    rows = []
+    for one in _generated("note_judgements", 8):
+        wrong = "\n".join(("! " if e.critical else "- ") + reveal(e.text) for e in one.incorrect)
+        left = "\n".join(("! " if e.critical else "- ") + reveal(e.text) for e in one.omissions)
+        rows.append(
+            [
+                one.rater,
+                one.case,
+                one.group,
+                reveal(one.reference),
+                reveal(one.candidate),
+                reveal(one.edited),
+                "" if one.seconds is None else f"{one.seconds:.0f}",
+                wrong,
+                left,
+                "",
+            ]
+        )
+    yield "primock57/results.csv", _table([list(primock57.COLUMNS), *rows])
+
+
+def _mts_dialog() -> Iterable[tuple[str, bytes]]:
+    found = _generated("fact_ratings", 12)
+    sources = {one.case: one for one in found}
+    groups = sorted({one.group for one in found})
+    by = {(one.case, one.group): one for one in found}
+    order = [(case, group) for group in groups for case in sources if (case, group) in by]
+    number = {case: n for n, case in enumerate(sources)}
+    scores = [
+        [
+            f"{one.precision:.8f}",
+            f"{one.recall:.8f}",
+            f"{one.f1:.8f}",
+            f"{one.hallucination:.8f}",
+            f"{1 - one.recall:.8f}",
+            "0.5",
+        ]
+        for one in (by[key] for key in order)
+    ]
+    head = [
+        "FactualPrecision", "FactualRecall", "FactualF1", "HallucinationRate", "OmissionRate",
+        "Edit Distance (Correction)",
+    ]  # fmt: skip
+    yield f"mts_dialog/{mts_dialog.SCORES}", _table([head, *scores])
+    rows = [
+        [
+            number[case],
+            f"Doctor: Well? Patient: {reveal(sources[case].reference)}",
+            reveal(sources[case].reference),
+            reveal(by[case, group].candidate),
+        ]
+        for case, group in order
+    ]
+    yield (
+        f"mts_dialog/{mts_dialog.SUMMARIES}",
+        _table([["ID", "Dialogue", "Reference Summary", "Automatic Summary"], *rows]),
+    )
+
+
+def _mtsamples() -> Iterable[tuple[str, bytes]]:
+    head = ["", "description", "medical_specialty", "sample_name", "transcription", "keywords"]
+    rows = [
+        [n, f" {reveal(one.summary)}", f" {one.group}", f" Sample {n} ", reveal(one.text), "chest,"]
+        for n, one in enumerate(_generated("descriptions", 30))
+    ]
+    yield "mtsamples/mtsamples.csv", _table([head, *rows])
+
+
+_FILES = (
+    _openi,
+    _mediqa2021,
+    _mediqa2021_mimic_cxr,
+    _mimic_cxr_rrs,
+    _mimic3,
+    _mimic3_procedure,
+    _stanza,
+    _rate_ner,
+    _radgraph,
+    _radsprl,
+    _rate_eval,
+    _rexval,
+    _green_training,
+    _primock57,
+    _mts_dialog,
+    _mtsamples,
+)

@@ -1,0 +1,108 @@
+"""The profile `full` on files of the exact formats and small random models of the real architectures.
+
+A page without its data says in one line what it lacks, and the book is made without it.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from radeval_lib import registry
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.study.profiles import profile
+from tests.full import tiny
+from tests.full.tiny import TinyFull
+
+SETS = sorted({name for filler in profile("full").roles.values() for name in registry.datasets_of(filler)})
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
+    return tiny.make(tmp_path_factory.mktemp("full"), with_models=False)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
+    return tiny.make(tmp_path_factory.mktemp("whole"))
+
+
+def _page(full: TinyFull, name: str) -> str:
+    path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
+    return path.read_text(encoding="utf-8")
+
+
+def _without_markup(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+@pytest.mark.nightly
+def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
+    only = (
+        "--only",
+        "green/inter_expert",
+        "--only",
+        "facts/consultation_notes",
+        "--only",
+        "green/preferences",
+    )
+    built = full.radbook("build", "--profile", "full", *only)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "credentialed" in "".join(
+        path.name for path in (full.path / "build/full/results/green/inter_expert").glob("*.json")
+    )
+    # Its role is filled by a set without what the page reads.
+    assert "green/preferences is left out: RadPref" in built.stdout
+    assert "This build leaves the page out: RadPref" in _without_markup(_page(full, "green/preferences"))
+    full.without("rexval", "primock57")
+    built = full.radbook("build", "--profile", "full", *only)
+    assert built.returncode == 0, built.stdout + built.stderr
+    told = _without_markup(_page(full, "green/inter_expert"))
+    assert "The rest of this page is left out: ReXVal, which fills the role" in told
+    assert "`radbook data status rexval` says how to get it" in told
+    assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
+    full.without()
+    built = full.radbook("build", "--profile", "full", *only)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "left out: ReXVal" not in _without_markup(_page(full, "green/inter_expert"))
+
+
+@pytest.mark.nightly
+def test_full_finishes(whole: TinyFull) -> None:
+    built = whole.radbook("build", "--profile", "full")
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    assert (whole.path / "build" / "full" / "_build" / "html" / "index.html").is_file()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", SETS)
+def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
+    whole.without(name)
+    built = whole.radbook("build", "--profile", "full")
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    assert (whole.path / "build" / "full" / "_build" / "html" / "index.html").is_file()
+    html = (whole.path / "build" / "full" / "_build" / "html" / "notebooks").rglob("*.html")
+    pages = [_without_markup(path.read_text(encoding="utf-8")) for path in html]
+    title = load_manifest(name).title.partition(":")[0]
+    alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
+    if alone:  # of a role that two sets fill, the other is used
+        assert any(f"left out: {title}" in page for page in pages)
+
+
+def test_every_data_set_of_full_has_files_of_its_format(full: TinyFull) -> None:
+    for name in SETS:
+        assert any((full.root / file.path).is_file() for file in load_manifest(name).files), name
+
+
+def test_left_out_files_come_back(tmp_path: Path) -> None:
+    held = TinyFull(tmp_path / "project", tmp_path / "data", tmp_path / "hub")
+    (held.path / "data_manifests" / "datasets").mkdir(parents=True)
+    (held.path / "data_manifests" / "datasets" / "one.yml").write_text("files: [{path: one/a.csv}]\n")
+    (held.root / "one").mkdir(parents=True)
+    (held.root / "one" / "a.csv").write_text("x")
+    held.without("one")
+    assert not (held.root / "one" / "a.csv").exists()
+    held.without()
+    assert (held.root / "one" / "a.csv").read_text() == "x"

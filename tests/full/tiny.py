@@ -1,0 +1,153 @@
+"""A copy of the project whose profile `full` has the real names and small sizes, with all that it names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from radeval_lib import checksums
+from radeval_lib.data.restricted import reveal
+from radeval_lib.paths import ROOT
+from radeval_lib.pipeline import outlook, steps
+from radeval_lib.roles.filling import load
+from tests.full import data_files, models
+
+_TASKS = ("graphs", "spatial", "stanza", "procedures")
+_ONE_EPOCH = {"epochs": 1, "batch_size": 16, "learning_rate": 1.0e-3}
+SMALL: dict[str, Any] = {
+    "device": "cpu",
+    "threads": 1,
+    "resamples": 200,
+    "models": {"graph_model": "cell:summarization/graph_training"},  # the package radgraph is no hub model
+    "experiments": {
+        "ratescore": {
+            "training_seeds": 2,
+            "training": {"iob": _ONE_EPOCH, "span": {**_ONE_EPOCH, "hidden": 16}},
+        },
+        "radgraph": {
+            "training_seeds": 2,
+            "training": {"epochs": 1, "hidden": 16, "patience": 1},
+            "scored_pairs": 12,
+        },
+        "rales": {
+            "documents": {"graphs": 6, "spatial": 6, "stanza": 30, "procedures": 60},
+            "test_documents": {"graphs": 4, "spatial": 4, "stanza": 12, "procedures": 40},
+            "draws": {"all": 1, "tenth": 1, "hundredth": 1, "probe": 1},
+            "defaults": {task: {"epochs": 1, "patience": 1} for task in _TASKS},
+            "pretraining": {"reports": 12, "batch_size": 4},
+            "selection": {"documents": 12, "trials": 2, "searches": 2},
+            "startup": 1,
+        },
+        "green": {
+            "held": 2,
+            "longest": 1000,
+            "answer": 20,
+            "training": {"batch_size": 2, "accumulate": 1, "epochs": 1},
+            "summarized": 20,
+        },
+        "summarization": {
+            "reports_a_pair": 4,
+            "dev_a_pair": 1,
+            "rales_reports": 6,
+            "rales_dev": 2,
+            "seeds": 1,
+            "limit_reports": 10,
+        },
+    },
+}
+"""What is smaller than in `full`, on a CPU."""
+
+
+@dataclass(frozen=True)
+class TinyFull:
+    """The copy in ``path``, with a data root and a cache of the hub beside it."""
+
+    path: Path
+    root: Path
+    hub: Path
+
+    def radbook(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "radeval_lib.cli", *arguments],
+            cwd=self.path,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(self.path),
+                "RADEVAL_DATA_ROOT": str(self.root),
+                "HF_HUB_CACHE": str(self.hub),
+                "HF_HUB_OFFLINE": "1",
+            },
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def without(self, *datasets: str) -> None:
+        """Move the files of these data sets away, and bring back all others."""
+        away = self.root.with_name("away")
+        for held in list(away.rglob("*")) if away.is_dir() else []:
+            if held.is_file():
+                target = self.root / held.relative_to(away)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                held.rename(target)
+        for name in datasets:
+            for entry in _manifest(self.path, name)["files"]:
+                if (file := self.root / entry["path"]).is_file():
+                    target = away / entry["path"]
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    file.rename(target)
+
+
+def make(target: Path, *, with_models: bool = True) -> TinyFull:
+    """The copy, in an empty folder; without models, for pages that need none."""
+    path, root, hub = target / "project", target / "data", target / "hub"
+    skip = shutil.ignore_patterns("__pycache__", "build", "data", ".git", ".venv", ".mypy_cache", "tests")
+    shutil.copytree(ROOT, path, ignore=skip, symlinks=True)
+    data_files.write(root)
+    hub.mkdir()
+    if with_models:
+        words = [reveal(one.findings) for one in _made("summaries", 200)]
+        words += [reveal(one.prompt) for one in _made("judged_pairs", 4)]
+        models.write(outlook.hub_models(steps.graph("full")), hub, words)
+    for manifest in sorted((path / "data_manifests" / "datasets").glob("*.yml")):
+        content = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+        for entry in content["files"]:  # these files' own sums, in place of those of the public ones
+            file = root / entry["path"]
+            if file.is_file() and "size" in entry:
+                entry |= {"size": file.stat().st_size, "sha256": checksums.of_file(file)}
+        manifest.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    profile = path / "data_manifests" / "profiles" / "full.yml"
+    content = yaml.safe_load(profile.read_text(encoding="utf-8"))
+    content["experiments"]["rales"]["trials"] = dict.fromkeys(content["experiments"]["rales"]["trials"], 1)
+    for systems in ("systems", "rales_systems"):
+        for one in content["experiments"]["summarization"][systems].values():
+            one["training"] |= {"epochs": 1, "patience": 1, "batch_size": 4}
+    profile.write_text(yaml.safe_dump(_merged(content, SMALL), sort_keys=False), encoding="utf-8")
+    return TinyFull(path, root, hub)
+
+
+def _made(role: str, size: int) -> list[Any]:
+    return load(role, "synthetic", size=size, seed=0, root=None)
+
+
+def _merged(base: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _merged(base[key], value)
+        for key, value in own.items()
+        if isinstance(value, dict) and isinstance(base.get(key), dict)
+    }
+    return {**base, **own, **both}
+
+
+def _manifest(path: Path, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(
+        (path / "data_manifests" / "datasets" / f"{name}.yml").read_text(encoding="utf-8")
+    )
+    return found

@@ -1,0 +1,149 @@
+"""The pages *Use your own ...* do what they say: each is followed in a copy of the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from radeval_lib.models import catalog
+from radeval_lib.paths import BOOK, ROOT
+from tests.full import models
+
+_STEP = re.compile(
+    r"^(?P<fence>`{3,})(?:\{code-block\} \w+\n:caption: (?P<file>\S+)(?P<how>[^\n]*)\n\n|bash\n)"
+    r"(?P<text>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
+)
+"""A file that a page gives, or commands."""
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The project, as a clone has it."""
+    skip = shutil.ignore_patterns("__pycache__", "build", "data", ".git", ".venv", ".*_cache", "tests")
+    shutil.copytree(ROOT, tmp_path / "project", ignore=skip, symlinks=True)
+    return tmp_path / "project"
+
+
+def _follow(page: str, project: Path, without: str = "", **environment: str) -> list[str]:
+    """Do what a page says; what each of its commands said. A command that begins with ``without`` is left."""
+    steps = list(_STEP.finditer((BOOK / "own" / f"{page}.md").read_text(encoding="utf-8")))
+    assert steps
+    early = [step for step in steps if step["file"] and "before the command" in step["how"]]
+    told = []
+    for step in [*early, *(step for step in steps if step not in early)]:
+        if step["file"]:
+            _write(project / step["file"], step["how"], step["text"])
+            continue
+        for line in step["text"].splitlines():
+            if without and line.startswith(without):
+                continue
+            assert line.startswith("radbook ")
+            ran = subprocess.run(
+                [sys.executable, "-m", "radeval_lib.cli", *shlex.split(line)[1:]],
+                cwd=project,
+                env={**_environment(project), **environment},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
+            told.append(ran.stdout)
+    return told
+
+
+def _environment(project: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
+    return {**kept, "PYTHONPATH": str(project)}
+
+
+def _write(path: Path, how: str, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if found := re.search(r"one line, behind `(.+)`", how):
+        old = path.read_text(encoding="utf-8")
+        assert old.count(f"\n{found[1]}\n") == 1
+        text = old.replace(f"\n{found[1]}\n", f"\n{found[1]}\n{text}", 1)
+    elif "one line" in how:
+        key = text.partition(":")[0]
+        text, count = re.subn(rf"(?m)^{key}:.*\n", text, path.read_text(encoding="utf-8"), count=1)
+        assert count == 1
+    elif "at its end" in how:
+        text = path.read_text(encoding="utf-8") + text
+    path.write_text(text, encoding="utf-8")
+
+
+def test_own_ratings_fill_the_role(copy: Path) -> None:
+    told = _follow("ratings", copy, without="radbook build")
+    assert "our_ratings: 6 cases, 12 candidates, 2 raters" in told[0]
+    code = """
+from radeval_lib.data.manifests import data_root
+from radeval_lib.pages.across import which_judge
+from radeval_lib.roles import load
+from radeval_lib.study.profiles import profile
+
+filler = profile("embedded").roles["rated_pairs"]
+pairs, grades = which_judge.rated(load("rated_pairs", filler, size=0, seed=0, root=data_root()))
+print(len(pairs), pairs["set"].nunique(), list(grades))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=copy,
+        env=_environment(copy),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stdout.strip() == "12 6 ['Ada', 'Ben']", ran.stderr
+
+
+@pytest.mark.nightly
+def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
+    def radbook(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "radeval_lib.cli", *arguments]
+        return subprocess.run(
+            command, cwd=copy, env=_environment(copy), capture_output=True, text=True, check=False
+        )
+
+    assert radbook("build", "--only", "across/which_judge").returncode == 0
+    cells = copy / "build" / "embedded" / "cells"
+    before = {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")}
+    assert before
+    _follow("ratings", copy)
+    assert {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")} == before
+    page = copy / "build/embedded/_build/html/notebooks/across/which_judge.html"
+    assert "Our ratings" in page.read_text(encoding="utf-8")
+
+
+def test_an_own_metric_gets_a_card_and_scores(copy: Path) -> None:
+    _follow("metric", copy)
+    assert (copy / "card.html").stat().st_size > 1000
+    scores = pd.read_csv(copy / "scores.csv")
+    # left, effusion. of three words; clear. has no full stop in the candidate
+    assert scores.filter(like="word_recall").iloc[:, 0].tolist() == pytest.approx([2 / 3, 0])
+
+
+def test_an_own_model_is_loaded_at_its_revision(copy: Path, tmp_path: Path) -> None:
+    card = catalog.load("bert_base")
+    name = f"{card.hub}@{card.revision}"
+    assert name in (BOOK / "own" / "model.md").read_text(encoding="utf-8")
+    models.write([card.hub], tmp_path / "hub", ["The lungs are clear.", "No pleural effusion is seen."] * 20)
+    _follow("model", copy, HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1")
+    made = (copy / "build/mine/results/green/summary").glob("green.*.json")
+    used = [json.loads(path.read_text())["provenance"]["models"] for path in made]
+    assert any(one.get("encoder", {}).get("revision") == card.revision for one in used)
+
+
+def test_a_sixth_paper_is_checked(copy: Path) -> None:
+    _follow("paper", copy)
+    path = copy / "build/embedded/results/sixth/table1/sixth.table1.print.json"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert [check["outcome"] for check in found["checks"]] == ["holds", "fails"]
