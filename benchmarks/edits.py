@@ -33,10 +33,10 @@ EDITS = {
         "common: 0.8",
         "common: 0.7",
     ),
-    "a size of one role (`rated_pairs`)": (
+    "a size of one role (`text_pairs`)": (
         "data_manifests/profiles/embedded.yml",
-        "rated_pairs: 200",
-        "rated_pairs: 201",
+        "text_pairs: 200",
+        "text_pairs: 201",
     ),
     "resamples": ("data_manifests/profiles/embedded.yml", "resamples: 2000", "resamples: 1999"),
     "one printed number of RaLEs": ("data_manifests/papers/rales/table3.csv", "", "\n"),

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 import pandas as pd
 from IPython.core.getipython import get_ipython
@@ -21,7 +22,7 @@ from radeval_lib.study.results import Result, counted_outcome
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
-from radeval_lib.wording import in_words, joined
+from radeval_lib.wording import in_words, joined, long_date
 
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
@@ -58,6 +59,21 @@ def _counted(total: int, part: int, singular: str, plural: str) -> str:
     return f"{each} {singular if total == 1 else plural}"
 
 
+def rests_on(result: Result) -> str:
+    """What a result rests on, in words; of recorded scores, with the day on which they were made."""
+    words = verdicts.RESTS_ON[result.evidence]
+    if result.evidence != "recorded":
+        return words
+    recorded = registry.module("radeval_lib.data.recorded")
+    read = {Path(name).name for name in result.provenance.get("data", {})}
+    days = [
+        recorded.load(name).scored_on
+        for name in recorded.names()
+        if read & {path.name for path in recorded.files(name)}
+    ]
+    return words.replace("before", f"on {long_date(max(days))}") if days else words
+
+
 def verdict_sentence(result: Result) -> str:
     """One plain sentence: what the checks come to, and what they rest on."""
     entry = exhibit(result.exhibit)
@@ -79,7 +95,7 @@ def verdict_sentence(result: Result) -> str:
         body += f" and {counts[verdicts.CANNOT_TELL]} cannot tell"
     claimed = superiority_words(result.checks)
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
-    rests = verdicts.RESTS_ON[result.evidence]
+    rests = rests_on(result)
     return f"{rests[0].upper()}{rests[1:]}, {body}{'; ' if claimed else ''}{claimed}.{used}"
 
 
@@ -129,11 +145,7 @@ def exhibit_html(result: Result) -> str:
     box += f"{escape(verdict_sentence(result))}{_differences(result)}"
     table = _side_by_side(result) if result.checks else ""
     experiment = result.kind == verdicts.EXPERIMENT
-    rest = (
-        f"<p>Made {verdicts.RESTS_ON[result.evidence]}, with {escape(result.stand_in)}.</p>"
-        if experiment
-        else ""
-    )
+    rest = f"<p>Made {rests_on(result)}, with {escape(result.stand_in)}.</p>" if experiment else ""
     if result.remaining:
         rest += f"<p>{'Left open' if experiment else 'Not checked'}: {escape(result.remaining)}</p>"
     label = "Checks and data" if table else "Data"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from radeval_lib.metrics import create
 from radeval_lib.origin import Reading
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.registry import FROZEN_METRICS
-from radeval_lib.study import recordings
+from radeval_lib.study import display, recordings
 from radeval_lib.wording import long_date
 
 SCORED = [name for name in recorded.names() if recorded.load(name).about["columns"]]
@@ -126,3 +127,11 @@ def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch:
         assert recordings.behaviour(create("rouge_l")) == "rouge_l"
         assert len(scored) == times
     recordings._behaviours.cache_clear()
+
+
+def test_a_result_says_when_its_scores_were_made() -> None:
+    read = {"data_manifests/recorded/radpref_ratings.csv": "sha256"}
+    found = SimpleNamespace(evidence="recorded", provenance={"data": read})
+    day = long_date(recorded.load("radpref").scored_on)
+    assert display.rests_on(found) == f"on public data, scored on {day}"  # type: ignore[arg-type]
+    assert display.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
