@@ -147,6 +147,8 @@ def run(lab: str, answers: dict[str, str]) -> SimpleNamespace:
     names: dict[str, Any] = {"student_id": STUDENT, "display": lambda *_: None}
     for cell in jupytext.read(building.find(lab).source).cells:
         given = cell.cell_type == "code" and not {"test", "hidden-test"} & {*cell.metadata.get("tags", [])}
+        if answers and "task" in cell.metadata and not cell.metadata.get("points"):
+            continue  # a stretch task, which students may leave out
         if given and not cell.source.startswith("student_id ="):
             code = answers.get(cell.metadata.get("task", ""), cell.source)
             with contextlib.suppress(NameError if answers else ()):  # what a solution's helpers were for
@@ -270,6 +272,19 @@ def test_names_that_a_task_wants_are_in_its_text(lab: str) -> None:
         wanted = {name for test in task.tests for name in inspect.signature(test).parameters}
         for name in wanted - {"solution", "student_id"}:
             assert re.search(rf"`{name}`|^(?:def )?{name}\b|^{name},|, {name} =", shown, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_stretch_tasks_change_nothing_that_tests_read(lab: str) -> None:
+    """Who leaves them out has the same answers as the solution."""
+    cells = jupytext.read(building.find(lab).source).cells
+    hidden = [cell.source for cell in cells if "hidden-test" in cell.metadata.get("tags", [])]
+    read = {name for source in hidden for name in re.findall(r"\bsolution\.(\w+)", source)}
+    tests = [test for task in marked(lab).values() for test in task.tests]
+    read |= {name for test in tests for name in inspect.signature(test).parameters}
+    for cell in cells:
+        if cell.cell_type == "code" and "task" in cell.metadata and not cell.metadata.get("points"):
+            assert not read & set(_defined(ast.parse(cell.source).body))
 
 
 def test_a_task_counts_for_itself_whatever_came_before() -> None:
