@@ -10,12 +10,13 @@ from pathlib import Path
 import pandas as pd
 from scipy.stats import binomtest
 
-from radeval_lib import __version__, atomic, checksums
+from radeval_lib import __version__, atomic, checksums, registry
 from radeval_lib.data import catalog, guard, statements
 from radeval_lib.data.manifests import restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, IN_REACH, MANIFESTS, ROOT
 from radeval_lib.pipeline import book, rendered, searched
+from radeval_lib.study import recordings
 from radeval_lib.study.profiles import Profile
 
 RECALL = MANIFESTS / "leak_recall.csv"
@@ -48,10 +49,29 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
     atomic.write_text(target, told)
 
 
+def refuse_out_of_date(profile: Profile) -> None:
+    """Refuse a release of an edition whose recorded scores the code would not give.
+
+    Raises
+    ------
+    ReleaseError
+        Naming the sets and the metrics.
+    """
+    fillers = filter(registry.is_recorded, profile.roles.values())
+    for name in dict.fromkeys(registry.dataset_of(filler) for filler in fillers):
+        if stale := recordings.out_of_date(name):
+            raise ReleaseError(
+                f"recorded scores are out of date: {listed(stale)}",
+                name,
+                f"`radbook record {name}` scores it again; of a frozen set, see data_manifests/recorded.",
+            )
+
+
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
     """The report in Markdown, after the guard has searched the book once more, and the list of checksums that
     it calls ``sums``."""
     output_dir = BUILD / profile.name
+    refuse_out_of_date(profile)
     if changed := rendered.changed(output_dir):
         raise ReleaseError(
             f"not as it was rendered: {listed(changed)}", profile.name, "Run `radbook build` first."

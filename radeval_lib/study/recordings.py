@@ -150,7 +150,7 @@ def frozen(metric: Metric, sets: Sequence[str], root: Path, reading: Reading) ->
     """The metric, which gives recorded scores to the pairs of sets for which it is out of date."""
     known: dict[tuple[str, str], float] = {}
     for name in sets:
-        if is_out_of_date(name, metric):
+        if metric.name in recorded.load(name).about["columns"] and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
             known |= zip(map(_key, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")

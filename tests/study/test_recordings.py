@@ -70,6 +70,11 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     assert recordings.columns("radpref", data_root, [(reference, candidate)])["number"].tolist() == [7]
 
 
+def test_a_set_of_which_lengths_alone_are_recorded_freezes_no_metric(data_root: Path) -> None:
+    metric = create("observations")
+    assert recordings.frozen(metric, ["openi", "mediqa2021"], data_root, Reading()) is metric
+
+
 def test_fillers_and_data_sets_name_their_recordings() -> None:
     assert recordings.sets_of(["radpref/grade", "synthetic", "mts_dialog", "radpref"]) == [
         "radpref",
