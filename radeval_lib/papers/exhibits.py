@@ -30,7 +30,8 @@ class Implementation:
     test: str
 
 
-def _level(evidence: str) -> str:
+def level_of(evidence: str) -> str:
+    """What the ledger and the papers' discrepancies tell apart: ``print``, ``released`` or ``data``."""
     return evidence if evidence in ("print", "released") else "data"
 
 
@@ -53,11 +54,11 @@ class Exhibit:
 
     def remaining_on(self, evidence: str) -> str:
         """What the page leaves unchecked on this evidence; empty if nothing."""
-        return self.remaining.get(_level(evidence), "")
+        return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
         """How many statements or settings of the exhibit no check of this evidence meets."""
-        return self.unchecked.get(_level(evidence), 0)
+        return self.unchecked.get(level_of(evidence), 0)
 
     @property
     def would_need(self) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from radeval_lib import atomic, checksums
 from radeval_lib.errors import RadevalError, ResultError
 from radeval_lib.origin import RECORDED_SCORES, RELEASED
-from radeval_lib.papers.exhibits import exhibit
+from radeval_lib.papers.exhibits import exhibit, level_of
 from radeval_lib.papers.printed_numbers import cells_of, paper
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
@@ -113,11 +113,11 @@ def _discrepancies(exhibit_id: str) -> dict[str, dict[str, Any]]:
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
-    """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the kind
+    """Whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit, the level
     of evidence, ``print`` unless it names another, and the keys that are meant, field by field."""
     return any(
         place["exhibit"] == exhibit_id
-        and place.get("evidence", "print") == evidence
+        and place.get("evidence", "print") == level_of(evidence)
         and all(
             getattr(check.key, field) in place[field] for field in ("what", "row", "column") if field in place
         )

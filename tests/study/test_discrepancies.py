@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from radeval_lib import study
+from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
+from radeval_lib.pages.green import judge_models, judging
+from radeval_lib.pages.summarization.dataset import check_openi
 from radeval_lib.papers.printed_numbers import paper
-from radeval_lib.study import PAPERS, Key, check_value, ledger
+from radeval_lib.study import PAPERS, Key, begin, check_value, ledger
 from radeval_lib.study.pages import CHANGES
 from radeval_lib.study.results import CAUSES, with_causes
-from radeval_lib.study.verdicts import EVIDENCE
 
 ENTRIES = [
     (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
@@ -32,7 +37,7 @@ def test_entries_are_whole(key: str, name: str, entry: dict) -> None:
     for place in entry["checks"]:
         assert set(place) <= {"exhibit", "evidence", "what", "row", "column"}
         assert ledger()[place["exhibit"]].paper == key
-        assert place.get("evidence", "print") in EVIDENCE
+        assert place.get("evidence", "print") in ("print", "released", "data")
         for field in ("what", "row", "column"):
             assert isinstance(place.get(field, []), list)
 
@@ -50,6 +55,21 @@ def test_causes_are_found_by_key_alone() -> None:
     assert cause("rales.table9", Key(mean, "BERT_base")) == ""
     holds, causes = with_causes("rales.table10", "print", [check_value(Key(mean, "BERT_base"), "2", 2)])
     assert (holds[0].cause, causes) == ("", {})
+
+
+def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: Path) -> None:
+    parameters = {"profile": "open", "seed": 0, "output_dir": str(tmp_path), "data_root": str(data_root)}
+    judged = begin("green/judge_models", **parameters)
+    counts = judging.rexval_counts(judged.load("error_counts"))
+    head = judge_models.check_head(study.printed("green.table4"), counts)
+    named, _ = with_causes("green.table4", "open", head)
+    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"]
+    sizes = study.printed("rrs.table1")
+    reports = openi.load(data_root / "openi" / "indiana_reports.csv")
+    (named_one,), _ = with_causes(
+        "rrs.table1", "open", [check_openi(reports, study.cell(sizes, dataset="OpenI"))]
+    )
+    assert (named_one.outcome, named_one.cause) == ("fails", "openi_filter")
 
 
 def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
