@@ -108,7 +108,8 @@ def metric_card(
     tuned: Tuned = "unknown",
     half: Half = "all",
     quick: bool = False,
-    data_root: str | Path | None = None,
+    data_root: str | Path | None = "",
+    rated: bool = True,
     known: Mapping[str, Values] | None = None,
     seed: int = 0,
     command: str = "",
@@ -126,8 +127,9 @@ def metric_card(
     tuned : whether anything of it was fitted to RadPref's ratings.
     half : ``development`` or ``report`` keeps to a fixed half of RadPref's cases.
     quick : fewer edited reports and resamples, no clusters, and no outputs of real systems.
-    data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without one,
-        only generated reports are edited.
+    data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
+        one, or with None, only generated reports are edited.
+    rated : whether people's ratings are looked at.
     known : scores of rated sets that are known already, by set, in its order.
     seed : of resampling and permutation.
     command : what a reader runs to make this card with a data root; for the page.
@@ -140,22 +142,22 @@ def metric_card(
     """
     for value, choices, where in ((tuned, Tuned, "tuned"), (half, Half, "half")):
         check_choice(value, choices, where, MetricError)
-    root = data.data_root(None if data_root is None else str(data_root))
+    root = None if data_root is None else data.data_root(str(data_root) or None)
     scorer, own, name, why = _scorer(metric, name, batched)
     if own:
         kind = base.get(own)
         higher_is_better, value_range, tuned = kind.higher_is_better, kind.range, OWN_TUNING.get(own, "no")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range[0]:g} to {value_range[1]:g} is empty", "range")
-    recorded = {one: recordings.load(one) for one in pairs.RATED}
+    recorded = {one: recordings.load(one) for one in (pairs.RATED if rated else ())}
     held = dict(known or {})
     if own:  # a metric of this library meets rated sets by its recorded scores alone
         held |= {one: of.table[own].to_numpy() for one, of in recorded.items() if own in of.about["columns"]}
-    frame = pairs.build(root, quick=quick, rated=[one for one in pairs.RATED if one not in held])
+    frame = pairs.build(root, quick=quick, rated=[one for one in recorded if one not in held])
     scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
     sign = 1 if higher_is_better else -1
     oriented = filled(frame, sign * scored.values) if scored else None
-    rated = _rated(frame, oriented, held, sign)
+    met = _rated(frame, oriented, held, sign)
     resamples = QUICK_RESAMPLES if quick else RESAMPLES
     content: dict[str, Any] = {
         "schema": SCHEMA,
@@ -181,15 +183,15 @@ def metric_card(
         **origin.environment(),
     }
     untried: list[dict[str, str]] = content["not_tried"]
-    for one, reason in _missing(rated, root, recorded).items():
+    for one, reason in _missing(met, root, recorded, rated).items():
         untried.append({"what": one, "why": reason})
-    if "radpref" in rated:
+    if "radpref" in met:
         content["radpref"] = _radpref(
-            recorded["radpref"], rated["radpref"], name, own, half, resamples, seed, quick, untried
+            recorded["radpref"], met["radpref"], name, own, half, resamples, seed, quick, untried
         )
-        content["looks"] = [_look(half, rated["radpref"])]
-    if "mts_dialog" in rated:
-        content["mts_dialog"] = _facts(recorded["mts_dialog"], rated["mts_dialog"], name, own, seed, untried)
+        content["looks"] = [_look(half, met["radpref"])]
+    if "mts_dialog" in met:
+        content["mts_dialog"] = _facts(recorded["mts_dialog"], met["mts_dialog"], name, own, seed, untried)
     if scored is not None and oriented is not None:
         content["edits"] = costs(frame, oriented, resamples=_OTHER_RESAMPLES, seed=seed)
         if root is not None and (frame["part"] == "systems").any():
@@ -221,6 +223,9 @@ def _scorer(
         except RadevalError as error:
             return None, metric, kind.title or metric, str(error)
         return OfMetric(chosen.metrics[metric]), metric, kind.title or metric, ""
+    if isinstance(metric, OfMetric):
+        kind = base.get(metric.name)
+        return metric, metric.name, kind.title or metric.name, ""
     if isinstance(metric, Scorer):
         shown, scorer = name or "the metric", metric
     elif callable(metric):
@@ -252,15 +257,19 @@ def _rated(
 
 
 def _missing(
-    rated: Mapping[str, Values], root: Path | None, recorded: Mapping[str, recordings.Recording]
+    met: Mapping[str, Values],
+    root: Path | None,
+    recorded: Mapping[str, recordings.Recording],
+    rated: bool,
 ) -> dict[str, str]:
     missing = {}
-    for name, values in list(rated.items()):
+    for name, values in met.items():
         if len(values) != len(recorded[name].table):
             raise MetricError(f"{len(values)} scores for {len(recorded[name].table)} pairs", name)
     for name in pairs.RATED:
-        if name not in rated:
+        if name not in met:
             where = "there is no data root" if root is None else "the data root does not hold its texts"
+            where = where if rated else "it was not asked for"
             missing[f"agreement with people, {_RATED_NAMES[name]}"] = where
     return missing
 

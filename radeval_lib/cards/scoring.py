@@ -143,7 +143,7 @@ class OfMetric(Scorer):
     """A metric of this library."""
 
     def __init__(self, metric: Metric) -> None:
-        self._metric = metric
+        self._metric, self.name = metric, metric.name
         signature = str(metric.signature())
         self.about = {"kind": "name", "version": signature, "sha256": None}
 

@@ -1,0 +1,186 @@
+"""Two metrics as examples of a card, and a table of cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from radeval_lib import plots
+from radeval_lib.cards.card import Card, in_half, metric_card
+from radeval_lib.cards.page import edit_costs, own
+from radeval_lib.cards.scoring import OfMetric, known_rows
+from radeval_lib.data import recorded
+from radeval_lib.metrics.base import Metric, create
+from radeval_lib.origin import RECORDED_SCORES
+from radeval_lib.paths import RECORDED
+from radeval_lib.study.runs import Run
+
+Floats = NDArray[np.float64]
+SETS = ("radpref", "mts_dialog")
+FIVE_LINES = Path(__file__).with_name("five_lines.csv")
+"""What the metric of five lines gave to RadPref and MTS-Dialog, whose texts stand elsewhere; a test scores
+them again where a data root has them."""
+
+
+def five_lines(reference: str, candidate: str) -> float:
+    """How much of what is said, or denied, is said in both: "no effusion" is one word."""
+    said, meant = (
+        set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
+    )
+    return len(said & meant) / max(1, len(said | meant))
+
+
+class Nearest:
+    """A metric that is built to win: the mean grade of the most alike candidate of RadPref's half for
+    development, by the words of both texts and ROUGE-L.
+
+    It reads the grades of that half and no others.
+    """
+
+    def __init__(self) -> None:
+        table = recorded.load("radpref").table
+        self._known = table[in_half(table["case"].to_numpy(), "development")]
+        self._grades = self._known[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
+        self._features = _features(self._known)
+        self._rouge = create("rouge_l")
+
+    def of_rows(self, rows: pd.DataFrame) -> Floats:
+        """Scores of recorded candidates."""
+        features = _features(rows)
+        gaps = ((features[:, None] - self._features) ** 2).sum(axis=2)
+        return self._grades[gaps.argmin(axis=1)]
+
+    def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> Floats:
+        """Scores of texts."""
+        rows = pd.DataFrame(
+            {
+                "reference_words": [len(text.split()) for text in references],
+                "candidate_words": [len(text.split()) for text in candidates],
+                "rouge_l": self._rouge.score(references, candidates).values.round(9),
+            }
+        )
+        return self.of_rows(rows)
+
+
+def _features(rows: pd.DataFrame) -> Floats:
+    words = np.log1p(rows[["reference_words", "candidate_words"]].to_numpy(np.float64))
+    return np.column_stack([words, rows["rouge_l"]])
+
+
+def note_recorded(run: Run) -> None:
+    """Have the page's provenance name the recorded scores that its cards read."""
+    for name in SETS:
+        run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
+
+
+def honest(run: Run) -> Card:
+    """The card of the metric of five lines."""
+    return metric_card(
+        five_lines,
+        name="five lines",
+        value_range=(0, 1),
+        tuned="no",
+        known=known_rows(FIVE_LINES, SETS),
+        data_root=None,
+        seed=run.seed,
+    )
+
+
+def built_to_win(run: Run) -> dict[str, Card]:
+    """Cards of the metric that is built to win, on the half that it knows and on the other."""
+    metric = Nearest()
+    known = {name: metric.of_rows(recorded.load(name).table) for name in SETS}
+    return {
+        half: metric_card(
+            metric,
+            name="nearest graded",
+            batched=True,
+            value_range=(1, 5),
+            tuned="yes",
+            half=half,
+            quick=True,
+            known=known,
+            data_root=None,
+            seed=run.seed,
+        )
+        for half in ("development", "report")
+    }
+
+
+def seen_by(metrics: Mapping[str, Metric], run: Run) -> dict[str, Card]:
+    """A card of each metric of what it sees of edited reports; people's ratings stand in the first card."""
+    return {
+        title: metric_card(OfMetric(metric), quick=True, rated=False, data_root=None, seed=run.seed)
+        for title, metric in metrics.items()
+    }
+
+
+def agreement_of(card: Card) -> dict[str, dict[str, Any]]:
+    """τ_b with the mean grade by metric."""
+    return {row["metric"]: row for row in card.data["radpref"]["by_grade"]}
+
+
+def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
+    """Every metric in alphabetical order: agreement from the first card, what it sees from its own."""
+    cards = {first.data["metric"]["name"]: first, **others}
+    found = {
+        key: {row["metric"]: row for row in first.data["radpref"][key]} for key in ("by_grade", "choices")
+    }
+    facts = {row["metric"]: row for row in first.data["mts_dialog"]["rates"]["f1"]}
+    rows = {}
+    for name in sorted(cards, key=str.lower):
+        card = cards[name].data
+        seen = edit_costs(card)
+        layout = max(row["value"] for row in seen.values() if row["kind"] == "changes its layout")
+        rows[name] = {
+            "tuned on RadPref": card["metric"]["tuned_on_radpref"],
+            "τ_b by grade": _interval(found["by_grade"][name]),
+            "choices": f"{found['choices'][name]['value']:.0%}",
+            "facts, τ_b": _interval(facts[name]),
+            "lost “no”": f"{seen['a “no” lost']['value']:z.0%}",
+            "other words": f"{seen['in other words']['value']:z.0%}",
+            "other layout, at most": f"{layout:z.0%}",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
+    """What becomes of the metric that is built to win."""
+    rows = {}
+    for half, card in cards.items():
+        mine = own(card.data, card.data["radpref"]["by_grade"])
+        rows[f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"] = mine
+    card = cards["report"].data
+    rows["MTS-Dialog, F1 of facts"] = own(card, card["mts_dialog"]["rates"]["f1"])
+    table = pd.DataFrame.from_dict(rows, orient="index")
+    return table[["value", "low", "high", "n"]]
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def forest(card: Card) -> Figure:
+    """Differences in τ_b to each recorded metric, and the zone in which they are not detected."""
+    rows = [row for row in card.data["radpref"]["by_grade"] if "difference" in row]
+    rows.sort(key=lambda row: -row["difference"])
+    figure, axes = plots.panels(1, 1, 4.0, plots.NARROW)
+    places = np.arange(len(rows))
+    column = {key: np.array([row[key] for row in rows]) for key in rows[0] if key != "metric"}
+    axes.barh(places, 2 * column["detectable"], left=-column["detectable"], height=0.8, color="#dddddd")
+    axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
+    axes.hlines(places, column["difference_low"], column["difference_high"], color=plots.PALETTE[0])
+    axes.scatter(column["difference"], places, color=plots.PALETTE[0], zorder=3, s=28)
+    axes.set_yticks(places, [row["metric"] for row in rows])
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(visible=False)
+    axes.tick_params(axis="x", bottom=True)
+    axes.set_xlabel("τ_b with the mean grade, five lines minus the other")
+    return figure

@@ -1,0 +1,87 @@
+"""The two examples of a card."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from radeval_lib import metrics, study
+from radeval_lib.cards.card import in_half
+from radeval_lib.cards.scoring import OfMetric, known_rows
+from radeval_lib.data import recorded
+from radeval_lib.data.manifests import data_root
+from radeval_lib.pages.across import metric_cards
+from radeval_lib.pages.across.metric_cards import FIVE_LINES, SETS, Nearest, five_lines
+from radeval_lib.study import recordings
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> study.Run:
+    return study.begin(
+        "across/metric_cards", profile="smoke", seed=0, output_dir=str(tmp_path_factory.mktemp("card"))
+    )
+
+
+def test_a_denial_is_one_word() -> None:
+    assert five_lines("No effusion. Edema.", "No effusion. Edema.") == 1
+    assert five_lines("No effusion.", "Effusion.") == 0
+    assert five_lines("no\neffusion and edema", "no effusion") == pytest.approx(1 / 3)
+    assert five_lines("", "") == 0
+
+
+def test_what_is_recorded_of_the_five_lines_is_what_they_give() -> None:
+    known = known_rows(FIVE_LINES, SETS)
+    for name, values in known.items():
+        assert len(values) == len(recorded.load(name).table)
+    root = data_root(os.environ.get("RADEVAL_DATA_ROOT"))
+    if root is None:
+        pytest.skip("the texts are not here")
+    for name in SETS:
+        texts = recordings.texts(name, Path(root))
+        assert known[name] == pytest.approx([five_lines(*pair) for pair in texts], abs=1e-9)
+
+
+def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = recorded.load("radpref").table
+    of = in_half(table["case"].to_numpy(), "development")
+    first = Nearest().of_rows(table)
+    assert first[of] == pytest.approx(table.loc[of, ["grade_1", "grade_2", "grade_3"]].mean(axis=1))
+    changed = table.copy()
+    changed.loc[~of, ["grade_1", "grade_2", "grade_3"]] = 1
+    fake = recorded.Recording("radpref", changed, recorded.load("radpref").about)
+    monkeypatch.setattr(recorded, "load", lambda name: fake)
+    assert (Nearest().of_rows(table) == first).all()
+
+
+def test_texts_and_recorded_rows_get_the_same_score() -> None:
+    metric = Nearest()
+    texts = ["Small left effusion.", "No pneumothorax. Heart is normal."], ["Effusion.", "Heart is normal."]
+    assert len(metric(*texts)) == 2
+    assert set(np.round(metric(*texts), 9)) <= set(np.round(metric._grades, 9))
+
+
+def test_it_wins_on_what_it_knows_and_fails_on_the_rest(run: study.Run) -> None:
+    fates = metric_cards.fates(metric_cards.built_to_win(run))
+    knows, other, facts = fates["value"]
+    assert knows == pytest.approx(1.0)
+    assert other < 0.45
+    assert facts < 0.3
+    assert fates["n"].tolist()[2] == 400
+
+
+def test_one_page_has_every_metric_in_alphabetical_order(run: study.Run) -> None:
+    card = metric_cards.honest(run)
+    others = metric_cards.seen_by({"BLEU": metrics.create("bleu")}, run)
+    table = metric_cards.one_page(card, others)
+    assert list(table.index) == ["BLEU", "five lines"]
+    assert table.loc["BLEU", "tuned on RadPref"] == "no"
+    assert others["BLEU"].data["looks"] == []
+    assert others["BLEU"].data["radpref"] is None
+    assert isinstance(OfMetric(metrics.create("bleu")).about["version"], str)
+    figure = metric_cards.forest(card)
+    assert len(figure.axes[0].get_yticklabels()) == 11
