@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.cards.scoring import Scored
-from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, sum_estimates
 from radeval_lib.synthetic.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,8 @@ def costs(frame: pd.DataFrame, values: Floats, *, resamples: int, seed: int) -> 
     dict
         ``unrelated``: what an unrelated report costs, in the metric's unit, with its interval; ``edits``: for
         each edit ``kind``, ``edit``, ``n`` (reports), ``changed`` (share of them whose score moves), and
-        ``value``, ``low``, ``high``, which are None where an unrelated report costs nothing.
+        ``value``, ``low``, ``high``, which are None where an unrelated report costs these
+        reports nothing in some resample.
     """
     part = frame[frame["part"] == "edits"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
@@ -61,10 +62,10 @@ def costs(frame: pd.DataFrame, values: Floats, *, resamples: int, seed: int) -> 
                 "low": None,
                 "high": None,
             }
-            if unrelated.low > 0:
-                (found,) = sum_estimates(
-                    sums, mean_of_sums, resamples=resamples, rng=np.random.default_rng([seed, *edit.encode()])
-                )
+            rng = np.random.default_rng([seed, *edit.encode()])
+            drawn = sum_draws(sums, lambda of: of, resamples=resamples, rng=rng)
+            if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
+                found = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
                 row |= {"value": found.value, "low": found.low, "high": found.high}
             rows.append(row)
     own = {"value": unrelated.value, "low": unrelated.low, "high": unrelated.high, "n": len(loss)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,7 @@ from radeval_lib.metrics import base
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.metrics.choosing import choose
 from radeval_lib.metrics.table_files import check_target
+from radeval_lib.paths import DATA
 
 SCHEMA = 1
 Tuned = Literal["yes", "no", "unknown"]
@@ -142,7 +144,7 @@ def metric_card(
     """
     for value, choices, where in ((tuned, Tuned, "tuned"), (half, Half, "half")):
         check_choice(value, choices, where, MetricError)
-    root = None if data_root is None else data.data_root(str(data_root) or None)
+    root = root_of(data_root)
     scorer, own, name, why = _scorer(metric, name, batched)
     if own:
         kind = base.get(own)
@@ -210,6 +212,13 @@ def metric_card(
     content = _plain(content)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values if scored else math.nan)
     return Card(content, table, scored.message if scored else "")
+
+
+def root_of(given: str | Path | None) -> Path | None:
+    """The data root; what looks for one, and its packages, is loaded only where there may be one."""
+    if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
+        return None
+    return data.data_root(str(given) or None)
 
 
 def _scorer(

@@ -11,11 +11,10 @@ import pandas as pd
 
 from radeval_lib import atomic, checksums
 from radeval_lib.cards import systems
-from radeval_lib.data import openi, readers
+from radeval_lib.data.records import Report
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.table_files import check_target
-from radeval_lib.roles import generated
-from radeval_lib.study import recordings
+from radeval_lib.synthetic import generate
 from radeval_lib.synthetic.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
 
 MOST = 7_500
@@ -47,11 +46,12 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
         row of this table that it repeats; ``kind``: the file of outputs, the edit, or which side is empty.
     """
     rows: list[tuple[str, str, str, int, str]] = []
-    for name in rated:
-        found = recordings.texts(name, root) if root is not None else []
-        rows += [(name, *pair, at, "") for at, pair in enumerate(found)]
-    if root is not None and not quick:
-        rows += systems.rows(root)
+    if root is not None:
+        from radeval_lib.study import recordings  # not above: a card without data needs no model's packages
+
+        for name in rated:
+            rows += [(name, *pair, at, "") for at, pair in enumerate(recordings.texts(name, root))]
+        rows += systems.rows(root) if not quick else []
     source, reports = edited_reports(root)
     chosen = reports[: _QUICK_REPORTS if quick else REPORTS]
     if len(chosen) < 2:
@@ -75,16 +75,19 @@ def build(root: Path | None, *, quick: bool = False, rated: Sequence[str] = RATE
 
 def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
     """Where the reports come from that are edited, and the sentences of each."""
-    held = readers.load("openi", root) if root is not None else []
-    if held:
-        tested = {one.id for one in readers.load("iu_xray_systems", root)} if root is not None else set()
-        return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
+    if root is not None:
+        from radeval_lib.data import openi, readers
+
+        if held := readers.load("openi", root):
+            tested = {one.id for one in readers.load("iu_xray_systems", root)}
+            return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
     return "generated reports", _generated()
 
 
 @lru_cache(maxsize=1)
 def _generated() -> list[list[str]]:
-    return texts(list(generated.reports(_POOL, _SEED)))
+    made = generate(_POOL, _SEED)
+    return texts([Report(one.report_id, one.findings.text, one.impression.text) for one in made])
 
 
 def _digest(reference: str, candidate: str) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data import iu_systems, openi, readers
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.inputs import places
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
@@ -28,6 +27,8 @@ Row = tuple[str, str, str, int, str]
 def rows(root: Path) -> list[Row]:
     """Part, reference, candidate, the study's place and the file of every pair; a file followed by
     ``, shuffled`` has the outputs of other studies. Empty where the data root does not hold the files."""
+    from radeval_lib.data import iu_systems, openi, readers
+
     held = readers.load("iu_xray_systems", root)
     if not held:
         return []
@@ -65,6 +66,8 @@ def _dealt(count: int) -> NDArray[np.intp]:
 
 def strata(root: Path) -> dict[str, list[bool]]:
     """Which studies people coded with a finding, and which as normal; empty without the codes."""
+    from radeval_lib.data import iu_systems, readers
+
     codes = {one.id: one for one in readers.load("openi_labels", root)}
     studies = [one.id for one in readers.load("iu_xray_systems", root) if one.system == iu_systems.REFERENCE]
     if not codes:

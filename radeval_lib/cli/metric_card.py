@@ -117,14 +117,14 @@ def metric_card(
     metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside all recorded metrics;
     what it sees of plain edits; and how it behaves. Without a data root, only generated reports are edited.
     """
-    from radeval_lib import atomic, data
+    from radeval_lib import atomic
     from radeval_lib.cards import pairs as card_pairs
-    from radeval_lib.cards.card import Card, metric_card
+    from radeval_lib.cards.card import Card, metric_card, root_of
     from radeval_lib.cards.page import paragraph
     from radeval_lib.cards.scoring import OfCommand, OfFile
     from radeval_lib.metrics.table_files import check_target
 
-    root = data.data_root(data_root or None)
+    root = root_of(data_root)
     if pairs is not None:
         frame = card_pairs.build(root, quick=quick)
         card_pairs.write(frame, pairs)

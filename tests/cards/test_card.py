@@ -36,14 +36,14 @@ def overlap(reference: str, candidate: str) -> float:
 @pytest.fixture(autouse=True)
 def no_data_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RADEVAL_DATA_ROOT", raising=False)
-    monkeypatch.setattr("radeval_lib.data.data_root", lambda option=None: None)
+    monkeypatch.setattr("radeval_lib.cards.card.DATA", Path("there is none"))
 
 
 @pytest.fixture(scope="module")
 def rated_card() -> Card:
     """Of a function whose scores of rated pairs are known."""
     known = {"radpref": RADPREF["rouge_l"].to_numpy() + 0.01, "mts_dialog": MTS["rouge_l"].to_numpy()}
-    return metric_card(overlap, quick=True, known=known, value_range=(0, 1), tuned="no")
+    return metric_card(overlap, quick=True, known=known, value_range=(0, 1), tuned="no", data_root=None)
 
 
 def test_a_card_follows_its_schema_and_holds_no_nan(rated_card: Card) -> None:
@@ -121,6 +121,17 @@ def test_a_reversed_direction_is_told() -> None:
         lambda one, other: -overlap(one, other), quick=True, name="reversed", higher_is_better=False
     )
     assert right.data["behaviour"]["identical_above_unrelated"] == 1
+
+
+def test_a_cost_without_a_scale_is_not_given() -> None:
+    def rarely(reference: str, candidate: str) -> float:
+        """Differs on a twentieth of the references."""
+        return float(reference == candidate or len(reference) % 20 > 0)
+
+    made = metric_card(rarely, quick=True)
+    assert None in {row["value"] for row in made.data["edits"]["edits"]}
+    assert "costs have no scale" in made.paragraph
+    assert "–" in made.html()
 
 
 def test_a_constant_metric_gets_a_card() -> None:

@@ -138,15 +138,15 @@ def one_page(first: Card, others: Mapping[str, Card]) -> pd.DataFrame:
     for name in sorted(cards, key=str.lower):
         card = cards[name].data
         seen = edit_costs(card)
-        layout = max(row["value"] for row in seen.values() if row["kind"] == "changes its layout")
+        layout = [row["value"] for row in seen.values() if row["kind"] == "changes its layout"]
         rows[name] = {
             "tuned on RadPref": card["metric"]["tuned_on_radpref"],
             "τ_b by grade": _interval(found["by_grade"][name]),
             "choices": f"{found['choices'][name]['value']:.0%}",
             "facts, τ_b": _interval(facts[name]),
-            "lost “no”": f"{seen['a “no” lost']['value']:z.0%}",
-            "other words": f"{seen['in other words']['value']:z.0%}",
-            "other layout, at most": f"{layout:z.0%}",
+            "lost “no”": _share(seen["a “no” lost"]["value"]),
+            "other words": _share(seen["in other words"]["value"]),
+            "other layout, at most": _share(None if None in layout else max(layout)),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -165,6 +165,10 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 def _interval(row: Mapping[str, Any]) -> str:
     return f"{row['value']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:z.0%}"
 
 
 def forest(card: Card) -> Figure:
