@@ -144,9 +144,7 @@ def edits_sentence(card: dict[str, Any]) -> str:
     if not lost or not words:
         return ""
     if lost["value"] is None or words["value"] is None:
-        return (
-            "An unrelated report does not surely score below an identical one, so costs have no scale."
-        )
+        return "An unrelated report does not surely score below an equal one, so costs have no scale."
     return (
         f"A lost “no” costs {_cost(lost)} of what an unrelated report costs, the same said in other words "
         f"{_cost(words)} ({card['edited']}; {lost['n']} and {words['n']} reports)."
