@@ -157,8 +157,8 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
     for half, card in cards.items():
         mine = own(card.data, card.data["radpref"]["by_grade"])
         rows[f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"] = mine
-    card = cards["report"].data
-    rows["MTS-Dialog, F1 of facts"] = own(card, card["mts_dialog"]["rates"]["f1"])
+    content = cards["report"].data
+    rows["MTS-Dialog, F1 of facts"] = own(content, content["mts_dialog"]["rates"]["f1"])
     table = pd.DataFrame.from_dict(rows, orient="index")
     return table[["value", "low", "high", "n"]]
 
