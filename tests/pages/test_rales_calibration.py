@@ -51,11 +51,12 @@ def test_the_printed_averages_follow_with_one_arrow_turned() -> None:
 def test_a_tie_for_the_place_cannot_be_told() -> None:
     of = {"GatorTron": "62", "ELECTRA_small": "61", "other": "61"}
     cells = {name: {model: study.parse(text) for model, text in of.items()} for name in ("accuracy", *ARROWS)}
-    found = {check.name: check.outcome for check in places(cells, 20_000)}
-    assert found["ECE of ELECTRA_small: order"] == "cannot tell"
-    assert found["aKLU of ELECTRA_small: order"] == "fails"
-    assert found["accuracy of GatorTron: order"] == "holds"
-    assert found["accuracy of GatorTron: lead"] == "cannot tell"  # by how the right cases overlap
+    checks = places(cells, 20_000)
+    found = {(check.key.row, check.key.column, check.aspect): check.outcome for check in checks}
+    assert found["ELECTRA_small", "ECE", "order"] == "cannot tell"
+    assert found["ELECTRA_small", "aKLU", "order"] == "fails"
+    assert found["GatorTron", "accuracy", "order"] == "holds"
+    assert found["GatorTron", "accuracy", "lead"] == "cannot tell"  # by how the right cases overlap
 
 
 def test_domains_differ_only_where_every_rank_within_its_interval_says_so() -> None:
