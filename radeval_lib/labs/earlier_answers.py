@@ -18,7 +18,8 @@ def own_or_right(
 
     It resembles the right one if it gives the same when asked again, and if more than a third of its results
     are right, with at least two different ones among them, or if its numbers correlate with the right ones
-    above 0.9. Any other is made up: what follows from it would be made up, too, and shows nothing.
+    above 0.9. Any other counts as made up, as does a mistake that leaves nothing right, such as the least for
+    the most alike: later tasks are then marked by the right function.
 
     Parameters
     ----------
