@@ -19,7 +19,7 @@ _RECORDED = "recorded/"
 
 READERS = {
     "green_training": "radeval_lib.data.green_training:READER",
-    "iu_xray_systems": "radeval_lib.data.iu_systems:READER",
+    "iu_systems": "radeval_lib.data.iu_systems:READER",
     "mediqa2021": "radeval_lib.data.mediqa:READER",
     "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:MIMIC_CXR_READER",
     "mimic3_procedure": "radeval_lib.data.construction.procedure:READER",

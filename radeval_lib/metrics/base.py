@@ -182,6 +182,17 @@ class Metric(ABC):
         values = np.array([scored[index][0] for index in where], dtype=np.float64)
         return Scores(values, [scored[index][1] for index in where], self, contexts)
 
+    def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+        """The values of :meth:`score` without its details, which would not fit into memory for many pairs."""
+        pairs = checked_pairs(references, candidates)
+        if not self.reads_lines:
+            known = {text: one_line(text) for pair in pairs for text in pair}
+            pairs = [(known[reference], known[candidate]) for reference, candidate in pairs]
+        distinct = sorted(set(pairs))
+        found = (value for value, _ in self._score_pairs(distinct)) if distinct else ()
+        value = dict(zip(distinct, found, strict=True))
+        return np.array([value[pair] for pair in pairs], dtype=np.float64)
+
     def _score_cases(
         self, cases: list[tuple[tuple[str, str], Context | None]]
     ) -> Iterable[tuple[float, Any]]:

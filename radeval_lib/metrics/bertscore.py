@@ -14,6 +14,7 @@ from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.stats.tokens import one_line
 
 _CHUNK = 256
+_KEPT = 1_000  # texts whose vectors are kept for later pairs
 LONGEST = 512
 """Tokens of a text that are read, two special ones among them."""
 
@@ -49,15 +50,33 @@ class BertScore(Metric):
         return {**super().settings(), "idf": False, "rescaled": False}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
+        vectors: dict[str, tuple[NDArray[np.float32], NDArray[np.bool_]]] = {}
         for start in range(0, len(pairs), _CHUNK):
             chunk = pairs[start : start + _CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            vectors = dict(zip(texts, self._tokens(texts), strict=True))
+            if len(vectors) > _KEPT:
+                vectors = {text: vectors[text] for text in texts if text in vectors}
+            new = [text for text in texts if text not in vectors]
+            vectors |= zip(new, self._tokens(new), strict=True)
             for reference, candidate in chunk:
                 precision, recall = greedy(*vectors[candidate], *vectors[reference])
                 total = precision + recall
                 value = 2 * precision * recall / total if total else 0.0
                 yield value, {"precision": precision, "recall": recall}
+
+    def table(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+        """Scores of every candidate against every reference, shape (references, candidates): each text is
+        encoded once."""
+        known = {text: one_line(text) for text in (*references, *candidates)}
+        texts = sorted(set(known.values()))
+        vectors = dict(zip(texts, self._tokens(texts), strict=True))
+        parts = [
+            [greedy(*vectors[known[candidate]], *vectors[known[reference]]) for candidate in candidates]
+            for reference in references
+        ]
+        precision, recall = np.moveaxis(np.array(parts).reshape(len(references), len(candidates), 2), -1, 0)
+        total = precision + recall
+        return np.divide(2 * precision * recall, total, out=np.zeros_like(total), where=total != 0)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
         if self._cut(reference) or self._cut(candidate):

@@ -54,6 +54,8 @@ class Comparison:
         candidates say nothing that can be judged is not ranked.
     profile : where the judge by rules scores, errors by kind and urgent findings found, as
         :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
+    diversity : of texts, for the references and each system: how many differ (``texts``), and how many sets
+        of findings they state (``finding_sets``), by the observations of the chest; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -65,6 +67,7 @@ class Comparison:
     cautions: list[str]
     verdicts: list[str]
     profile: pd.DataFrame
+    diversity: pd.DataFrame
     rows: int
     resamples: int
     seed: int
@@ -82,6 +85,9 @@ class Comparison:
         if len(self.profile):
             what = "Errors per 100 pairs and share of urgent findings found, by the judge by rules:"
             tables.append(f"{what}\n{as_text(self.profile).to_string()}")
+        if len(self.diversity):
+            what = f"Different texts and sets of findings for {self.rows:,} references:"
+            tables.append(f"{what}\n{self.diversity.to_string(index=False)}")
         return "\n\n".join([*tables, "\n".join(notes), self.methods(), self.references()])
 
     def clusters(self) -> str:
@@ -192,6 +198,7 @@ class Comparison:
             "cautions": self.cautions,
             "verdicts": self.verdicts,
             "profile": records(self.profile),
+            "diversity": records(self.diversity),
             "rows": self.rows,
             "resamples": self.resamples,
             "seed": self.seed,
@@ -314,12 +321,46 @@ def compare(
     profile = errors.profile(resamples=resamples, seed=seed)
     of_systems = with_wilson(of_systems, about, {name: one.tables for name, one in measured.items()})
     of_systems, verdicts = ranked(of_systems, of_pairs, about, of_texts)
-    cautions = of_texts.lines()
+    diversity, of_findings = _diversity(pairs, names, rows)
+    cautions = [*of_texts.lines(), *of_findings]
     cautions += [one for name, of in measured.items() for one in of_intervals(name, of.tables)]
     left_out = chosen.left_out
     return Comparison(
-        of_systems, of_pairs, about, left_out, cautions, verdicts, profile, rows, resamples, seed
+        of_systems, of_pairs, about, left_out, cautions, verdicts, profile, diversity, rows, resamples, seed
     )
+
+
+def _diversity(pairs: list[tuple[str, str]], names: list[str], rows: int) -> tuple[pd.DataFrame, list[str]]:
+    """How many texts and sets of findings differ, and a caution for each system that states no finding, or
+    hardly a tenth of the references' sets."""
+    import pandas as pd
+
+    from radeval_lib.metrics.observations import NO_FINDING, label, positive
+
+    if not pairs:
+        return pd.DataFrame(columns=["system", "texts", "finding_sets"]), []
+    sides = {"references": [reference for reference, _ in pairs[:rows]]}
+    sides |= {
+        name: [candidate for _, candidate in pairs[place * rows : (place + 1) * rows]]
+        for place, name in enumerate(names)
+    }
+    stated = {
+        text: positive(label(text)) - {NO_FINDING} for text in {one for of in sides.values() for one in of}
+    }
+    found = {name: [stated[text] for text in of] for name, of in sides.items()}
+    table = pd.DataFrame(
+        [(name, len(set(of)), len(set(found[name]))) for name, of in sides.items()],
+        columns=["system", "texts", "finding_sets"],
+    )
+    known, most = sum(map(bool, found["references"])), len(set(found["references"]))
+    told = []
+    for name in names if known else ():
+        own, sets = sum(map(bool, found[name])), len(set(found[name]))
+        if not own:
+            told.append(f"{name} states no finding of the chest, where {known:,} of {rows:,} references do")
+        elif sets * 10 <= most:
+            told.append(f"{name} states {sets} different sets of findings, the references {most}")
+    return table, told
 
 
 class _Measured(NamedTuple):

@@ -66,7 +66,7 @@ FILES: dict[str, bytes] = {
 # By hand from the samples: records, and some counts by the names that the papers' counts have.
 EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
     "green_training": (2, {"pairs": 2}),
-    "iu_xray_systems": (12, {}),
+    "iu_systems": (12, {}),
     "mediqa2021": (2, {}),
     "mediqa2021_mimic_cxr": (2, {"train": 2}),
     "mimic3_procedure": (10, {"documents": 10, "classes": 2}),

@@ -1,0 +1,68 @@
+"""What a mean score loses if the candidates are given to other cases: the exact permutation distribution.
+
+With ``s[i, j]`` the score of candidate j against reference i, the mean over cases under a random permutation
+of the candidates has the mean of all ``s`` as its expectation, and the sum of squares of the doubly centred
+matrix over ``n**2 (n - 1)`` as its variance (Hoeffding 1951, Theorem 2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from radeval_lib.stats.inputs import FloatArray
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """A mean score beside what permutations of the candidates would give.
+
+    Attributes
+    ----------
+    observed : mean of the diagonal.
+    mean, sd : exact, over all permutations.
+    p : share of random permutations whose mean is at least ``observed``, the data counted as one more.
+    expected : of each case, shape (n,): mean of its row and of its column less ``mean``. The diagonal less
+        this is the share of the gain of that case: the mean is the gain, and resampling gives its interval.
+    """
+
+    observed: float
+    mean: float
+    sd: float
+    p: float
+    expected: FloatArray
+
+    @property
+    def gain(self) -> float:
+        """By how much the candidates score higher than shuffled ones."""
+        return self.observed - self.mean
+
+
+def shuffled(scores: ArrayLike, *, lookups: int, rng: np.random.Generator) -> Shuffled:
+    """The distribution for ``scores`` of shape (n, n), references by candidates; n at least 2.
+
+    Raises
+    ------
+    ValueError
+        Where the matrix is not square, or smaller.
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(f"scores must have shape (n, n) with n of 2 or more, not {table.shape}")
+    size = len(table)
+    rows, columns, whole = table.mean(axis=1), table.mean(axis=0), float(table.mean())
+    centred = table - rows[:, None] - columns[None, :] + whole
+    observed = float(np.diagonal(table).mean())
+    places, reached = np.arange(size), 0
+    for _ in range(lookups):
+        # Equal sums in another order differ in last digits.
+        reached += table[places, rng.permutation(size)].mean() >= observed - 1e-12
+    return Shuffled(
+        observed,
+        whole,
+        float(np.sqrt((centred**2).sum() / (size - 1)) / size),
+        (1 + reached) / (1 + lookups),
+        rows + columns - whole,
+    )
