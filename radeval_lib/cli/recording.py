@@ -19,6 +19,6 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, keep_scores: boo
     """Record what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
     from radeval_lib.pages.across import recording
 
-    for name in sets or [*recording.SETS, *recording.LENGTHS]:
+    for name in sets or recording.names():
         path = recording.record(name, profile, data_root, unfreeze=unfreeze, keep_scores=keep_scores)
         click.echo(display_path(path))

@@ -171,7 +171,7 @@ def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> p
 def sets_of(fillers: Iterable[str]) -> list[str]:
     """The recorded sets among what fills roles, or among data sets."""
     found = (name for filler in fillers for name in registry.datasets_of(filler))
-    known = recorded.names()
+    known = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(found) if name in known]
 
 

@@ -1,64 +1,361 @@
-"""What committed outputs of real systems say, and what metrics say of them.
-
-**The observations against Open-i's codes.** Fixed before the even half was scored:
-
-- sections: findings and impression, which the coders saw; history and comparison are not read;
-- labels: the thirteen codes of :data:`radeval_lib.data.openi_labels.LABELS`, read by
-  :func:`radeval_lib.metrics.observations.coded`;
-- uncertain mentions: a code counts where it is stated, probable or one of two ("scarring or atelectasis"),
-  not where it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
-  people coded 39 of 59 of the former and 1 of 86 of the latter;
-- halves: of distinct texts (:func:`radeval_lib.data.openi.halves`), 3,037 of 3,851. Confusions were mended
-  on the odd half alone, without the 590 studies of the test split and without texts that equal one of theirs;
-- measure: micro F1 over reports and codes of the even half, by resampling of distinct texts; the studies of
-  the test split beside it.
-"""
+"""What committed outputs of real systems say, and what metrics say of them: all from what is recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
 from numpy.typing import NDArray
+from scipy import stats as scipy_stats
+from statsmodels.stats.proportion import proportion_confint
 
-from radeval_lib.data.openi_labels import LABELS
-from radeval_lib.data.records import CodedStudy, Report
-from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.observations import coded
+from radeval_lib import own_yaml, plots
+from radeval_lib.data import recorded
+from radeval_lib.data.iu_systems import LAST_IMAGE
+from radeval_lib.data.recorded import Recording
+from radeval_lib.metrics.base import get
+from radeval_lib.origin import RECORDED_SCORES
+from radeval_lib.pages.across.system_sets import CONSTANT, SAME, unmasked
+from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.study.runs import Run
+from radeval_lib.wording import in_words, joined, percent, with_interval
+
+NAME = "iu_systems"
+WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
+"""Metrics of words, or of words in context."""
+STRATA = ("all", "normal", "finding")
+_LOOKUPS = 20_000
+_CLAIMS = Path(__file__).with_name("real_systems.yml")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """Codes of people and codes that were read, each of shape (reports, codes), and each report's text."""
-
-    gold: NDArray[np.bool_]
-    found: NDArray[np.bool_]
-    texts: NDArray[np.intp]
-
-    def sums(self) -> NDArray[np.float64]:
-        """Codes in both, found wrongly and missed, of each text: shape (texts, 3)."""
-        counts = np.stack([self.gold & self.found, ~self.gold & self.found, self.gold & ~self.found], axis=-1)
-        of_texts = np.zeros((int(self.texts.max()) + 1, 3))
-        np.add.at(of_texts, self.texts, counts.sum(axis=1))
-        return of_texts
+def open_recording(run: Run) -> Recording:
+    """What is recorded of the files, noted as read."""
+    recording = recorded.load(NAME)
+    for path in recorded.files(NAME):
+        run.reading.note_file(RECORDED_SCORES, path)
+    return recording
 
 
-def read(reports: Sequence[Report], codes: Sequence[CodedStudy], keys: Sequence[str]) -> Reading:
-    """Read the codes of reports, of which ``keys`` name the texts."""
-    people = {study.id: study.codes for study in codes}
-    known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-    found = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in reports]
-    return Reading(
-        np.array([[name in people[report.id] for name in LABELS] for report in reports]),
-        np.array([[name in of for name in LABELS] for of in found]),
-        np.array([known[key] for key in keys]),
+def titles(metrics: Sequence[str]) -> dict[str, str]:
+    """What tables call the metrics."""
+    return {name: get(name).title or name for name in metrics}
+
+
+def sign(metric: str) -> int:
+    """1 where more is better, else -1."""
+    return 1 if get(metric).higher_is_better else -1
+
+
+def findings(
+    table: pd.DataFrame, systems: Sequence[str], rng: np.random.Generator, lookups: int = _LOOKUPS
+) -> pd.DataFrame:
+    """Coded findings that each system names, beside those that it would name if its outputs were given to
+    other studies: ``named`` of ``coded``, ``low`` and ``high`` (Wilson, of the share), ``shuffled`` (exact
+    mean), ``most`` (of random permutations), ``p``; ``false``, normal studies with a finding of ``normal``;
+    ``texts`` and ``sets``, distinct texts and distinct sets of the fourteen observations."""
+    rows = {}
+    for system in systems:
+        of = table[table["system"] == system].sort_values("study")
+        gold, found = unmasked(of["gold"]), unmasked(of["found"])
+        common = gold.astype(np.int16) @ found.T.astype(np.int16)
+        places = np.arange(len(of))
+        drawn = np.array([common[places, rng.permutation(len(of))].sum() for _ in range(lookups)])
+        named, coded_ = int(np.diagonal(common).sum()), int(gold.sum())
+        low, high = proportion_confint(named, coded_, method="wilson")
+        normal = of[of["stratum"] == "normal"]
+        rows[system] = {
+            "named": named,
+            "coded": coded_,
+            "low": low,
+            "high": high,
+            "shuffled": float(common.mean() * len(of)),
+            "most": int(drawn.max()),
+            "p": (1 + int((drawn >= named).sum())) / (1 + lookups),
+            "false": int((normal["found"] > 0).sum()),
+            "normal": len(normal),
+            "texts": of["text"].nunique(),
+            "sets": of["stated"].nunique(),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def stratum_of(table: pd.DataFrame, stratum: str) -> pd.DataFrame:
+    """The rows of a stratum, or all."""
+    return table if stratum == "all" else table[table["stratum"] == stratum]
+
+
+def means(table: pd.DataFrame, metrics: Sequence[str], stratum: str = "all") -> pd.DataFrame:
+    """Mean of each metric, a row per system."""
+    return stratum_of(table, stratum).groupby("system", sort=False)[list(metrics)].mean()
+
+
+def difference(
+    table: pd.DataFrame,
+    metric: str,
+    pair: tuple[str, str],
+    stratum: str,
+    resamples: int,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Mean of the first system less that of the second on the same studies, by resampling of distinct
+    references."""
+    wide = stratum_of(table, stratum).pivot(index=["study", "case"], columns="system", values=metric)
+    apart = (wide[pair[0]] - wide[pair[1]]).dropna()
+    sums = apart.groupby("case").agg(["sum", "count"]).to_numpy(np.float64)
+    (found,) = sum_estimates(sums, mean_of_sums, resamples=resamples, rng=rng)
+    return found
+
+
+def first(values: pd.Series[float], metric: str) -> str:
+    """The system that a metric puts first."""
+    return str((values * sign(metric)).idxmax())
+
+
+def curve(
+    table: pd.DataFrame, metric: str, pair: tuple[str, str], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The lead of the first system of a pair, in the metric's good direction, if a set had other shares of
+    normal studies among normal studies and those with a coded finding."""
+    ends = [means(table, [metric], stratum)[metric] for stratum in ("normal", "finding")]
+    normal, finding = ((of[pair[0]] - of[pair[1]]) * sign(metric) for of in ends)
+    return np.asarray(shares * normal + (1 - shares) * finding)
+
+
+def turning_share(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> float:
+    """The share of normal studies at which the two change places; NaN where they do not."""
+    finding, normal = curve(table, metric, pair, np.array([0.0, 1.0]))
+    return float(finding / (finding - normal)) if finding * normal < 0 else float("nan")
+
+
+def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+    """What each metric loses when a system's outputs are given to other studies: ``system``, ``metric``,
+    ``stratum``, ``gain`` in the good direction with ``low`` and ``high`` (studies drawn with replacement),
+    ``sd`` and ``p`` of the permutation, ``share`` of what the references themselves would gain."""
+    table, expected = recording.table, recording.parts["expected"]
+    known = recording.parts["shuffles"].set_index(["system", "metric", "stratum"])
+    same = table[table["system"] == SAME].set_index("study")
+    rows = []
+    for (system, metric, stratum), shuffle in known.iterrows():
+        of = table[table["system"] == system].set_index("study")
+        how = "all" if stratum == "all" else "within"
+        level = expected[expected["system"] == system].set_index("study")[f"{metric}_{how}"]
+        chosen = stratum_of(of, stratum).index
+        apart = sign(metric) * (of.loc[chosen, metric] - level.loc[chosen]).to_numpy(np.float64)
+        table_ = np.column_stack([apart, np.ones(len(apart))])
+        (found,) = sum_estimates(table_, mean_of_sums, resamples=resamples, rng=rng)
+        possible = sign(metric) * (same.loc[chosen, metric].mean() - shuffle["mean"])
+        rows.append(
+            (
+                system,
+                metric,
+                stratum,
+                found.value,
+                found.low,
+                found.high,
+                shuffle["sd"],
+                shuffle["p"],
+                found.value / possible if possible else np.nan,
+            )
+        )
+    columns = ["system", "metric", "stratum", "gain", "low", "high", "sd", "p", "share"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def against_released(recording: Recording, pairs: Mapping[str, str], system: str = "MoERad") -> pd.DataFrame:
+    """Kendall's τ_b of our scores (keys) with those that a repository commits (values), over all studies and
+    within strata: ``ours``, ``released``, ``stratum``, ``tau``, ``n``."""
+    of = recording.table[recording.table["system"] == system].merge(
+        recording.parts["released"], on="study", suffixes=("", "_released")
+    )
+    rows = []
+    for ours, theirs in pairs.items():
+        released = theirs if theirs in of else f"{theirs}_released"
+        column = f"{theirs}_released" if f"{theirs}_released" in of else released
+        for stratum in ("all", "normal", "finding", "other"):
+            part = stratum_of(of, stratum)
+            tau = float(scipy_stats.kendalltau(part[ours], part[column]).statistic)
+            rows.append((ours, theirs, stratum, tau, len(part)))
+    return pd.DataFrame(rows, columns=["ours", "released", "stratum", "tau", "n"])
+
+
+@lru_cache(maxsize=1)
+def claims() -> dict[str, dict[str, str]]:
+    """The headline in parts, each with its test and what would refute it, as they were fixed."""
+    found: dict[str, dict[str, str]] = own_yaml.read(_CLAIMS)
+    return found
+
+
+def tested(
+    recording: Recording,
+    systems: Sequence[str],
+    metrics: Sequence[str],
+    resamples: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """What comes of each of :func:`claims` on a set: ``claim``, ``holds``, ``found`` in words."""
+    table = recording.table
+    named = findings(table, systems, rng)
+    best = str((named["named"] - named["shuffled"]).idxmax())
+    winners = {metric: first(means(table, [metric]).loc[list(systems), metric], metric) for metric in metrics}
+    words = [metric for metric in WORDS if metric in metrics]
+    others = [metric for metric in words if winners[metric] != best]
+    silent = [metric for metric in others if named.loc[winners[metric], "p"] >= 0.05]
+    rivals = {metric: winners[metric] for metric in others}
+    turned = [
+        metric
+        for metric, rival in rivals.items()
+        if difference(table, metric, (best, rival), "finding", resamples, rng).value * sign(metric) > 0
+    ]
+    leads = {
+        metric: difference(table, metric, (winners[metric], CONSTANT), "all", resamples, rng)
+        for metric in words
+        if CONSTANT in set(table["system"])
+    }
+    reached = [metric for metric, lead in leads.items() if lead.low * sign(metric) <= 0]
+    name = titles(metrics)
+    told: dict[str, tuple[bool, str]] = {
+        "beyond_chance": (
+            bool(named.loc[best, "p"] < 0.05),
+            "{}: {named} of {coded}, p = {p:.2g}".format(best, **named.loc[best]),
+        ),
+        "words": (
+            len(silent) > len(words) / 2,
+            f"{len(silent)} of {len(words)}: {', '.join(name[one] for one in silent) or 'none'}",
+        ),
+        "constant": (bool(reached), ", ".join(name[one] for one in reached) or "none"),
+        "turns": (bool(others) and len(turned) == len(others), f"{len(turned)} of {len(others)}"),
+    }
+    return pd.DataFrame(
+        [(claims()[key]["claim"], holds, found) for key, (holds, found) in told.items()],
+        columns=["claim", "holds", "found"],
     )
 
 
-def f1_of_sums(sums: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Micro F1 of codes in both, found wrongly and missed, which stand in the last axis; 1 where there are
-    none."""
-    both, wrong, missed = np.moveaxis(sums, -1, 0)
-    total = 2 * both + wrong + missed
-    return np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
+def draw(
+    axes: Sequence[Axes], named: pd.DataFrame, table: pd.DataFrame, gained: pd.DataFrame, metric: str
+) -> None:
+    """Coded findings beyond shuffled against the mean of a metric, with the constant as a line; beside it the
+    gain of each file over shuffled outputs among normal studies and those with a finding."""
+    left, right = axes
+    value = means(table, [metric])[metric]
+    for place, system in enumerate(named.index):
+        beyond = named.loc[system, "named"] - named.loc[system, "shuffled"]
+        left.scatter(value[system], beyond, color=plots.PALETTE[place], s=60, label=system)
+    left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT)
+    left.set(xlabel=titles([metric])[metric], ylabel="coded findings named, beyond shuffled")
+    left.legend(fontsize=8)
+    part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
+    for place, system in enumerate(part["system"].unique()):
+        of = part[part["system"] == system].set_index("stratum").loc[["normal", "finding"]]
+        at = np.arange(2) + (place - 1) * 0.15
+        ends = np.abs(of[["low", "high"]].to_numpy().T - of["gain"].to_numpy())
+        right.errorbar(
+            at,
+            of["gain"],
+            yerr=ends,
+            fmt="o",
+            color=plots.PALETTE[list(named.index).index(system)],
+            label=system,
+        )
+    right.axhline(0, color="0.4", linewidth=0.8)
+    right.set_xticks([0, 1], ["normal studies", "studies with a coded finding"])
+    right.set(ylabel=f"gain in {titles([metric])[metric]} over shuffled outputs")
+
+
+def bears_out(recording: Recording, named: pd.DataFrame) -> bool:
+    """Whether one file alone names findings, beyond chance, and ROUGE-L puts another first."""
+    finder = str(named["named"].idxmax())
+    silent = int((named["named"] == 0).sum()) == len(named) - 1
+    by_rouge = first(means(recording.table, ["rouge_l"]).loc[named.index, "rouge_l"], "rouge_l")
+    return bool(silent and named.loc[finder, "p"] < 0.05 and by_rouge != finder)
+
+
+def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str]:
+    """What the page says in its sentences, by name."""
+    table, name = recording.table, titles(list(run.declared.metrics))
+    finder = str(named["named"].idxmax())
+    finds = named.loc[finder]
+    files = means(table, list(name)).loc[named.index]
+    winner = {metric: first(files[metric], metric) for metric in name}
+    rival = winner["rouge_l"] if winner["rouge_l"] != finder else str(files["rouge_l"].drop(finder).idxmax())
+    constant = means(table, list(name)).loc[CONSTANT]
+    reaches = [
+        metric
+        for metric in name
+        if (constant[metric] - files.loc[winner[metric], metric]) * sign(metric) >= 0
+    ]
+    same = table[table["system"] == SAME]
+    counts = same["stratum"].value_counts()
+    half = recording.parts["codes"].set_index(["half", "code"]).loc[("even", "all")]
+    gained = gains(recording, run.profile.resamples, run.rng("gains"))
+    rouge = gained[gained["metric"] == "rouge_l"].set_index(["system", "stratum"])
+    stylist = str(rouge.xs("all", level="stratum")["gain"].idxmax())
+    last = findings(table, [LAST_IMAGE], run.rng("last image"), lookups=100).iloc[0]
+
+    def lead(metric: str, stratum: str) -> str:
+        pair, rng = (finder, rival), run.rng(f"{metric} {stratum}")
+        return f"{difference(table, metric, pair, stratum, run.profile.resamples, rng):.3f}"
+
+    def gain(system: str, stratum: str) -> str:
+        one = rouge.loc[(system, stratum)]
+        return with_interval(one["gain"], one["low"], one["high"], ".3f")
+
+    against = [name[metric] for metric in name if winner[metric] != finder]
+    return {
+        "studies": f"{len(same)}",
+        "finder": finder,
+        "named": f"{finds['named']:.0f}",
+        "coded": f"{finds['coded']:.0f}",
+        "silent": in_words(int((named["named"] == 0).sum())),
+        "metrics_against": joined(against) or "no metric",
+        "shuffled": f"{finds['shuffled']:.1f}",
+        "most": f"{finds['most']:.0f}",
+        "lookups": f"{_LOOKUPS:,}",
+        "rivals": rival,
+        "rouge": f"{files.loc[finder, 'rouge_l']:.3f}",
+        "rival_rouge": f"{files.loc[rival, 'rouge_l']:.3f}",
+        "rouge_apart": lead("rouge_l", "all"),
+        "finding_rouge": lead("rouge_l", "finding"),
+        "finding_meteor": lead("meteor", "finding"),
+        "masked": f"{int(same['masked'].sum())}",
+        "normal_share": percent(counts["normal"] / len(same)),
+        "normal_of_two": percent(counts["normal"] / (counts["normal"] + counts["finding"])),
+        "with_finding": f"{counts['finding']}",
+        "normal": f"{counts['normal']}",
+        "uncoded": f"{counts['uncoded']}",
+        "last_named": f"{last['named']:.0f}",
+        "last_rouge": f"{means(table, ['rouge_l']).loc[LAST_IMAGE, 'rouge_l']:.3f}",
+        "even_f1": with_interval(half["f1"], half["low"], half["high"], ".2f"),
+        "even_reports": f"{half['reports']:,.0f}",
+        "even_texts": f"{half['texts']:,.0f}",
+        "constant_reaches": joined([name[metric] for metric in reaches]) or "no metric",
+        "drawn": f"{recording.parts['shuffles']['lookups'].iloc[0]:,}",
+        "stylist": stylist,
+        "stylist_gain": gain(stylist, "all"),
+        "stylist_normal": gain(stylist, "normal"),
+        "stylist_finding": gain(stylist, "finding"),
+        "stylist_texts": in_words(int(named.loc[stylist, "texts"])),
+        "finder_finding": gain(finder, "finding"),
+        "finder_normal": gain(finder, "normal"),
+    }
+
+
+def draw_curve(axes: Axes, table: pd.DataFrame, pair: tuple[str, str], metrics: Sequence[str]) -> None:
+    """The lead of the first of two systems by the share of normal studies, as a share of the larger mean."""
+    shares, name = np.linspace(0, 1, 51), titles(metrics)
+    for metric in metrics:
+        largest = means(table, [metric]).loc[list(pair), metric].max()
+        axes.plot(shares, curve(table, metric, pair, shares) / largest, label=name[metric])
+    counts = table[table["system"] == SAME]["stratum"].value_counts()
+    axes.axvline(counts["normal"] / (counts["normal"] + counts["finding"]), color="0.4", linestyle=":")
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.set(xlabel="share of normal studies", ylabel=f"lead of {pair[0]} over {pair[1]}")
+    axes.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    axes.legend(fontsize=8)

@@ -22,6 +22,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.pages.across import score_variants, systems_recording
 from radeval_lib.pages.across.which_judge import FOUND, found_in_source
 from radeval_lib.pages.rales import datasets
 from radeval_lib.pages.ratescore import learned_weights
@@ -65,14 +66,16 @@ def record(
     ParameterError
         Where there is no such set, or no data root that holds it, or there are no scores to keep.
     """
-    if name not in (known := [*SETS, *LENGTHS]):
-        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(known)}.")
+    if name not in names():
+        raise ParameterError(f"no set {name!r} is recorded", "record", f"Sets: {', '.join(names())}.")
     run: Run = begin_cell(
         NOTEBOOKS.get(name, NOTEBOOK), profile=profile, seed=0, data_root=data_root, output_dir=_OUTPUTS
     )
     root = run.data_root
     if name in LENGTHS:
         return _record_lengths(name, run)
+    if name == systems_recording.NAME and root is not None:
+        return _record_systems(run, root)
     if root is None or not (pairs := recordings.texts(name, root)):
         raise ParameterError(f"no data root holds {name!r}", "record", f"See `radbook data status {name}`.")
     if keep_scores and name not in recorded.names():
@@ -113,6 +116,21 @@ def _record_lengths(name: str, run: Run) -> Path:
         frame[datasets.WORD.format(word)] = [int(word in text) for text in texts]
     about = {**_about(name, root, run), "date": datetime.date.today().isoformat(), "columns": {}}
     _write(name, frame, {}, about)
+    recorded.load.cache_clear()
+    return recorded.RECORDED / f"{name}.csv"
+
+
+def _record_systems(run: Run, root: Path) -> Path:
+    """Record committed outputs of systems, by the metrics as they are now."""
+    name, known = systems_recording.NAME, systems_recording.description(run)
+    table, parts = systems_recording.tables(run, root, known, score_variants.wordnet_folder())
+    made = {"date": datetime.date.today().isoformat(), "commit": code.commit()["commit"]}
+    old = recorded.load(name).about["columns"] if name in recorded.names() else {}
+    columns = {
+        key: old[key] if old.get(key, {}).get("behaviour") == one["behaviour"] else {**one, **made}
+        for key, one in known.items()
+    }
+    _write(name, table, parts, {**_about(name, root, run), "columns": columns})
     recorded.load.cache_clear()
     return recorded.RECORDED / f"{name}.csv"
 
@@ -272,3 +290,8 @@ SETS: dict[str, Callable[[Path], tuple[pd.DataFrame, Parts]]] = {
     "fingerprints": _fingerprints,
 }
 """What is known of each candidate of a set beside its scores, and further tables by name."""
+
+
+def names() -> list[str]:
+    """Every set that can be recorded."""
+    return [*SETS, *LENGTHS, systems_recording.NAME]

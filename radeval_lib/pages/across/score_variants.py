@@ -1,0 +1,409 @@
+"""Scores that go by one name: ways to compute it that are in use, each with a source that can be opened.
+
+A variant takes references and candidates and gives one number for the set. What no
+library of this project computes is written out here; sacrebleu, an outside program, computes its own BLEU.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from radeval_lib import plots
+from radeval_lib.metrics import create
+from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
+from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
+from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
+from radeval_lib.models.judges.rules import judge_pair
+from radeval_lib.stats import tokens
+
+Texts = Sequence[str]
+Score = Callable[[Texts, Texts], float]
+R2GEN = "https://github.com/zhjohnchan/R2Gen/blob/main/modules/tokenizers.py"
+COCO = "https://github.com/tylin/coco-caption/blob/master/pycocoevalcap"
+SACREBLEU = "https://github.com/mjpost/sacrebleu"
+GOOGLE_ROUGE = "https://github.com/google-research/google-research/tree/master/rouge"
+CXR_METRIC = "https://github.com/rajpurkarlab/CXR-Report-Metric"
+VILMEDIC_LEVELS = "https://github.com/jbdel/vilmedic/issues/11"
+RADGRAPH_CASE = "https://github.com/Stanford-AIMI/radgraph/pull/15"
+UNCERTAIN_AS = "https://github.com/wjhou/ORGan/issues/4"
+BY_REPORT = "https://github.com/ttanida/rgrg/issues/4"
+F1_5_OR_14 = "https://github.com/X-iZhang/CCD/issues/1"
+RADCLIQ_TURNED = "https://github.com/jbdel/RadEval/issues/5"
+GREEN_CODE = "https://github.com/Stanford-AIMI/GREEN"
+RATESCORE_CODE = "https://github.com/MAGIC-AI4Med/RaTEScore"
+BERT_SCORE = "https://github.com/Tiiiger/bert_score"
+NLTK_METEOR = "https://github.com/nltk/nltk/blob/develop/nltk/translate/meteor_score.py"
+DEBIAN_WORDNET = Path("/usr/share/wordnet")
+_MOST, _RARE = 60, 3  # words of a reference that R2Gen keeps; a rarer word becomes <unk>
+_REPLACED = (
+    *[("..", ".")] * 3,
+    ("1. ", ""),
+    *((f". {number}. ", ". ") for number in range(2, 6)),
+    *((f" {number}. ", ". ") for number in range(2, 6)),
+)
+_SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")
+_SPACES = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to compute a score; ``lower`` where less is better.
+
+    ``score`` gives one number for the set, or where ``of_pairs`` is given, turns the values of its pairs into
+    it; ``of_pairs`` is called once for all systems together.
+    """
+
+    family: str
+    name: str
+    source: str
+    score: Callable[..., float]
+    lower: bool = False
+    of_pairs: Callable[[Texts, Texts], NDArray[np.float64]] | None = None
+
+
+def _each(
+    family: str,
+    name: str,
+    source: str,
+    of_pairs: Metric | Callable[[Texts, Texts], NDArray[np.float64]],
+    score: Callable[..., float] = np.mean,
+    lower: bool = False,
+) -> Variant:
+    values = of_pairs.values if isinstance(of_pairs, Metric) else of_pairs
+    return Variant(family, name, source, score, lower, values)
+
+
+def cleaned(text: str) -> str:
+    """A report as ``clean_report_iu_xray`` of R2Gen has it: lower case, without numbering and without signs
+    within sentences but for hyphens, full stops apart."""
+    for old, new in _REPLACED:
+        text = text.replace(old, new)
+    sentences = (_SIGNS.sub("", one.strip()) for one in text.strip().lower().split(". "))
+    return _SPACES.sub(" ", " . ".join(sentences) + " .")
+
+
+def cut(references: Texts) -> list[str]:
+    """Cleaned references as R2Gen decodes them: 60 words, and ``unk`` for what is rare in the set.
+
+    R2Gen counts rare words in its training reports; here they are counted in the references themselves.
+    """
+    rows = [cleaned(text).split() for text in references]
+    counts = pd.Series([word for row in rows for word in row]).value_counts()
+    known = set(counts.index[counts >= _RARE])
+    return [" ".join(word if word in known else "unk" for word in row[:_MOST]) for row in rows]
+
+
+def _coco(order: int, prepare: Callable[[Texts], list[str]]) -> Score:
+    return lambda references, candidates: (
+        100 * corpus_bleu([cleaned(text) for text in candidates], prepare(references), order)
+    )
+
+
+def _clean_all(texts: Texts) -> list[str]:
+    return [cleaned(text) for text in texts]
+
+
+def _split(texts: Texts) -> list[str]:
+    return [text.lower().replace(".", " .") for text in texts]
+
+
+def _sentences(order: int, prepare: Callable[[Texts], list[str]]) -> Score:
+    return lambda references, candidates: (
+        100 * float(sentence_bleu(prepare(candidates), prepare(references), order).mean())
+    )
+
+
+def _bleu2(references: Texts, candidates: Texts) -> float:
+    return 100 * float(np.mean([bleu2(*pair) for pair in zip(references, candidates, strict=True)]))
+
+
+def _sacrebleu(**settings: Any) -> Score:
+    def score(references: Texts, candidates: Texts) -> float:
+        from sacrebleu.metrics import BLEU
+
+        return float(BLEU(force=True, **settings).corpus_score(list(candidates), [list(references)]).score)
+
+    return score
+
+
+def bleu() -> list[Variant]:
+    """BLEU in percent; those of sacrebleu only where it is installed."""
+    found = [
+        Variant("BLEU", f"BLEU-{order}, COCO, {how}", source, _coco(order, prepare))
+        for how, source, prepare in (("cleaned", COCO, _clean_all), ("references cut at 60, unk", R2GEN, cut))
+        for order in (1, 2, 3, 4)
+    ]
+    found += [
+        Variant("BLEU", "BLEU-4, COCO, as written", COCO, lambda r, c: 100 * corpus_bleu(c, r, 4)),
+        Variant(
+            "BLEU",
+            "BLEU-2, COCO, split at “ .”",
+            CXR_METRIC,
+            lambda r, c: 100 * corpus_bleu(_split(c), _split(r), 2),
+        ),
+        Variant(
+            "BLEU",
+            "BLEU-4, COCO, split at “ .”",
+            CXR_METRIC,
+            lambda r, c: 100 * corpus_bleu(_split(c), _split(r), 4),
+        ),
+        Variant("BLEU", "BLEU-4, mean of sentences, cleaned", COCO, _sentences(4, _clean_all)),
+        Variant("BLEU", "BLEU-2, mean of sentences, cleaned", COCO, _sentences(2, _clean_all)),
+        Variant("BLEU", "BLEU-2, mean of sentences, fast-bleu", CXR_METRIC, _bleu2),
+    ]
+    if find_spec("sacrebleu"):
+        found += [
+            Variant("BLEU", "sacrebleu, cased", SACREBLEU, _sacrebleu()),
+            Variant("BLEU", "sacrebleu, lower case", SACREBLEU, _sacrebleu(lowercase=True)),
+            Variant(
+                "BLEU",
+                "sacrebleu, lower case, international",
+                SACREBLEU,
+                _sacrebleu(lowercase=True, tokenize="intl"),
+            ),
+        ]
+    return found
+
+
+def _rouge(prepare: Callable[[str], list[str]], beta: float) -> Score:
+    """Mean of the F of the longest common subsequence, recall weighed ``beta`` times."""
+
+    def score(references: Texts, candidates: Texts) -> float:
+        values = []
+        for reference, candidate in zip(references, candidates, strict=True):
+            ours, theirs = prepare(reference), prepare(candidate)
+            common = tokens.longest_common_subsequence(ours, theirs)
+            recall, precision = (common / len(side) if side else 0.0 for side in (ours, theirs))
+            below = recall + beta**2 * precision
+            values.append((1 + beta**2) * precision * recall / below if below else 0.0)
+        return float(np.mean(values))
+
+    return score
+
+
+def _rouge_summary(references: Texts, candidates: Texts) -> float:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer, found = RougeScorer(["rougeLsum"], use_stemmer=True), []
+    for reference, candidate in zip(references, candidates, strict=True):
+        lines = (text.replace(". ", ".\n") for text in (reference, candidate))
+        found.append(scorer.score(*lines)["rougeLsum"].fmeasure)
+    return float(np.mean(found))
+
+
+def rouge() -> list[Variant]:
+    """ROUGE-L."""
+    plain, stemmed = (tokens.RougeTokenizer(stem).tokenize for stem in (False, True))
+    return [
+        Variant("ROUGE-L", "COCO, β 1.2, cleaned", COCO, _rouge(lambda text: cleaned(text).split(), 1.2)),
+        Variant("ROUGE-L", "F1, stemmed", GOOGLE_ROUGE, _rouge(stemmed, 1.0)),
+        Variant("ROUGE-L", "F1, words as they are", GOOGLE_ROUGE, _rouge(plain, 1.0)),
+        Variant("ROUGE-L", "F1, sentence by sentence (Lsum)", GOOGLE_ROUGE, _rouge_summary),
+    ]
+
+
+def meteor(wordnet: str | None) -> list[Variant]:
+    """METEOR by NLTK; with synonyms where a folder of WordNet is given. Java METEOR 1.5 is not computed."""
+    found = [_each("METEOR", "NLTK, no synonyms", NLTK_METEOR, create("meteor"))]
+    if wordnet:
+        found.append(_each("METEOR", "NLTK with WordNet", NLTK_METEOR, create("meteor", wordnet=wordnet)))
+    return found
+
+
+def chexbert_f1(labels: Sequence[str], average: str, uncertain: bool) -> Score:
+    """F1 of the observations by rules: ``micro``, ``macro`` or ``by report``, over all studies; a label that
+    neither side has counts 0 in ``macro``, as scikit-learn has it, a report without findings on both sides 1
+    in ``by report``."""
+
+    def score(references: Texts, candidates: Texts) -> float:
+        both = [_labels(side, labels, uncertain) for side in (references, candidates)]
+        gold, found = both
+        axis = {"micro": None, "macro": 0, "by report": 1}[average]
+        common = (gold & found).sum(axis=axis)
+        total = gold.sum(axis=axis) + found.sum(axis=axis)
+        empty = 1.0 if average == "by report" else 0.0
+        return float(np.mean(np.where(total > 0, 2 * common / np.maximum(total, 1), empty)))
+
+    return score
+
+
+def _labels(texts: Texts, names: Sequence[str], uncertain: bool) -> NDArray[np.bool_]:
+    counted = (POSITIVE, UNCERTAIN) if uncertain else (POSITIVE,)
+    return np.array([[_label(text)[name] in counted for name in names] for text in texts])
+
+
+_label = lru_cache(maxsize=4096)(label)
+_judge = lru_cache(maxsize=8192)(judge_pair)
+
+
+def observation_variants() -> list[Variant]:
+    """CheXbert-like F1: the averages that are in use, with the observations by rules in CheXbert's place."""
+    thirteen = [name for name in observations() if name != NO_FINDING]
+    found = []
+    for count, names in (("5", FIVE), ("14", observations()), ("13", thirteen)):
+        for average in ("micro", "macro", "by report"):
+            for uncertain in (True, False):
+                how = "uncertain as positive" if uncertain else "uncertain as negative"
+                source = BY_REPORT if average == "by report" else F1_5_OR_14 if uncertain else UNCERTAIN_AS
+                name = f"{count} labels, {average}, {how}"
+                found.append(
+                    Variant("CheXbert-like F1", name, source, chexbert_f1(names, average, uncertain))
+                )
+    return found
+
+
+def green() -> list[Variant]:
+    """GREEN by rules: the mean of scores, or the score of sums."""
+
+    def counts(references: Texts, candidates: Texts) -> NDArray[np.float64]:
+        """Matched findings and significant errors, shape (pairs, 2)."""
+        judged = [_judge(*pair) for pair in zip(references, candidates, strict=True)]
+        return np.array([(one.matched_findings, sum(one.count(True))) for one in judged], dtype=np.float64)
+
+    def mean(given: float) -> Callable[[NDArray[np.float64]], float]:
+        def score(table: NDArray[np.float64]) -> float:
+            matched, errors = table.T + np.array([[given], [0.0]])
+            return float(
+                np.mean(np.divide(matched, matched + errors, out=np.zeros_like(matched), where=matched > 0))
+            )
+
+        return score
+
+    def of_sums(table: NDArray[np.float64]) -> float:
+        matched, errors = table.sum(axis=0)
+        return float(matched / max(1.0, matched + errors))
+
+    family, errors = "GREEN by rules", create("green_rules_errors")
+    return [
+        _each(family, "mean of scores, 0 if nothing matched", GREEN_CODE, counts, mean(0.0)),
+        _each(family, "mean of scores, one match given", GREEN_CODE, counts, mean(1.0)),
+        _each(family, "score of sums", GREEN_CODE, counts, of_sums),
+        _each(family, "weighted errors", GREEN_CODE, errors, lower=True),
+    ]
+
+
+def of_models(models: Mapping[str, str]) -> list[Variant]:
+    """Variants of the scores that need models, by role: ``encoder``, ``graph_model``, ``ner_model``."""
+    encoder, graphs = models["encoder"], models["graph_model"]
+    found = [
+        _each(
+            "BERTScore",
+            f"layer {layer or 'last'}",
+            BERT_SCORE,
+            create("bertscore", encoder=encoder, layer=layer),
+        )
+        for layer in (None, 3, 1)
+    ]
+    for level in ("simple", "partial", "complete"):
+        for case in ("relations", "fold"):
+            metric = create("f1_radgraph", graph_model=graphs, level=level, case=case)
+            how, source = ("lower case", RADGRAPH_CASE) if case == "fold" else ("case kept", VILMEDIC_LEVELS)
+            found.append(_each("F1-RadGraph", f"{level}, {how}", source, metric))
+    found.append(
+        _each("F1-RadGraph", "combined", CXR_METRIC, create("radgraph_combined", graph_model=graphs))
+    )
+    components = RadCliQ(graph_model=graphs, encoder=encoder, layer=None)
+
+    def parts(references: Texts, candidates: Texts) -> NDArray[np.float64]:
+        details = components.score(references, candidates).details
+        return np.array([[detail[name] for name in COMPONENTS] for detail in details])
+
+    def mean(version: str) -> Callable[[NDArray[np.float64]], float]:
+        return lambda table: float(radcliq(table, version).mean())
+
+    found += [
+        _each("RadCliQ", "v0, mean", CXR_METRIC, parts, mean("v0"), lower=True),
+        _each("RadCliQ", "v1, mean", CXR_METRIC, parts, mean("v1"), lower=True),
+        _each("RadCliQ", "v1, 1 over the mean", RADCLIQ_TURNED, parts, lambda table: 1 / mean("v1")(table)),
+        _each(
+            "RadCliQ",
+            "v1, mean of 1 over each",
+            RADCLIQ_TURNED,
+            parts,
+            lambda table: float((1 / radcliq(table, "v1")).mean()),
+        ),
+    ]
+    own = {"ner_model": models["ner_model"], "encoder": encoder}
+    found += [
+        _each("RaTEScore", f"{weights} weights", RATESCORE_CODE, create("ratescore", weights=weights, **own))
+        for weights in ("long", "short")
+    ]
+    return found
+
+
+def wordnet_folder() -> str | None:
+    """Where Debian's package ``wordnet-base``, or what the variable ``WORDNET`` names, has WordNet's data."""
+    folder = Path(os.environ.get("WORDNET", DEBIAN_WORDNET))
+    return str(folder) if (folder / "data.noun").is_file() else None
+
+
+def all_variants(models: Mapping[str, str] | None = None, wordnet: str | None = None) -> list[Variant]:
+    """Every variant that can be computed here: of models only where these are given."""
+    own = [*bleu(), *rouge(), *meteor(wordnet), *observation_variants(), *green()]
+    return own + (of_models(models) if models else [])
+
+
+def computed(variants: Sequence[Variant], texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """Each variant's value of each system: ``family``, ``variant``, ``source``, ``lower``, a column per
+    system."""
+    sides, rows, known = {}, [], dict[Any, NDArray[np.float64]]()
+    for system in systems:
+        of = texts[texts["system"] == system].sort_values("study")
+        sides[system] = of["reference"].tolist(), of["candidate"].tolist()
+    every = [[text for pair in sides.values() for text in pair[side]] for side in (0, 1)]
+    ends = np.cumsum([len(of) for of, _ in sides.values()])[:-1]
+    for one in variants:
+        if one.of_pairs is None:
+            values = [one.score(*pair) for pair in sides.values()]
+        else:
+            if one.of_pairs not in known:
+                known[one.of_pairs] = one.of_pairs(*every)
+            values = [one.score(part) for part in np.split(known[one.of_pairs], ends)]
+        row = {"family": one.family, "variant": one.name, "source": one.source, "lower": one.lower}
+        rows.append(
+            row | {system: round(float(value), 6) for system, value in zip(sides, values, strict=True)}
+        )
+    return pd.DataFrame(rows)
+
+
+def ranks(table: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+    """The rank of each system by each variant, 1 the best; equal values share the better rank."""
+    values = table[list(systems)].where(table["lower"], -table[list(systems)])
+    return values.rank(axis=1, method="min").astype(int)
+
+
+def wins(table: pd.DataFrame, systems: Sequence[str]) -> pd.Series[int]:
+    """By how many variants each system is first."""
+    return (ranks(table, systems) == 1).sum().sort_values(ascending=False)
+
+
+def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
+    """The scores whose variants do not agree on who is first."""
+    found = []
+    for family, of in table.groupby("family", sort=False):
+        winners = {tuple(row == 1) for row in ranks(of, systems).to_numpy()}
+        found += [str(family)] if len(winners) > 1 else []
+    return found
+
+
+def draw(axes: Axes, table: pd.DataFrame, ranked: pd.DataFrame) -> None:
+    """Ranks as a heat map, a row per variant."""
+    shown = ranked.set_axis([f"{one.family}: {one.variant}" for one in table.itertuples()])
+    plots.heat_map(
+        axes, shown, slant=20, fmt="d", cmap="Blues_r", vmin=1, vmax=len(ranked.columns) + 2, cbar=False
+    )
+    axes.tick_params(axis="y", labelsize=7)
+    axes.set(xlabel="", ylabel="")

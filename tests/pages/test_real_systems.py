@@ -1,0 +1,219 @@
+"""Sets of systems on small tables, counted by hand, and what is recorded of the public set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from radeval_lib.data import recorded
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.records import CodedStudy, Report
+from radeval_lib.metrics import create
+from radeval_lib.pages.across import coded_findings, real_systems, score_variants, system_sets
+from radeval_lib.pages.across.system_sets import CONSTANT, FILES, LANDMARKS, SAME
+
+REFERENCES = ["Small left pleural effusion.", "The lungs are clear.", "Cardiomegaly.", "No acute disease."]
+GOLD = [{"Effusion"}, set(), {"Cardiomegaly"}, set()]
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def texts() -> pd.DataFrame:
+    outputs = {
+        "finder": ["Pleural effusion.", "Clear lungs.", "Cardiomegaly.", "Clear lungs."],
+        "plain": ["Clear lungs."] * 4,
+        SAME: REFERENCES,
+    }
+    return pd.DataFrame(
+        [
+            (
+                study,
+                system,
+                REFERENCES[study],
+                text,
+                "finding" if GOLD[study] else "normal",
+                frozenset(GOLD[study]),
+            )
+            for system, of in outputs.items()
+            for study, text in enumerate(of)
+        ],
+        columns=["study", "system", "reference", "candidate", "stratum", "gold"],
+    )
+
+
+def test_masks_name_codes_in_order():
+    assert system_sets.mask(frozenset({"Atelectasis", "Effusion"})) == 0b101
+    assert system_sets.unmasked([5, 0])[:, :3].tolist() == [[True, False, True], [False] * 3]
+
+
+def test_findings_are_counted_and_shuffled(texts):
+    found = real_systems.findings(system_sets.table(texts), ["finder", "plain"], rng(), lookups=2_000)
+    assert found.loc["finder", ["named", "coded", "false", "normal", "texts", "sets"]].tolist() == [
+        2,
+        2,
+        0,
+        2,
+        3,
+        3,
+    ]
+    assert found.loc["finder", "shuffled"] == pytest.approx(2 / 4)
+    # Both stand in their own study in 2 of the 24 orders.
+    assert found.loc["finder", "p"] == pytest.approx(1 / 12, abs=0.02)
+    assert found.loc["plain", ["named", "shuffled", "p", "texts", "sets"]].tolist() == [0, 0.0, 1.0, 1, 1]
+
+
+def test_gains_average_to_what_shuffling_loses(texts):
+    metrics = {"rouge_l": create("rouge_l"), "green_rules_errors": create("green_rules_errors")}
+    expected, shuffles = system_sets.shuffles(texts, metrics, ["finder", "plain"], rng())
+    assert set(shuffles["system"]) == {"finder"}, "one text for all has nothing to lose"
+    table = system_sets.table(texts)
+    for name, metric in metrics.items():
+        table[name] = metric.values([*texts["reference"]], [*texts["candidate"]])
+    recording = recorded.Recording("toy", table, {}, {"expected": expected, "shuffles": shuffles})
+    found = real_systems.gains(recording, 200, rng()).set_index(["metric", "stratum"])
+    for name, metric in metrics.items():
+        own = texts[texts["system"] == "finder"]["candidate"].tolist()
+        every = system_sets.matrix(metric, REFERENCES, own)
+        gain = (np.diagonal(every).mean() - every.mean()) * real_systems.sign(name)
+        assert found.loc[(name, "all"), "gain"] == pytest.approx(gain, abs=1e-4)
+        assert found.loc[(name, "all"), "gain"] > 0
+        assert found.loc[(name, "all"), "p"] < 0.5
+
+
+def test_a_bert_matrix_has_the_scores_of_its_pairs():
+    metric = create("bertscore", encoder="packaged-minilm", layer=None)
+    pairs = [(one, other) for one in REFERENCES for other in REFERENCES[:2]]
+    scores = metric.score(*zip(*pairs, strict=True)).values.reshape(4, 2)
+    np.testing.assert_allclose(system_sets.matrix(metric, REFERENCES, REFERENCES[:2]), scores, atol=1e-5)
+    np.testing.assert_allclose(metric.values(*zip(*pairs, strict=True)), scores.ravel(), atol=1e-5)
+
+
+def test_the_share_of_normal_studies_turns_an_order():
+    table = pd.DataFrame(
+        {
+            "study": [0, 1, 0, 1],
+            "case": [0, 1, 0, 1],
+            "system": ["a", "a", "b", "b"],
+            "stratum": ["normal", "finding"] * 2,
+            "rouge_l": [0.2, 0.5, 0.5, 0.4],
+        }
+    )
+    ends = real_systems.curve(table, "rouge_l", ("a", "b"), np.array([0.0, 1.0]))
+    assert ends == pytest.approx([0.1, -0.3])
+    assert real_systems.turning_share(table, "rouge_l", ("a", "b")) == pytest.approx(0.25)
+    assert np.isnan(real_systems.turning_share(table, "rouge_l", ("a", "a")))
+
+
+def test_landmarks_come_from_other_studies():
+    others = ["The lungs are clear. No effusion."] * 3 + ["Left mass.", "Cardiomegaly is severe."]
+    found = system_sets.landmarks(
+        ["No effusion. Heart is normal.", "No effusion.", "Clear.", "No effusion."], others
+    )
+    assert list(found) == [*LANDMARKS, SAME]
+    assert set(found[CONSTANT]) <= set(others)
+    assert len(set(found[CONSTANT])) == 1
+    assert set(found[LANDMARKS[1]]) == {"No effusion."}
+    assert found[LANDMARKS[2]][0] == "Clear."
+    assert found[LANDMARKS[2]][2] != "Clear."
+    assert found[LANDMARKS[3]][0] == "No effusion."
+    assert found[SAME][2] == "Clear."
+
+
+def test_a_set_without_a_column_is_refused(texts):
+    with pytest.raises(DataError, match="no column 'gold'"):
+        system_sets.table(texts.drop(columns="gold"))
+
+
+def test_micro_f1_of_codes_by_text():
+    reports = [
+        Report("1", "Small effusion.", ""),
+        Report("3", "Small effusion.", ""),
+        Report("5", "Clear.", "Mass."),
+    ]
+    codes = [CodedStudy("1", frozenset({"Effusion"}), False), CodedStudy("3", frozenset(), True)]
+    found = coded_findings.read(
+        reports, [*codes, CodedStudy("5", frozenset({"Nodule"}), False)], ["a", "a", "b"]
+    )
+    assert found.sums().tolist() == [[1, 1, 0], [0, 1, 1]]
+    assert coded_findings.f1_of_sums(found.sums().sum(axis=0)) == pytest.approx(2 / 5)
+
+
+def test_variants_by_hand():
+    table = score_variants.computed(
+        [one for one in score_variants.all_variants() if one.family in ("ROUGE-L", "CheXbert-like F1")],
+        pd.DataFrame(
+            {
+                "study": [0, 1],
+                "system": ["x", "x"],
+                "reference": ["Cardiomegaly. Edema.", "Clear."],
+                "candidate": ["Cardiomegaly.", "Possible edema."],
+            }
+        ),
+        ["x"],
+    ).set_index("variant")["x"]
+    assert table["F1, words as they are"] == pytest.approx((2 / 3 + 0) / 2, abs=1e-6)
+    assert table["5 labels, micro, uncertain as positive"] == pytest.approx(2 / 4)
+    assert table["5 labels, micro, uncertain as negative"] == pytest.approx(2 / 3, abs=1e-6)
+    assert table["5 labels, by report, uncertain as negative"] == pytest.approx((2 / 3 + 1) / 2, abs=1e-6)
+    assert table["5 labels, macro, uncertain as positive"] == pytest.approx((1 + 0) / 5)
+
+
+def test_reports_are_cleaned_and_cut_as_the_field_does():
+    assert (
+        score_variants.cleaned("1. Heart, normal. No PTX! 2. X-ray (clear).")
+        == "heart normal . no ptx . x-ray clear ."
+    )
+    (cut, *_) = score_variants.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
+    assert cut == "a b . a b . a b . unk ."
+
+
+def test_sacrebleu_agrees():
+    sacrebleu = pytest.importorskip("sacrebleu")
+    references = ["No acute disease is seen today .", "Heart is normal in size ."]
+    candidates = ["No acute disease is seen .", "The heart is normal in size ."]
+    theirs = sacrebleu.corpus_bleu(
+        candidates, [references], tokenize="none", smooth_method="none", force=True
+    )
+    (own,) = (one for one in score_variants.bleu() if one.name == "BLEU-4, COCO, as written")
+    assert own.score(references, candidates) == pytest.approx(theirs.score, abs=1e-4)
+
+
+def test_ranks_follow_the_direction():
+    table = pd.DataFrame({"lower": [False, True], "family": ["F", "F"], "a": [1.0, 1.0], "b": [2.0, 2.0]})
+    assert score_variants.ranks(table, ["a", "b"]).to_numpy().tolist() == [[2, 1], [1, 2]]
+    assert score_variants.undecided(table, ["a", "b"]) == ["F"]
+    assert score_variants.wins(table, ["a", "b"]).to_dict() == {"a": 1, "b": 1}
+
+
+def test_each_claim_says_how_it_is_tested_and_refuted():
+    assert all(set(one) == {"claim", "test", "refuted_by"} for one in real_systems.claims().values())
+
+
+def test_what_is_recorded_holds_no_text():
+    found = recorded.load("iu_systems")
+    assert len(found.table) == found.table.groupby("system").size().sum() > 590 * len(FILES)
+    for frame in (found.table, found.parts["expected"], found.parts["released"]):
+        texts = frame.select_dtypes(exclude="number")
+        assert set(texts) <= {"system", "stratum"}
+    assert (recorded.RECORDED / "iu_systems.csv").stat().st_size < 1_000_000
+
+
+def test_recorded_numbers_follow_from_the_texts(data_root: Path):
+    texts = system_sets.outputs(data_root)
+    found = recorded.load("iu_systems").table
+    fresh = system_sets.table(texts)
+    pd.testing.assert_frame_equal(
+        found[fresh.columns.drop(["found", "stated"])], fresh.drop(columns=["found", "stated"])
+    )
+    for name in ("bleu", "rouge_l"):
+        values = create(name).values(texts["reference"].tolist(), texts["candidate"].tolist())
+        np.testing.assert_allclose(values, found[name], atol=1e-5)
+    # By hand: of the 590 outputs of one file 25 differ, of another 4, and one file has one text.
+    of = found.groupby("system")["text"].nunique()
+    assert of[list(FILES)].tolist() == [164, 25, 4, 1]
