@@ -43,7 +43,7 @@ CATEGORIES: dict[str, set[str]] = {
     "edit": {"same", "another report", *map(str, STEPS), *EDITS},
     "system": {*iu_systems.FILES, *system_sets.LANDMARKS, system_sets.SAME},
     "stratum": {"all", *system_sets.STRATA},
-    "metric": set(systems_recording.METRICS),
+    "metric": set(system_sets.METRICS),
     "half": set(coded_findings.HALVES),
     "code": {coded_findings.ALL, *openi_labels.LABELS},
     "family": {one.family for one in _VARIANTS},

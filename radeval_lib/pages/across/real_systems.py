@@ -20,7 +20,7 @@ from radeval_lib.data.iu_systems import LAST_IMAGE
 from radeval_lib.data.recorded import Recording
 from radeval_lib.metrics.base import get
 from radeval_lib.origin import RECORDED_SCORES
-from radeval_lib.pages.across.system_sets import CONSTANT, SAME, unmasked
+from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, unmasked
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
@@ -278,7 +278,7 @@ def bears_out(recording: Recording, named: pd.DataFrame) -> bool:
 
 def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str]:
     """What the page says in its sentences, by name."""
-    table, name = recording.table, titles(list(run.declared.metrics))
+    table, name = recording.table, titles(METRICS)
     finder = str(named["named"].idxmax())
     finds = named.loc[finder]
     files = means(table, list(name)).loc[named.index]

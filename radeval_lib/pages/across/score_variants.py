@@ -402,8 +402,6 @@ def undecided(table: pd.DataFrame, systems: Sequence[str]) -> list[str]:
 def draw(axes: Axes, table: pd.DataFrame, ranked: pd.DataFrame) -> None:
     """Ranks as a heat map, a row per variant."""
     shown = ranked.set_axis([f"{one.family}: {one.variant}" for one in table.itertuples()])
-    plots.heat_map(
-        axes, shown, slant=20, fmt="d", cmap="Blues_r", vmin=1, vmax=len(ranked.columns) + 2, cbar=False
-    )
+    plots.heat_map(axes, shown, slant=20, fmt="d", cmap="Blues_r", vmin=1, vmax=len(ranked.columns) + 2)
     axes.tick_params(axis="y", labelsize=7)
     axes.set(xlabel="", ylabel="")

@@ -55,6 +55,18 @@ from radeval_lib.synthetic.report_edits import HARMFUL
 
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
 """The files that are compared; MLRG by the first image of each study."""
+METRICS = (
+    "bleu",
+    "rouge_l",
+    "meteor",
+    "bertscore",
+    "f1_radgraph",
+    "ratescore",
+    "observations",
+    "green_rules",
+    "green_rules_errors",
+)
+"""What is recorded of every candidate."""
 CONSTANT = "a constant"
 LANDMARKS = (
     CONSTANT,

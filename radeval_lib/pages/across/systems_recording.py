@@ -19,21 +19,11 @@ from radeval_lib import atomic, checksums
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
+from radeval_lib.pages.across.system_sets import METRICS
 from radeval_lib.study import recordings
 from radeval_lib.study.runs import Run
 
 NAME = "iu_systems"
-METRICS = (
-    "bleu",
-    "rouge_l",
-    "meteor",
-    "bertscore",
-    "f1_radgraph",
-    "ratescore",
-    "observations",
-    "green_rules",
-    "green_rules_errors",
-)
 _DECIMALS = 5
 _MODEL_FAMILIES = ("BERTScore", "F1-RadGraph", "RadCliQ", "RaTEScore")
 
