@@ -198,7 +198,8 @@ def tested(
     resamples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """What comes of each of :func:`claims` on a set: ``claim``, ``holds``, ``found`` in words."""
+    """What comes of each of :func:`claims` on a set: beside its test and what refutes it, ``holds``, and
+    ``found`` in words."""
     table = recording.table
     named = findings(table, systems, rng)
     best = str((named["named"] - named["shuffled"]).idxmax())
@@ -222,7 +223,7 @@ def tested(
     told: dict[str, tuple[bool, str]] = {
         "beyond_chance": (
             bool(named.loc[best, "p"] < 0.05),
-            "{}: {named} of {coded}, p = {p:.2g}".format(best, **named.loc[best]),
+            "{}: {named:.0f} of {coded:.0f}, p = {p:.2g}".format(best, **named.loc[best]),
         ),
         "words": (
             len(silent) > len(words) / 2,
@@ -231,10 +232,12 @@ def tested(
         "constant": (bool(reached), ", ".join(name[one] for one in reached) or "none"),
         "turns": (bool(others) and len(turned) == len(others), f"{len(turned)} of {len(others)}"),
     }
-    return pd.DataFrame(
-        [(claims()[key]["claim"], holds, found) for key, (holds, found) in told.items()],
-        columns=["claim", "holds", "found"],
-    )
+    rows = [
+        (one["claim"], one["test"], one["refuted_by"], *told[key])
+        for key, one in claims().items()
+        if key in told
+    ]
+    return pd.DataFrame(rows, columns=["claim", "test", "refuted by", "holds", "found"])
 
 
 def draw(
@@ -248,7 +251,7 @@ def draw(
         beyond = named.loc[system, "named"] - named.loc[system, "shuffled"]
         left.scatter(value[system], beyond, color=plots.PALETTE[place], s=60, label=system)
     left.axvline(value[CONSTANT], color="0.4", linestyle="--", label=CONSTANT)
-    left.set(xlabel=titles([metric])[metric], ylabel="coded findings named, beyond shuffled")
+    left.set(xlabel=titles([metric])[metric], ylabel="findings beyond shuffled")
     left.legend(fontsize=8)
     part = gained[(gained["metric"] == metric) & gained["stratum"].isin(["normal", "finding"])]
     for place, system in enumerate(part["system"].unique()):
@@ -264,8 +267,8 @@ def draw(
             label=system,
         )
     right.axhline(0, color="0.4", linewidth=0.8)
-    right.set_xticks([0, 1], ["normal studies", "studies with a coded finding"])
-    right.set(ylabel=f"gain in {titles([metric])[metric]} over shuffled outputs")
+    right.set_xticks([0, 1], ["normal", "coded finding"])
+    right.set(ylabel=f"gain in {titles([metric])[metric]}", xlim=(-0.5, 1.5))
 
 
 def bears_out(recording: Recording, named: pd.DataFrame) -> bool:
@@ -290,7 +293,7 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
         for metric in name
         if (constant[metric] - files.loc[winner[metric], metric]) * sign(metric) >= 0
     ]
-    same = table[table["system"] == SAME]
+    same, released = table[table["system"] == SAME], recording.parts["released"]["RadCliQ-v1"]
     counts = same["stratum"].value_counts()
     half = recording.parts["codes"].set_index(["half", "code"]).loc[("even", "all")]
     gained = gains(recording, run.profile.resamples, run.rng("gains"))
@@ -336,6 +339,8 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
         "even_texts": f"{half['texts']:,.0f}",
         "constant_reaches": joined([name[metric] for metric in reaches]) or "no metric",
         "drawn": f"{recording.parts['shuffles']['lookups'].iloc[0]:,}",
+        "turned": f"{1 / released.mean():.2f}",
+        "turned_each": f"{(1 / released).mean():.2f}",
         "stylist": stylist,
         "stylist_gain": gain(stylist, "all"),
         "stylist_normal": gain(stylist, "normal"),

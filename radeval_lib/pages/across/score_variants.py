@@ -24,6 +24,7 @@ from radeval_lib import plots
 from radeval_lib.metrics import create
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
+from radeval_lib.metrics.choosing import fitting
 from radeval_lib.metrics.observations import FIVE, NO_FINDING, POSITIVE, UNCERTAIN, label, observations
 from radeval_lib.metrics.radcliq import COMPONENTS, RadCliQ, bleu2, radcliq
 from radeval_lib.models.judges.rules import judge_pair
@@ -336,7 +337,8 @@ def of_models(models: Mapping[str, str]) -> list[Variant]:
             lambda table: float((1 / radcliq(table, "v1")).mean()),
         ),
     ]
-    own = {"ner_model": models["ner_model"], "encoder": encoder}
+    filled = {"ner_model": models["ner_model"], "encoder": encoder}
+    own: dict[str, Any] = {**filled, **fitting("ratescore", filled)}
     found += [
         _each("RaTEScore", f"{weights} weights", RATESCORE_CODE, create("ratescore", weights=weights, **own))
         for weights in ("long", "short")
