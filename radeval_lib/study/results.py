@@ -158,7 +158,8 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         beside = sum(not one for one in met)
         return Coverage(len(set[Any]().union(*met)), len(cells), "cells", leads, beside)
     # Order and lead are two sides of one statement; the same words about several things are one.
-    stated = {check.key.what if check.stated is not None else check.printed for check in checks}
+    bearing = [check for check in checks if check.aspect != "lead"] or checks
+    stated = {check.key.what if check.stated is not None else check.printed for check in bearing}
     total = len(stated) + entry.unchecked_on(evidence)
     return Coverage(len(stated), total, "settings" if entry.kind == "guideline" else "statements", leads)
 
