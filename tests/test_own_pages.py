@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -16,7 +17,7 @@ import pytest
 
 from radeval_lib.models import catalog
 from radeval_lib.paths import BOOK, ROOT
-from tests.full import models
+from tests.full import data_files, models
 
 _STEP = re.compile(
     r"^(?P<fence>`{3,})(?:\{code-block\} \w+\n:caption: (?P<file>\S+)(?P<how>[^\n]*)\n\n|bash\n)"
@@ -117,7 +118,15 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     cells = copy / "build" / "embedded" / "cells"
     before = {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")}
     assert before
-    _follow("ratings", copy)
+    _follow("ratings", copy, without="radbook")
+    rng = random.Random(0)
+    rows = [
+        {"case": n, "id": "a", "candidate": candidate, "reference": reference, "rater": rater, "grade": grade}
+        for n, (reference, candidate) in enumerate(data_files._pairs(80))
+        for rater, grade in zip(("Ada", "Ben"), rng.choices(range(1, 6), k=2), strict=True)
+    ]
+    pd.DataFrame(rows).to_csv(copy / "data/our_ratings/ratings.csv", index=False)
+    assert radbook("build", "--only", "across/which_judge").returncode == 0
     assert {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")} == before
     page = copy / "build/embedded/_build/html/notebooks/across/which_judge.html"
     assert "Our ratings" in page.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ import gzip
 import io
 import json
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,12 @@ def write(root: Path) -> None:
 
 def _generated(role: str, size: int = SIZE, seed: int = 1) -> list[Any]:
     return load(role, "synthetic", size=size, seed=seed, root=None)
+
+
+def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
+    """References and candidates, no two alike."""
+    found = [(reveal(one.reference), reveal(one.candidate)) for one in _generated("text_pairs", size, seed)]
+    return list(dict.fromkeys(found))
 
 
 def _table(rows: Iterable[Sequence[object]]) -> bytes:
@@ -129,12 +136,13 @@ def _mimic3() -> Iterable[tuple[str, bytes]]:
 
 
 def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
+    """Of procedures that are frequent enough for a split."""
     documents = _generated("procedures", 800)
-    rows = [[n, reveal(one.text), one.label] for n, one in enumerate(documents, start=1)]
-    yield (
-        "mimic3_procedure/annotated_dataset.csv",
-        _table([["ROW_ID", "indication", "procedure_label"], *rows]),
-    )
+    frequent = {label for label, count in Counter(one.label for one in documents).items() if count >= 10}
+    kept = [one for one in documents if one.label in frequent]
+    rows = [[n, reveal(one.text), one.label] for n, one in enumerate(kept, start=1)]
+    head = ["ROW_ID", "indication", "procedure_label"]
+    yield "mimic3_procedure/annotated_dataset.csv", _table([head, *rows])
 
 
 def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
@@ -255,36 +263,30 @@ def _radsprl() -> Iterable[tuple[str, bytes]]:
 
 
 def _rate_eval() -> Iterable[tuple[str, bytes]]:
-    pairs = _generated("rated_pairs", 40)
     rng = random.Random(0)
     head = ["gt_report", "similar_report", "Score"]
-    for folder, kind in (("Task1_sentence_rate", "rated_sentences"), ("Task2_paragraph_rate", "rated_pairs")):
-        rows = [
-            [reveal(p.reference), reveal(p.candidate), round(rng.uniform(0, 5), 2)]
-            for p in _generated(kind, 40)
-        ]
-        distinct = list({(row[0], row[1]): row for row in rows}.values())
-        yield f"rate_eval/{folder}/rate_train.csv", _table([head, *distinct[::2]])
-        yield f"rate_eval/{folder}/rate_test.csv", _table([head, *distinct[1::2]])
-    triads = [
-        {
-            "gt_report": reveal(p.reference),
-            "synonymous_report": f"Seen: {reveal(p.reference)}",
-            "opposite_report": reveal(p.candidate),
+    for seed, folder in enumerate(("Task1_sentence_rate", "Task2_paragraph_rate"), start=1):
+        rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _pairs(40, seed)]
+        yield f"rate_eval/{folder}/rate_train.csv", _table([head, *rows[::2]])
+        yield f"rate_eval/{folder}/rate_test.csv", _table([head, *rows[1::2]])
+    triads = {
+        reference: {
+            "gt_report": reference,
+            "synonymous_report": f"Seen: {reference}",
+            "opposite_report": candidate,
         }
-        for p in pairs
-    ]
-    distinct = list({one["gt_report"]: one for one in triads}.values())
-    yield "rate_eval/Task3_synthetic_rate/triads.json", _json(distinct)
+        for reference, candidate in _pairs(40, 3)
+    }
+    yield "rate_eval/Task3_synthetic_rate/triads.json", _json(list(triads.values()))
 
 
 def _rexval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
-    pairs = _generated("rated_pairs", 48)
+    pairs = _pairs(60)
     origins = ("radgraph", "bertscore", "s_emb", "bleu")
-    references = list(dict.fromkeys(reveal(p.reference) for p in pairs))[:8]
+    references = list(dict.fromkeys(reference for reference, _ in pairs))[:8]
     rows = [
-        [100 + n, reference, *(reveal(pairs[(4 * n + k) % len(pairs)].candidate) for k in range(4))]
+        [100 + n, reference, *(pairs[(4 * n + k) % len(pairs)][1] for k in range(4))]
         for n, reference in enumerate(references)
     ]
     yield "rexval/50_samples_gt_and_candidates.csv", _table([["study_id", "gt_report", *origins], *rows])
@@ -322,63 +324,40 @@ def _green_training() -> Iterable[tuple[str, bytes]]:
 
 
 def _primock57() -> Iterable[tuple[str, bytes]]:
+    """Two clinicians on notes of three systems; one is the clinician who held the consultation."""
+    rng = random.Random(0)
     rows = []
-    for one in _generated("note_judgements", 8):
-        wrong = "\n".join(("! " if e.critical else "- ") + reveal(e.text) for e in one.incorrect)
-        left = "\n".join(("! " if e.critical else "- ") + reveal(e.text) for e in one.omissions)
-        rows.append(
-            [
-                one.rater,
-                one.case,
-                one.group,
-                reveal(one.reference),
-                reveal(one.candidate),
-                reveal(one.edited),
-                "" if one.seconds is None else f"{one.seconds:.0f}",
-                wrong,
-                left,
-                "",
-            ]
-        )
+    for case, (reference, candidate) in enumerate(_pairs(8, 4), start=1):
+        for group in ("m1", "m2", "doctor"):
+            for rater in ("1", "2"):
+                wrong = [f"{rng.choice('!-')} {candidate.split('.')[0]}"] * rng.randint(0, 2)
+                left = [f"{rng.choice('!-')} {reference.split('.')[0]}"] * rng.randint(0, 2)
+                lists = ["\n".join(wrong), "\n".join(left)]
+                texts = [reference, candidate, candidate]
+                rows.append([rater, f"day1_c{case:02d}", group, *texts, rng.randint(20, 90), *lists, ""])
     yield "primock57/results.csv", _table([list(primock57.COLUMNS), *rows])
 
 
 def _mts_dialog() -> Iterable[tuple[str, bytes]]:
-    found = _generated("fact_ratings", 12)
-    sources = {one.case: one for one in found}
-    groups = sorted({one.group for one in found})
-    by = {(one.case, one.group): one for one in found}
-    order = [(case, group) for group in groups for case in sources if (case, group) in by]
-    number = {case: n for n, case in enumerate(sources)}
-    scores = [
-        [
-            f"{one.precision:.8f}",
-            f"{one.recall:.8f}",
-            f"{one.f1:.8f}",
-            f"{one.hallucination:.8f}",
-            f"{1 - one.recall:.8f}",
-            "0.5",
-        ]
-        for one in (by[key] for key in order)
-    ]
+    """Three systems, one after the other, on the same dialogues."""
+    rng = random.Random(0)
+    scores, rows = [], []
+    for _ in range(3):
+        for case, (reference, candidate) in enumerate(_pairs(12, 5)):
+            wanted, made = rng.randint(2, 6), rng.randint(2, 6)
+            common = rng.randint(0, min(wanted, made))
+            precision, recall = common / made, common / wanted
+            both = 2 * common / (wanted + made)
+            rates = (precision, recall, both, rng.randint(0, made - common) / made, 1 - recall, 0.5)
+            scores.append([f"{rate:.8f}" for rate in rates])
+            rows.append([case, f"Doctor: Well? Patient: {reference}", reference, candidate])
     head = [
         "FactualPrecision", "FactualRecall", "FactualF1", "HallucinationRate", "OmissionRate",
         "Edit Distance (Correction)",
     ]  # fmt: skip
     yield f"mts_dialog/{mts_dialog.SCORES}", _table([head, *scores])
-    rows = [
-        [
-            number[case],
-            f"Doctor: Well? Patient: {reveal(sources[case].reference)}",
-            reveal(sources[case].reference),
-            reveal(by[case, group].candidate),
-        ]
-        for case, group in order
-    ]
-    yield (
-        f"mts_dialog/{mts_dialog.SUMMARIES}",
-        _table([["ID", "Dialogue", "Reference Summary", "Automatic Summary"], *rows]),
-    )
+    head = ["ID", "Dialogue", "Reference Summary", "Automatic Summary"]
+    yield f"mts_dialog/{mts_dialog.SUMMARIES}", _table([head, *rows])
 
 
 def _mtsamples() -> Iterable[tuple[str, bytes]]:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from scipy import stats
 
-from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import RatedPair
 from radeval_lib.metrics import create
 from radeval_lib.models.encoders import Encoder
@@ -169,3 +169,10 @@ def test_operations_count_packed_layers_like_any_other() -> None:
     found = which_judge.operations({"x": metric}, pairs)["x"] * 1e9 * len(texts)
     lengths = [len(encoder.tokenizer(text)["input_ids"]) for text in texts]
     assert found == pytest.approx(encoding_operations(encoder.model.config, lengths), rel=0.05)
+
+
+def test_too_few_cases_are_said_in_one_line(run: SimpleNamespace) -> None:
+    pairs, grades = which_judge.rated(ratings(6))
+    frame = pd.DataFrame({"rare": [1.0, *[0.0] * (len(pairs) - 1)]})
+    with pytest.raises(DataError, match=r"rare: .*do not vary.*Rate candidates of more cases"):
+        which_judge.agreement(frame, grades, pairs["case"], run=run, name="x")

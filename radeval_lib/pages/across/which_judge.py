@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from radeval_lib import plots, tables
 from radeval_lib.data import mslr, recorded
-from radeval_lib.data.errors import AbsentDataError
+from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
@@ -126,15 +126,19 @@ def operations(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.Series:
 def drawn(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
-    """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``."""
-    return resample(
-        {str(key): frame[key] for key in frame},
-        ratings,
-        groups=np.asarray(cases),
-        kind=kind,
-        resamples=run.profile.resamples,
-        rng=run.rng(name),
-    )
+    """Correlation of every column with ratings of the same candidates, cases drawn by ``run.rng(name)``; a
+    DataError where there are too few cases for that."""
+    try:
+        return resample(
+            {str(key): frame[key] for key in frame},
+            ratings,
+            groups=np.asarray(cases),
+            kind=kind,
+            resamples=run.profile.resamples,
+            rng=run.rng(name),
+        )
+    except ValueError as error:  # which says so, of metrics and not of texts
+        raise DataError(str(error), "the rated pairs", "Rate candidates of more cases.") from None
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
