@@ -135,7 +135,7 @@ def metric_card(
     known : scores of rated sets that are known already, by set, in its order.
     seed : of resampling and permutation.
     command : what a reader runs to make this card with a data root; for the page.
-    progress : called with pairs done and all pairs.
+    progress : called with pairs done and all pairs, the first time before any is scored.
 
     Raises
     ------
@@ -156,6 +156,7 @@ def metric_card(
     if own:  # a metric of this library meets rated sets by its recorded scores alone
         held |= {one: of.table[own].to_numpy() for one, of in recorded.items() if own in of.about["columns"]}
     frame = pairs.build(root, quick=quick, rated=[one for one in recorded if one not in held])
+    progress(0, len(frame) if scorer else 0)
     scored = scorer.score(frame, lambda done: progress(done, len(frame))) if scorer else None
     sign = 1 if higher_is_better else -1
     oriented = filled(frame, sign * scored.values) if scored else None
@@ -191,7 +192,7 @@ def metric_card(
         content["radpref"] = _radpref(
             recorded["radpref"], met["radpref"], name, own, half, resamples, seed, quick, untried
         )
-        content["looks"] = [_look(half, met["radpref"])]
+        content["looks"] = [_look(name, half, met["radpref"])]
     if "mts_dialog" in met:
         content["mts_dialog"] = _facts(recorded["mts_dialog"], met["mts_dialog"], name, own, seed, untried)
     if scored is not None and oriented is not None:
@@ -207,8 +208,12 @@ def metric_card(
         content["behaviour"] = behaviour(frame, scored, value_range, higher_is_better)
     else:
         untried.append({"what": "edits and behaviour", "why": why})
-    if batched is False and not own:
+    if isinstance(scorer, OfCommand | OfFile):
+        untried.append({"what": "batch size", "why": "the pairs were scored outside this program"})
+    elif not batched and not own:
         untried.append({"what": "batch size", "why": "the metric takes one pair at a time"})
+    if isinstance(scorer, OfFile):
+        untried.append({"what": "seconds per pair", "why": "a file does not tell them"})
     content = _plain(content)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values if scored else math.nan)
     return Card(content, table, scored.message if scored else "")
@@ -345,13 +350,13 @@ def _facts(
     return {"summaries": len(table), "cases": int(table["case"].nunique()), "rates": rates}
 
 
-def _look(half: Half, mine: Values) -> dict[str, Any]:
+def _look(name: str, half: Half, mine: Values) -> dict[str, Any]:
     """That RadPref's grades were looked at, and by which scores."""
     from radeval_lib import checksums
 
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     scores = " ".join(f"{value:.9g}" for value in mine)
-    return {"date": today, "half": half, "scores": checksums.of_text(scores)[:12]}
+    return {"date": today, "metric": name, "half": half, "scores": checksums.of_text(scores)[:12]}
 
 
 def _bounds(of: tuple[float, float] | None) -> list[float | None] | None:

@@ -16,7 +16,7 @@ from radeval_lib.stats.inputs import places
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
-CONSTANT = "one sentence for all"
+CONSTANT = "one text for all"
 """The commonest findings section of Open-i outside the test split and its texts."""
 SHUFFLED = ("MLRG", "MoERad", "CvT2DistilGPT2")
 """Files with more than one text, whose outputs are also given to other studies."""
@@ -87,7 +87,7 @@ def effects(
     resamples: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Means of every file over all studies and by kind, what it has more than one sentence for all, and what
+    """Means of every file over all studies and by kind, what it has more than one text for all, and what
     it loses when its outputs are given to other studies.
 
     Parameters

@@ -136,6 +136,8 @@ def metric_card(
     for target in (output_path, output_path.with_suffix(".json"), *([save_scores] if save_scores else [])):
         check_target(target, [scores] if scores else [])
     given: Any = OfCommand(program) if program else OfFile(scores) if scores else metric
+    if metric.endswith(".py"):
+        raise ParameterError("no function is named", Path(metric).name, "Write FILE.py:FUNCTION.")
     if metric and ":" in metric:
         given = _function(metric)
     said = False
