@@ -120,12 +120,14 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     assert before
     _follow("ratings", copy, without="radbook")
     rng = random.Random(0)
+    pairs = data_files._pairs(80)
     rows = [
-        {"case": n, "id": "a", "candidate": candidate, "reference": reference, "rater": rater, "grade": grade}
-        for n, (reference, candidate) in enumerate(data_files._pairs(80))
-        for rater, grade in zip(("Ada", "Ben"), rng.choices(range(1, 6), k=2), strict=True)
+        [n // 2, "ab"[n % 2], candidate, pairs[n // 2 * 2][0], rater, rng.randint(1, 5)]
+        for n, (_, candidate) in enumerate(pairs)
+        for rater in ("Ada", "Ben")
     ]
-    pd.DataFrame(rows).to_csv(copy / "data/our_ratings/ratings.csv", index=False)
+    columns = ["case", "id", "candidate", "reference", "rater", "grade"]
+    pd.DataFrame(rows, columns=columns).to_csv(copy / "data/our_ratings/ratings.csv", index=False)
     assert radbook("build", "--only", "across/which_judge").returncode == 0
     assert {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")} == before
     page = copy / "build/embedded/_build/html/notebooks/across/which_judge.html"
