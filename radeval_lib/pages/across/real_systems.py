@@ -16,21 +16,22 @@ from statsmodels.stats.proportion import proportion_confint
 
 from radeval_lib import own_yaml, plots
 from radeval_lib.data import recorded
-from radeval_lib.data.iu_systems import LAST_IMAGE
+from radeval_lib.data.iu_systems import LAST_IMAGE, REFERENCES
 from radeval_lib.data.recorded import Recording
-from radeval_lib.metrics.base import get
+from radeval_lib.metrics.base import create, get
 from radeval_lib.origin import RECORDED_SCORES
-from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, unmasked
+from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs, unmasked
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.wording import in_words, joined, percent, with_interval
+from radeval_lib.wording import in_words, joined, long_date, percent, with_interval
 
 NAME = "iu_systems"
 WORDS = ("bleu", "rouge_l", "meteor", "bertscore")
 """Metrics of words, or of words in context."""
 STRATA = ("all", "normal", "finding")
 _LOOKUPS = 20_000
+_ROUNDING = 2e-5  # of recorded scores
 _CLAIMS = Path(__file__).with_name("real_systems.yml")
 
 
@@ -40,6 +41,32 @@ def open_recording(run: Run) -> Recording:
     for path in recorded.files(NAME):
         run.reading.note_file(RECORDED_SCORES, path)
     return recording
+
+
+def scored_again(run: Run, recording: Recording) -> str:
+    """A sentence on what the numbers rest on: what is recorded, and where the data root holds the texts, how
+    far these, scored here by the metrics that need no model, are from it."""
+    start = f"All numbers follow from scores that were recorded on {long_date(recording.scored_on)}"
+    texts = outputs(run.data_root) if run.data_root is not None else pd.DataFrame()
+    if texts.empty:
+        return f"{start}; the texts are not part of this edition."
+    for dataset, file in (("iu_systems", REFERENCES), ("openi", ""), ("openi_labels", "")):
+        run.find(dataset, file)
+    same, other = [], []
+    for metric in METRICS:
+        if get(metric).needs:
+            continue
+        values = create(metric).values(texts["reference"].tolist(), texts["candidate"].tolist())
+        apart = float(np.abs(values - recording.table[metric].to_numpy()).max())
+        title = titles([metric])[metric]
+        if apart < _ROUNDING:
+            same.append(title)
+        else:
+            other.append(f"{title} (up to {apart:.2g})")
+    again = (
+        f"{start}. The texts, scored again for this edition, give the same by {joined(same) or 'no metric'}"
+    )
+    return f"{again}, and other scores by {joined(other)}." if other else f"{again}."
 
 
 def titles(metrics: Sequence[str]) -> dict[str, str]:

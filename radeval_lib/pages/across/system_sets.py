@@ -37,7 +37,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib.data import iu_systems, openi, openi_labels, reading
+from radeval_lib.data import iu_systems, openi, openi_labels, reading, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.openi_labels import LABELS
@@ -119,6 +119,14 @@ def outputs(root: Path) -> pd.DataFrame:
             if text is not None
         ]
     )
+
+
+def studies(root: Path | None) -> pd.DataFrame:
+    """The set for whoever compares with it: :func:`outputs` where the data root holds the texts, else what
+    is recorded (``study``, ``system``, ``stratum``, a column per metric), in the same order."""
+    texts = outputs(root) if root is not None else pd.DataFrame()
+    table = recorded.load("iu_systems").table
+    return texts if len(texts) else table[["study", "case", "system", "stratum", *METRICS]]
 
 
 def _stratum(study: CodedStudy, uncoded: bool) -> str:
