@@ -79,7 +79,7 @@ def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
         from radeval_lib.data import openi, readers
 
         if held := readers.load("openi", root):
-            tested = {one.id for one in readers.load("iu_xray_systems", root)}
+            tested = {one.id for one in readers.load("iu_systems", root)}
             return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
     return "generated reports", _generated()
 

@@ -29,7 +29,7 @@ def rows(root: Path) -> list[Row]:
     ``, shuffled`` has the outputs of other studies. Empty where the data root does not hold the files."""
     from radeval_lib.data import iu_systems, openi, readers
 
-    held = readers.load("iu_xray_systems", root)
+    held = readers.load("iu_systems", root)
     if not held:
         return []
     texts: dict[str, dict[str, str]] = {}
@@ -69,7 +69,7 @@ def strata(root: Path) -> dict[str, list[bool]]:
     from radeval_lib.data import iu_systems, readers
 
     codes = {one.id: one for one in readers.load("openi_labels", root)}
-    studies = [one.id for one in readers.load("iu_xray_systems", root) if one.system == iu_systems.REFERENCE]
+    studies = [one.id for one in readers.load("iu_systems", root) if one.system == iu_systems.REFERENCE]
     if not codes:
         return {}
     return {
