@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT
+from radeval_lib.study.profiles import profile
 
 _BUILD = r"(?:this |the |your |a )?(?:build|edition|data root|profile)"
 CONDITIONS = {
@@ -62,3 +63,47 @@ def test_sentences_that_another_edition_overturns_are_refused(sentence: str) -> 
 )
 def test_other_sentences_pass(sentence: str) -> None:
     assert not found(sentence)
+
+
+_ENDS = re.compile(r"study\.only_with_data\(run, ([^)]*)\)")
+_REFERENCE = re.compile(r"\{ref\}`(?:[^`<]+?\s+<([\w-]+)>|([\w-]+))`")
+_SHOWS = re.compile(r"tables\.show|caption:|run\.exhibit|study\.quote|study\.said")
+
+
+def shown(notebook: Path, roles: dict[str, str]) -> str:
+    """A page's source up to where it ends in an edition for what its roles lack."""
+    source = notebook.read_text(encoding="utf-8")
+    for end in _ENDS.finditer(source):
+        wanted = re.findall(r'"(\w+)"', end[1])
+        if any(roles[role] in ("synthetic", "absent") for role in wanted):
+            return source[: end.start()]
+    return source
+
+
+def linked() -> set[str]:
+    """Labels that the front page and the labs lead to; a finding leads to the page that handed it over."""
+    paths = [NOTEBOOKS / "across" / "at_a_glance.md", *NOTEBOOKS.glob("labs/*.md")]
+    pairs = [pair for path in paths for pair in _REFERENCE.findall(path.read_text(encoding="utf-8"))]
+    return {one or two for one, two in pairs}
+
+
+@pytest.mark.parametrize("edition", ["embedded", "smoke"])
+def test_no_link_of_the_front_page_or_of_a_lab_leads_to_an_empty_page(edition: str) -> None:
+    roles = profile(edition).roles
+    led = set[str]()
+    for path in NOTEBOOKS.glob("*/*.md"):
+        labels = set(re.findall(r"^\(([\w-]+)\)=$", path.read_text(encoding="utf-8"), re.MULTILINE))
+        if not labels & linked() or path.parent.name == "labs":
+            continue
+        left = shown(path, roles)
+        assert labels & linked() <= set(re.findall(r"^\(([\w-]+)\)=$", left, re.MULTILINE)), path.name
+        whole = left == path.read_text(encoding="utf-8")
+        assert whole or _SHOWS.search(left), f"{path.name} is its question alone"
+        led |= labels & linked()
+    assert len(led) > 10
+
+
+def test_a_page_that_lacks_its_data_is_its_question_alone() -> None:
+    page = NOTEBOOKS / "facts" / "consultation_notes.md"
+    assert not _SHOWS.search(shown(page, {"note_judgements": "absent"}))
+    assert _SHOWS.search(shown(page, {"note_judgements": "primock57"}))

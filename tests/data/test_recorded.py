@@ -28,7 +28,7 @@ KNOWN = {
     *("number", "case", "set", "system", "rater", "grade", "grade_1", "grade_2", "grade_3"),
     *("reference_findings", "candidate_findings", "stated", "clean", "right", "passable"),
     *("_".join(mark) for mark in radpref.MARKS),
-    *("precision", "recall", "f1", "hallucination", "omission", "found_in_source"),
+    *("precision", "recall", "f1", "hallucination", "omission", "found_in_source", "edit_distance"),
     *("findings_words", "impression_words"),
     *(f"word_{word}" for words in recording.LENGTHS.values() for word in words),
     *("reference_words", "candidate_words", "source_words", "edit"),

@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 
 from radeval_lib import atomic, checksums, origin, registry
-from radeval_lib.data import radpref, readers, recorded
+from radeval_lib.data import mts_dialog, radpref, readers, recorded
 from radeval_lib.data.manifests import find, load_manifest
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
@@ -249,6 +249,7 @@ def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
     """A row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the words of
     the dialogue, and the share of the candidate's words that it holds."""
     records = readers.load("mts_dialog", root)
+    rates = pd.read_csv(_found("mts_dialog", root, mts_dialog.SCORES))
     frame = pd.DataFrame(
         {
             "number": range(len(records)),
@@ -258,6 +259,7 @@ def _mts_dialog(root: Path) -> tuple[pd.DataFrame, Parts]:
                 rate: [getattr(one, rate) for one in records]
                 for rate in ("precision", "recall", "f1", "hallucination", "omission")
             },
+            "edit_distance": rates["Edit Distance (Correction)"].to_numpy(),
             "source_words": [len(one.source.split()) for one in records],
             FOUND: [round(found_in_source(one.source, one.candidate), 9) for one in records],
         }
