@@ -208,6 +208,8 @@ def metric_card(
         content["behaviour"] = behaviour(frame, scored, value_range, higher_is_better)
     else:
         untried.append({"what": "edits and behaviour", "why": why})
+    if scorer and why:
+        untried.append({"what": "edits by the models that the metric was published with", "why": why})
     if isinstance(scorer, OfCommand | OfFile):
         untried.append({"what": "batch size", "why": "the pairs were scored outside this program"})
     elif not batched and not own:
@@ -229,14 +231,16 @@ def root_of(given: str | Path | None) -> Path | None:
 def _scorer(
     metric: Callable[..., Any] | str | Scorer, name: str, batched: bool
 ) -> tuple[Scorer | None, str, str, str]:
-    """Who scores; the name in this library; what the card calls it; and why nobody can score."""
+    """Who scores; the name in this library; what the card calls it; and why nobody can score, or what stands in
+    for its models."""
     if isinstance(metric, str):
         kind = base.get(metric)
         try:
             chosen = choose(metric)
         except RadevalError as error:
             return None, metric, kind.title or metric, str(error)
-        return OfMetric(chosen.metrics[metric]), metric, kind.title or metric, ""
+        note = chosen.stand_ins.get(metric, "")
+        return OfMetric(chosen.metrics[metric]), metric, kind.title or metric, note
     if isinstance(metric, OfMetric):
         kind = base.get(metric.name)
         return metric, metric.name, kind.title or metric.name, ""

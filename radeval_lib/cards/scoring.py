@@ -294,7 +294,7 @@ def _line(text: str, number: int) -> Mapping[str, Any]:
 def _number(value: Any) -> tuple[float, str]:
     if value is None:
         return math.nan, MISSING
-    number = float(value)
+    number = float(value.item() if hasattr(value, "item") else value)
     return (number, "") if math.isfinite(number) else (math.nan, MISSING)
 
 

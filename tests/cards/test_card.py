@@ -134,6 +134,11 @@ def test_a_cost_without_a_scale_is_not_given() -> None:
     assert "–" in made.html()
 
 
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    made = metric_card(lambda one, other: np.array([overlap(one, other)]), quick=True, name="array")
+    assert made.data["behaviour"]["failures"] == []
+
+
 def test_a_constant_metric_gets_a_card() -> None:
     known = {"radpref": np.ones(200), "mts_dialog": np.ones(400)}
     made = metric_card(lambda one, other: 1.0, quick=True, known=known, name="constant")
