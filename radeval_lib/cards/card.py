@@ -231,8 +231,8 @@ def root_of(given: str | Path | None) -> Path | None:
 def _scorer(
     metric: Callable[..., Any] | str | Scorer, name: str, batched: bool
 ) -> tuple[Scorer | None, str, str, str]:
-    """Who scores; the name in this library; what the card calls it; and why nobody can score, or what stands in
-    for its models."""
+    """Who scores; the name in this library; what the card calls it; and why nobody can score, or what
+    stands in for its models."""
     if isinstance(metric, str):
         kind = base.get(metric)
         try:
