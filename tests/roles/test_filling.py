@@ -40,7 +40,7 @@ def test_the_default_profile_needs_no_data() -> None:
         if filler != "absent":
             assert load(role, filler, size=4, seed=0, root=None)
     lacking = [role for role, filler in profile("embedded").roles.items() if filler == "absent"]
-    assert lacking == ["edited_reports", "error_counts", "note_judgements"]
+    assert lacking == ["error_counts", "note_judgements"]
 
 
 def test_no_rating_is_generated() -> None:
