@@ -134,7 +134,7 @@ def test_data_commands_need_a_root() -> None:
 def test_exhibits_lists_the_ledger() -> None:
     listed = _run("exhibits", "--profile", "full")  # nothing is built for it
     head, *rows = listed.stdout.splitlines()
-    assert head.split() == ["exhibit", "verdict", "evidence", "command", "title"]
+    assert head.split() == ["exhibit", "verdict", "coverage", "evidence", "command", "title"]
     assert len(rows) == len(ledger())
     assert all("radbook run " in row and "-p profile full" in row for row in rows)
 
@@ -143,4 +143,4 @@ def test_exhibits_are_given_as_json() -> None:
     every = json.loads(_run("exhibits", "--profile", "full", "--json").stdout)
     assert [row["exhibit"] for row in every] == list(ledger())
     (one,) = json.loads(_run("exhibits", "rales.table3", "--profile", "full", "--json").stdout)
-    assert (one["exhibit"], one["verdict"]) == ("rales.table3", "not attempted")
+    assert (one["exhibit"], one["verdict"]) == ("rales.table3", "not rebuilt")

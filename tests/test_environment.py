@@ -57,7 +57,8 @@ def test_the_lock_is_made_of_every_extra_but_parquet() -> None:
 def test_conda_and_binder_install_the_lock() -> None:
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python, pip, rest = environment["dependencies"]
-    assert (pip, rest) == ("pip", {"pip": ["-r requirements.lock", "-e ."]})
+    cpu = "--extra-index-url https://download.pytorch.org/whl/cpu"
+    assert (pip, rest) == ("pip", {"pip": [cpu, "-r requirements.lock", "-e ."]})
     assert Version(python.partition("=")[2]) in Requirement(f"python{PROJECT['requires-python']}").specifier
     # Binder takes environment.yml from the root unless one of these stands in its way.
     assert not (ROOT / "binder").exists()

@@ -70,7 +70,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "failing": outcomes[verdicts.FAILS],
                 "undetermined": outcomes[verdicts.CANNOT_TELL],
                 "failures": len(distinct_failures(audit(made))),
-                "finding": told(best) if best else "",
+                "finding": _finding(best) if best else "",
             }
         )
     return pd.DataFrame(rows)
@@ -80,7 +80,7 @@ def _with_coverage(result: Result) -> str:
     return f"{result.verdict} ({result.coverage.words})" if result.coverage else result.verdict
 
 
-def told(result: Result) -> str:
+def _finding(result: Result) -> str:
     """What came out, in a sentence: why checks fail, or else how orders and leads stand, or what follows from
     the first checks that the exhibit needs."""
     if result.outcome == verdicts.EXPERIMENT:

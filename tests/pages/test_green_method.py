@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pandas as pd
 
+from radeval_lib import metrics
 from radeval_lib.pages.green import ceilings, method, rules_judge
 
 
@@ -32,7 +33,8 @@ def test_what_a_score_of_zero_leaves_out():
 def test_rules_beside_marks():
     texts = {"reference": ["Nodule.", "No effusion.", "Effusion."], "text": ["Nodule.", "Effusion.", ""]}
     marks = {"grade": [1.0, 5.0, 3.0], "errors": [4.0, 0.0, 1.0], "weighted": [3.0, 1.0, 0.0]}
-    found = rules_judge.against_marks(SimpleNamespace(data_root=None), pd.DataFrame(texts | marks))[""]
+    run = SimpleNamespace(data_root=None, metric=metrics.create)
+    found = rules_judge.against_marks(run, pd.DataFrame(texts | marks))[""]
     assert found["candidates without an error by rules in which one is marked"] == "1"
     assert found["mean grade of these"] == "1.0"
     assert found["errors a candidate, by rules"] == "0.7"
