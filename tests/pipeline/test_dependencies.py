@@ -49,7 +49,7 @@ USERS = {
     "radeval_lib/stats/calibration.py": ("rales/calibration", RATED),
     "radeval_lib/study/display.py": (METHOD, TRAINING),
     "radeval_lib/pages/rales/tasks.py": (FITTING, TRAINING),
-    "radeval_lib/roles/generated_facts.py": ("facts/real_counts", RATED),
+    "radeval_lib/data/mts_dialog.py": ("facts/real_counts", RATED),
     "radeval_lib/pages/summarization/systems.py": (SUMMARIZERS, FITTING),
 }
 

@@ -54,7 +54,8 @@ def findings(run: Run) -> HTML:
 
 def readers(run: Run) -> str:
     """Whose models read for RaTEScore and RadGraph F1, in words."""
-    ours = run.stand_in({**PAPER_MODELS, "graph_model": "radgraph:radgraph"})
+    papers = {**PAPER_MODELS, "graph_model": "radgraph:radgraph"}
+    ours = any(run.whole_profile.models[role] != paper for role, paper in papers.items())
     return "models trained here on generated reports, not the papers'" if ours else "the papers' own models"
 
 
