@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data import recorded
+from radeval_lib.pages.across import real_systems
 from radeval_lib.pages.green import judge_models
 from radeval_lib.pages.ratescore import error_counts, learned_weights, rated_pairs, released_models
 from radeval_lib.papers.demonstrations import Contrast
@@ -135,6 +136,12 @@ def made() -> dict[str, dict[str, str]]:
             "one": _told([]),
             "one is out of date": _told(["rouge_l"]),
             "two are": _told(["rouge_l", "bleu"]),
+        },
+        "pages.across.real_systems.rests_on": {
+            "recorded": real_systems.rests_on("25 November 2026"),
+            "the same": real_systems.rests_on("25 November 2026", ["BLEU", "METEOR"]),
+            "another": real_systems.rests_on("25 November 2026", ["BLEU"], ["METEOR (up to 0.1)"]),
+            "none the same": real_systems.rests_on("25 November 2026", [], ["METEOR (up to 0.1)"]),
         },
         "pages.green.judge_models.against_labels": {
             "all": judge_models.against_labels(

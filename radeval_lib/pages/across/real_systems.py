@@ -46,10 +46,10 @@ def open_recording(run: Run) -> Recording:
 def scored_again(run: Run, recording: Recording) -> str:
     """A sentence on what the numbers rest on: what is recorded, and where the data root holds the texts, how
     far these, scored here by the metrics that need no model, are from it."""
-    start = f"All numbers follow from scores that were recorded on {long_date(recording.scored_on)}"
+    date = long_date(recording.scored_on)
     texts = outputs(run.data_root) if run.data_root is not None else pd.DataFrame()
     if texts.empty:
-        return f"{start}; the texts are not part of this edition."
+        return rests_on(date)
     for dataset, file in (("iu_systems", REFERENCES), ("openi", ""), ("openi_labels", "")):
         run.find(dataset, file)
     same, other = [], []
@@ -63,10 +63,18 @@ def scored_again(run: Run, recording: Recording) -> str:
             same.append(title)
         else:
             other.append(f"{title} (up to {apart:.2g})")
-    again = (
-        f"{start}. The texts, scored again for this edition, give the same by {joined(same) or 'no metric'}"
-    )
-    return f"{again}, and other scores by {joined(other)}." if other else f"{again}."
+    return rests_on(date, same, other)
+
+
+def rests_on(date: str, same: Sequence[str] | None = None, other: Sequence[str] = ()) -> str:
+    """What the numbers rest on, with the metrics that gave the ``same`` scores of the texts again and those
+    that gave ``other`` ones; None where the texts were not scored again."""
+    start = f"All numbers follow from scores that were recorded on {date}"
+    if same is None:
+        return f"{start}; the texts are not part of this edition."
+    again = f"{start}. The texts, scored again for this edition, give the same by "
+    again += joined(list(same)) or "no metric"
+    return f"{again}, and other scores by {joined(list(other))}." if other else f"{again}."
 
 
 def titles(metrics: Sequence[str]) -> dict[str, str]:
