@@ -284,7 +284,7 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
     pairs = _pairs(60)
     origins = ("radgraph", "bertscore", "s_emb", "bleu")
-    references = list(dict.fromkeys(reference for reference, _ in pairs))[:8]
+    references = list(dict.fromkeys(reference for reference, _ in pairs))[:16]
     rows = [
         [100 + n, reference, *(pairs[(4 * n + k) % len(pairs)][1] for k in range(4))]
         for n, reference in enumerate(references)
@@ -304,7 +304,7 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
             for category in range(1, 7):
                 for rater in range(6):
                     for significant in (True, False):
-                        many = rng.choices((0, 0, 1, 2 + k), k=1)[0]
+                        many = rng.choices((0, 1, 2, 3 + k), k=1)[0]
                         counts.append([study, origin, category, rater, significant, many])
     yield "rexval/6_valid_raters_per_rater_error_categories.csv", _table([head, *counts])
 
