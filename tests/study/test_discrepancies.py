@@ -58,18 +58,18 @@ def test_causes_are_found_by_key_alone() -> None:
 
 
 def test_explanations_of_data_meet_what_fails_there(data_root: Path, tmp_path: Path) -> None:
-    parameters = {"profile": "open", "seed": 0, "output_dir": str(tmp_path), "data_root": str(data_root)}
-    judged = begin("green/judge_models", **parameters)
-    counts = judging.rexval_counts(judged.load("error_counts"))
-    head = judge_models.check_head(study.printed("green.table4"), counts)
-    named, _ = with_causes("green.table4", "open", head)
-    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"]
     sizes = study.printed("rrs.table1")
     reports = openi.load(data_root / "openi" / "indiana_reports.csv")
     (named_one,), _ = with_causes(
         "rrs.table1", "open", [check_openi(reports, study.cell(sizes, dataset="OpenI"))]
     )
     assert (named_one.outcome, named_one.cause) == ("fails", "openi_filter")
+    parameters = {"profile": "open", "seed": 0, "output_dir": str(tmp_path), "data_root": str(data_root)}
+    judged = begin("green/judge_models", **parameters)
+    counts = judging.rexval_counts(judged.load("error_counts"))
+    head = judge_models.check_head(study.printed("green.table4"), counts)
+    named, _ = with_causes("green.table4", "open", head)
+    assert [check.cause for check in named if check.outcome == "fails"] == ["sum_for_mean"]
 
 
 def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
