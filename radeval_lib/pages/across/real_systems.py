@@ -23,6 +23,7 @@ from radeval_lib.origin import RECORDED_SCORES
 from radeval_lib.pages.across.system_sets import CONSTANT, METRICS, SAME, outputs, unmasked
 from radeval_lib.stats.estimates import Estimate
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.study.phrases import phrase
 from radeval_lib.study.runs import Run
 from radeval_lib.wording import in_words, joined, long_date, percent, with_interval
 
@@ -202,19 +203,33 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
     return pd.DataFrame(rows, columns=columns)
 
 
+def beside_released(
+    recording: Recording, ours: str, theirs: str, system: str = "MoERad"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Our scores of a system's outputs and those that its repository commits, each of shape (studies,)."""
+    of = _with_released(recording, system)
+    return of[ours].to_numpy(), of[_released(of, theirs)].to_numpy()
+
+
+def _with_released(recording: Recording, system: str) -> pd.DataFrame:
+    of = recording.table[recording.table["system"] == system]
+    return of.merge(recording.parts["released"], on="study", suffixes=("", "_released"))
+
+
+def _released(of: pd.DataFrame, name: str) -> str:
+    """The column of a released score, which has a suffix where ours bears the same name."""
+    return f"{name}_released" if f"{name}_released" in of else name
+
+
 def against_released(recording: Recording, pairs: Mapping[str, str], system: str = "MoERad") -> pd.DataFrame:
     """Kendall's τ_b of our scores (keys) with those that a repository commits (values), over all studies and
     within strata: ``ours``, ``released``, ``stratum``, ``tau``, ``n``."""
-    of = recording.table[recording.table["system"] == system].merge(
-        recording.parts["released"], on="study", suffixes=("", "_released")
-    )
+    of = _with_released(recording, system)
     rows = []
     for ours, theirs in pairs.items():
-        released = theirs if theirs in of else f"{theirs}_released"
-        column = f"{theirs}_released" if f"{theirs}_released" in of else released
         for stratum in ("all", "normal", "finding", "other"):
             part = stratum_of(of, stratum)
-            tau = float(scipy_stats.kendalltau(part[ours], part[column]).statistic)
+            tau = float(scipy_stats.kendalltau(part[ours], part[_released(of, theirs)]).statistic)
             rows.append((ours, theirs, stratum, tau, len(part)))
     return pd.DataFrame(rows, columns=["ours", "released", "stratum", "tau", "n"])
 
@@ -336,9 +351,12 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
     stylist = str(rouge.xs("all", level="stratum")["gain"].idxmax())
     last = findings(table, [LAST_IMAGE], run.rng("last image"), lookups=100).iloc[0]
 
-    def lead(metric: str, stratum: str) -> str:
+    def apart(metric: str, stratum: str) -> Estimate:
         pair, rng = (finder, rival), run.rng(f"{metric} {stratum}")
-        return f"{difference(table, metric, pair, stratum, run.profile.resamples, rng):.3f}"
+        return difference(table, metric, pair, stratum, run.profile.resamples, rng)
+
+    def lead(metric: str, stratum: str) -> str:
+        return f"{apart(metric, stratum):.3f}"
 
     def gain(system: str, stratum: str) -> str:
         one = rouge.loc[(system, stratum)]
@@ -359,6 +377,9 @@ def answer(recording: Recording, named: pd.DataFrame, run: Run) -> dict[str, str
         "rouge": f"{files.loc[finder, 'rouge_l']:.3f}",
         "rival_rouge": f"{files.loc[rival, 'rouge_l']:.3f}",
         "rouge_apart": lead("rouge_l", "all"),
+        "over_all": phrase(
+            apart("rouge_l", "all"), more="leads", less="trails", open="neither leads nor trails"
+        ),
         "finding_rouge": lead("rouge_l", "finding"),
         "finding_meteor": lead("meteor", "finding"),
         "masked": f"{int(same['masked'].sum())}",
