@@ -83,12 +83,13 @@ class Lab:
 def labs() -> list[Lab]:
     """Every lab, in the order of the book's table of contents, which numbers them; a NotebookError without
     the repository, which alone has them."""
-    if not LABS.is_dir():
+    contents = BOOK / "_toc.yml"
+    files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
+    names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
+    if names and not LABS.is_dir():
         raise NotebookError(
             "the labs' sources are not here", remedy="Run it in a clone of the repository, which has them."
         )
-    files = (page for page in parse_toc_yaml(BOOK / "_toc.yml") if page.startswith(_FOLDER))
-    names = [file.removeprefix(_FOLDER) for file in files]
     return [Lab(number, name, _title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
