@@ -46,9 +46,8 @@ def findings(run: Run) -> HTML:
     shown = f'<ol class="headlines">{"".join(items[:FIRST])}</ol>'
     if rest := items[FIRST:]:
         listed = f'<ol class="headlines" start="{FIRST + 1}">{"".join(rest)}</ol>'
-        shown += (
-            f"<details><summary>{in_words(len(rest)).capitalize()} more findings</summary>{listed}</details>"
-        )
+        more = f"{in_words(len(rest)).capitalize()} more {'finding' if len(rest) == 1 else 'findings'}"
+        shown += f"<details><summary>{more}</summary>{listed}</details>"
     return HTML(shown)
 
 
