@@ -3,6 +3,7 @@ synonym."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,6 +20,27 @@ class _NoSynonyms:
 
     def synsets(self, word: str) -> list[Any]:
         return []
+
+
+def _wordnet(folder: str) -> Any:
+    """NLTK's reader of a WordNet 3.0 dictionary, also of one without ``lexnames``, as Debian packages it."""
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):
+        def open(self, file: str) -> Any:
+            if file == "lexnames" and not (Path(folder) / file).is_file():
+                # Names of the lexicographers' files, which no synonym depends on.
+                return io.StringIO("".join(f"{number:02} {number:02} 0\n" for number in range(45)))
+            return super().open(file)
+
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No map to another version: there is this one alone."""
+
+    # NLTK opens files below its own data folders alone; the caller has named this one.
+    if folder not in nltk.data.path:
+        nltk.data.path.append(folder)
+    return Reader(folder, None)
 
 
 @register
@@ -46,9 +68,7 @@ class Meteor(Metric):
             if not (Path(self.wordnet) / "data.noun").is_file():
                 remedy = "Give the folder that has data.noun, or leave it out."
                 raise MetricError("no WordNet dictionary in that folder", "meteor.wordnet", remedy)
-            from nltk.corpus.reader.wordnet import WordNetCorpusReader
-
-            self._synonyms = WordNetCorpusReader(self.wordnet, None)
+            self._synonyms = _wordnet(self.wordnet)
 
     def settings(self) -> dict[str, Any]:
         return {"synonyms": "wordnet" if self.wordnet else "none"}

@@ -9,6 +9,7 @@ from radeval_lib.metrics import MetricError, create
 from radeval_lib.metrics.bertscore import greedy
 from radeval_lib.metrics.observations import label, observations, positive
 from radeval_lib.models.encoders import Encoder
+from radeval_lib.pages.across import score_variants
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -41,6 +42,17 @@ def test_meteor_by_hand() -> None:
 def test_meteor_needs_its_dictionary(tmp_path) -> None:
     with pytest.raises(MetricError, match="no WordNet dictionary"):
         create("meteor", wordnet=str(tmp_path))
+
+
+@pytest.mark.skipif(
+    score_variants.wordnet_folder() is None, reason="no WordNet: apt-get install wordnet-base"
+)
+@pytest.mark.filterwarnings("ignore:The multilingual functions:UserWarning")
+def test_meteor_finds_synonyms_in_debians_wordnet() -> None:
+    # "center" is in a synset of "heart", and the stem of neither differs from the word.
+    found = create("meteor", wordnet=score_variants.wordnet_folder()).score(["center"], ["heart"]).values[0]
+    assert found == pytest.approx(0.5)  # one match in one chunk: F 1, penalty 0.5
+    assert create("meteor").score(["center"], ["heart"]).values[0] == 0
 
 
 def test_greedy_match_by_hand() -> None:

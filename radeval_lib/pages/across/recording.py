@@ -123,7 +123,7 @@ def _record_lengths(name: str, run: Run) -> Path:
 def _record_systems(run: Run, root: Path) -> Path:
     """Record committed outputs of systems, by the metrics as they are now."""
     name, known = systems_recording.NAME, systems_recording.description(run)
-    table, parts = systems_recording.tables(run, root, known, score_variants.wordnet_folder())
+    table, parts = systems_recording.tables(run, root, score_variants.wordnet_folder())
     made = {"date": datetime.date.today().isoformat(), "commit": code.commit()["commit"]}
     old = recorded.load(name).about["columns"] if name in recorded.names() else {}
     columns = {

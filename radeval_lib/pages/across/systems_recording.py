@@ -1,13 +1,7 @@
-"""Records a set of studies with the outputs of systems: see :mod:`radeval_lib.pages.across.system_sets`.
-
-What was scored before, of the same texts by metrics that still behave so, is kept in the run's folder: a
-recording that was stopped goes on.
-"""
+"""Records a set of studies with the outputs of systems: see :mod:`radeval_lib.pages.across.system_sets`."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from radeval_lib import atomic, checksums
 from radeval_lib.errors import ParameterError
 from radeval_lib.metrics.base import Metric
 from radeval_lib.pages.across import coded_findings, score_variants, system_sets
@@ -25,25 +18,17 @@ from radeval_lib.study.runs import Run
 
 NAME = "iu_systems"
 _DECIMALS = 5
-_MODEL_FAMILIES = ("BERTScore", "F1-RadGraph", "RadCliQ", "RaTEScore")
 
 
-def tables(
-    run: Run, root: Path, columns: dict[str, Any], wordnet: str | None = None
-) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
-    """The set's table and its parts, scored by ``run``'s metrics.
-
-    Parameters
-    ----------
-    columns : what is to be recorded of each metric's column, with its ``behaviour``.
-    """
+def tables(run: Run, root: Path, wordnet: str | None = None) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """The set's table and its parts, scored by ``run``'s metrics; ``wordnet``: a folder of WordNet."""
     texts = read(root)
     frame = system_sets.table(texts)
     for side in ("reference", "candidate"):
         frame[f"{side}_words"] = [len(text.split()) for text in texts[side]]
     expected, shuffles = [], []
     for name in METRICS:
-        of = column(run, name, texts, columns[name]["behaviour"])
+        of = column(run, name, texts)
         frame[name] = of.values
         expected.append(of.expected)
         shuffles.append(of.shuffles)
@@ -51,7 +36,7 @@ def tables(
     parts = {
         "expected": pd.concat([keys, *(one.drop(columns=["study", "system"]) for one in expected)], axis=1),
         "shuffles": pd.concat(shuffles, ignore_index=True),
-        "variants": variants(run, texts, columns, wordnet),
+        "variants": variants(run, texts, wordnet),
         "released": system_sets.released(root),
         "codes": coded_findings.agreement(root, 2_000, np.random.default_rng(0)),
     }
@@ -80,51 +65,19 @@ class Column(NamedTuple):
     shuffles: pd.DataFrame
 
 
-def column(run: Run, name: str, texts: pd.DataFrame, behaviour: str) -> Column:
-    """A metric's column, computed once for texts and behaviour, so that a recording that was stopped goes
-    on."""
-
-    def compute() -> Column:
-        made = metric(run, name)
-        values = made.values(texts["reference"].tolist(), texts["candidate"].tolist())
-        rng = np.random.default_rng([0, METRICS.index(name)])
-        return Column(
-            values.round(_DECIMALS), *system_sets.shuffles(texts, {name: made}, system_sets.FILES, rng)
-        )
-
-    found: Column = _kept(run, (name, behaviour), texts, compute)
-    return found
+def column(run: Run, name: str, texts: pd.DataFrame) -> Column:
+    """A metric's column."""
+    made = metric(run, name)
+    values = made.values(texts["reference"].tolist(), texts["candidate"].tolist())
+    rng = np.random.default_rng([0, METRICS.index(name)])
+    return Column(values.round(_DECIMALS), *system_sets.shuffles(texts, {name: made}, system_sets.FILES, rng))
 
 
-def variants(
-    run: Run, texts: pd.DataFrame, columns: dict[str, Any], wordnet: str | None = None
-) -> pd.DataFrame:
+def variants(run: Run, texts: pd.DataFrame, wordnet: str | None = None) -> pd.DataFrame:
     """Every variant's value of each file and of the constant."""
     systems = [*system_sets.FILES, system_sets.CONSTANT]
     models = {role: run.model(role) for role in ("encoder", "graph_model", "ner_model")}
-    behaviour = [columns[name]["behaviour"] for name in ("bertscore", "f1_radgraph", "ratescore")]
-    own = score_variants.computed(score_variants.all_variants(None, wordnet), texts, systems)
-    parts = [own]
-    for family in _MODEL_FAMILIES:
-        wanted = [one for one in score_variants.of_models(models) if one.family == family]
-
-        def compute(wanted: list[score_variants.Variant] = wanted) -> pd.DataFrame:
-            return score_variants.computed(wanted, texts, systems)
-
-        parts.append(_kept(run, (family, *behaviour), texts, compute))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _kept(run: Run, key: tuple[str, ...], texts: pd.DataFrame, compute: Callable[[], Any]) -> Any:
-    """What was computed before for the same key and texts, or now."""
-    content = "\n".join([*key, *texts["system"], *texts["reference"], *texts["candidate"]])
-    path = run.output_dir / NAME / f"{key[0]}-{checksums.of_text(content)[:16]}.pkl"
-    if not path.is_file():
-        found = compute()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic.new_file(path) as new:
-            new.write_bytes(pickle.dumps(found))
-    return pickle.loads(path.read_bytes())
+    return score_variants.computed(score_variants.all_variants(models, wordnet), texts, systems)
 
 
 def metric(run: Run, name: str) -> Metric:
