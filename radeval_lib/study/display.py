@@ -245,6 +245,7 @@ def only_with_data(run: Run, *roles: str, one_set: bool = False) -> None:
         return
     needs = f"<p>The rest of this page is left out: {escape(missing)}.</p>"
     display(HTML(_NEEDS.get(lacking[0], _NEEDS_TEXTS) if lacking else needs), metadata={ENDS_HERE: True})
+    display(provenance(run))
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])
 

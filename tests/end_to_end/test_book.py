@@ -140,7 +140,7 @@ def test_the_front_page_tells_findings_with_links_to_their_places(html: Path, pa
     findings = page.locator("ol.headlines > li")
     assert findings.count() >= 2  # those that rest on printed and released numbers
     assert findings.locator("strong").count() == findings.locator("a").count() == findings.count()
-    assert page.locator("img[alt^='One line a metric']").count() == 1
+    assert page.locator("img[alt^='One line per metric']").count() == 1
 
 
 def test_the_index_shows_a_tile_for_every_exhibit(html: Path, page: Page) -> None:

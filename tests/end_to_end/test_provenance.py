@@ -57,5 +57,5 @@ def test_a_result_on_print_names_its_papers_numbers_and_nothing_else(smoke: Path
 
 
 def test_a_result_of_trained_models_names_their_cells(smoke: Path) -> None:
-    content = _read(smoke, "ratescore.table6.synthetic.json")["ratescore.table6.synthetic.json"]
+    content = _read(smoke, "ratescore.table6.synthetic-own.json")["ratescore.table6.synthetic-own.json"]
     assert any(file.startswith("cells/ratescore/ner_training/") for file in content["provenance"]["data"])
