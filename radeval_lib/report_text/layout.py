@@ -25,7 +25,8 @@ _NUMBER = re.compile(
 _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
 _BOXED = re.compile(r"(?:^|(?<=[\s.,;]))(?:\([-+]\)|\[[ xX]\])(?=\s?[A-Za-z])")
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
-_DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])")
+# Before a size too, where no other size stands before it ("3 mm - 5 mm").
+_DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])|(?<=[a-z)]\s)(?<![cm]m\s)-(?=\s[0-9.]+ [cm]m [a-z])")
 LIST = re.compile(
     r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
     r"|not (?:seen|present|identified)|none of(?: the following)?|no evidence of|denied|no)"
