@@ -137,7 +137,7 @@ def shared(ratings: Sequence[FactRating], rng: np.random.Generator) -> dict[str,
     """Whether one number of facts of a reference fits all judgements of its summaries.
 
     ``cases``; how many of them some number fits (``fit``), and one number alone (``determined``); the share
-    that some number fits where each system's judgements are dealt at random, twenty times (``by_chance``).
+    that some number fits where each system's judgements are shuffled, twenty times (``by_chance``).
     """
     by_case = _by_case(ratings)
     sizes = [len(shared_reference_counts(case)) for case in by_case]
