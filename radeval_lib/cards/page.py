@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from radeval_lib.metrics import report
 from radeval_lib.stats.system_comparison import LEVEL
 from radeval_lib.wording import joined, with_interval
 
@@ -207,7 +206,6 @@ def summary(card: dict[str, Any]) -> str:
 def page(card: dict[str, Any]) -> str:
     """The page, which loads nothing."""
     style = STYLE.read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return str(
         _environment()
         .get_template("card.html.j2")
@@ -215,7 +213,8 @@ def page(card: dict[str, Any]) -> str:
             card=card,
             name=card["metric"]["name"],
             style=style,
-            policy=f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
+            policy=f"default-src 'none'; style-src {report.content_hash(style)}; "
+            "base-uri 'none'; form-action 'none'",
             power=power_sentence(card),
             leads=leads_sentence(card),
             band=band_sentence(card) if card["radpref"] else "",
@@ -233,15 +232,7 @@ def page(card: dict[str, Any]) -> str:
 
 
 def _environment() -> Any:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )
+    environment = report.environment(Path(__file__).parent)
     environment.filters["interval"] = lambda row, form=".2f": (
         "–" if not row or row.get("value") is None
         else with_interval(row["value"], row["low"], row["high"], form)

@@ -64,7 +64,8 @@ class ScorePage:
         """Write the page; ``about`` is what the template shows beside scores and pairs."""
         shown = sorted(self._worst, reverse=True)
         style, script = (_beside(f"report.{kind}") for kind in ("css", "js"))
-        stream = _template().stream(
+        template = environment(Path(__file__).parent).get_template("report.html.j2")
+        stream = template.stream(
             **about,
             metrics=metrics,
             charts=[chart(name, metric, self._scores) for name, metric in metrics.items()],
@@ -78,8 +79,8 @@ class ScorePage:
             reliable=RELIABLE,
             style=style,
             script=script,
-            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-            "base-uri 'none'; form-action 'none'",
+            policy=f"default-src 'none'; style-src {content_hash(style)}; "
+            f"script-src {content_hash(script)}; base-uri 'none'; form-action 'none'",
         )
         stream.enable_buffering(50)
         with path.open("w", encoding="utf-8") as page:
@@ -241,19 +242,19 @@ def _beside(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
-def _hash(content: str) -> str:
+def content_hash(content: str) -> str:
     """By which a policy names the one style, and the one script, that the page may have."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-def _template() -> Any:
+def environment(folder: Path) -> Any:
+    """Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+    return Environment(
+        loader=FileSystemLoader(folder),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    return environment.get_template("report.html.j2")

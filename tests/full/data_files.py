@@ -6,9 +6,7 @@ entities, relations and labels; of no data set is any word here.
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import json
 import random
 from collections import Counter
@@ -27,6 +25,7 @@ from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.roles.filling import load
+from tests.data.samples import csv_bytes, json_bytes
 
 LABELS = Path(findings.__file__).parent / "labels"
 SIZE = 24
@@ -51,16 +50,6 @@ def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _table(rows: Iterable[Sequence[object]]) -> bytes:
-    stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(rows)
-    return stream.getvalue().encode()
-
-
-def _json(content: Any) -> bytes:
-    return json.dumps(content, indent=1).encode()
-
-
 def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
     """Two thirds for training, the rest halved."""
     third = len(records) // 6
@@ -83,11 +72,11 @@ def _openi() -> Iterable[tuple[str, bytes]]:
         pair, times = pairs[place % 60], 1 if uid <= 60 else 6
         texts = [" ".join([reveal(text)] * times) for text in (pair.findings, pair.impression)]
         rows.append([uid, "normal", "normal", "Xray Chest PA and Lateral", "Cough", "None.", *texts])
-    yield "openi/indiana_reports.csv", _table([head, *rows])
+    yield "openi/indiana_reports.csv", csv_bytes([head, *rows])
 
 
 def _mediqa(records: Sequence[Any], first: int) -> bytes:
-    return _json(
+    return json_bytes(
         [
             {
                 "study_id": str(first + n),
@@ -114,11 +103,11 @@ def _mimic_cxr_rrs() -> Iterable[tuple[str, bytes]]:
     pairs = _generated("summaries", 40, 6)
     head = ["study", "impression", "findings", "last_paragraph", "comparison"]
     rows = [[f"s{50 + n}", reveal(p.impression), reveal(p.findings), "", ""] for n, p in enumerate(pairs)]
-    yield "mimic_cxr/mimic_cxr_sectioned.csv", _table([head, *rows])
+    yield "mimic_cxr/mimic_cxr_sectioned.csv", csv_bytes([head, *rows])
     splits = ["train" if n % 4 < 2 else "validate" if n % 4 == 2 else "test" for n in range(len(pairs))]
     rows = [[f"{n}-1", 50 + n, 10 + n, split] for n, split in enumerate(splits)]
     head = ["dicom_id", "study_id", "subject_id", "split"]
-    yield "mimic_cxr/mimic-cxr-2.0.0-split.csv", _table([head, *rows])
+    yield "mimic_cxr/mimic-cxr-2.0.0-split.csv", csv_bytes([head, *rows])
 
 
 def _mimic3() -> Iterable[tuple[str, bytes]]:
@@ -132,7 +121,7 @@ def _mimic3() -> Iterable[tuple[str, bytes]]:
             findings, impression = reveal(report.findings), reveal(report.impression)
             text = f"FINAL REPORT\n FINDINGS: {findings}\n\n IMPRESSION: {impression}\n"
             rows.append([n, n, "", "2101-01-01", "Radiology", name, "", text])
-    yield "mimic3/NOTEEVENTS.csv.gz", _table([head, *rows])
+    yield "mimic3/NOTEEVENTS.csv.gz", csv_bytes([head, *rows])
 
 
 def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
@@ -142,7 +131,7 @@ def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
     kept = [one for one in documents if one.label in frequent]
     rows = [[n, reveal(one.text), one.label] for n, one in enumerate(kept, start=1)]
     head = ["ROW_ID", "indication", "procedure_label"]
-    yield "mimic3_procedure/annotated_dataset.csv", _table([head, *rows])
+    yield "mimic3_procedure/annotated_dataset.csv", csv_bytes([head, *rows])
 
 
 def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
@@ -166,7 +155,7 @@ def _stanza() -> Iterable[tuple[str, bytes]]:
             {"id": n, "tokens": _words(one), "ner_tags": _bilou(one.entities, len(one.tokens))}
             for n, one in enumerate(records, start=1)
         ]
-        yield f"stanza_radiology/{split}.json", _json(rows)
+        yield f"stanza_radiology/{split}.json", json_bytes(rows)
 
 
 def _rate_ner() -> Iterable[tuple[str, bytes]]:
@@ -193,9 +182,9 @@ def _rate_ner() -> Iterable[tuple[str, bytes]]:
                 }
                 for one in records
             ]
-            yield f"rate_ner/{folder}/{split}_IOB.json", _json(tags)
+            yield f"rate_ner/{folder}/{split}_IOB.json", json_bytes(tags)
     labels = ["O", *(f"{place}-{kind.upper()}" for kind in RATE_TYPES for place in "BI")]
-    yield "rate_ner/idx2label.json", _json(dict(enumerate(labels)))
+    yield "rate_ner/idx2label.json", json_bytes(dict(enumerate(labels)))
 
 
 def _graph(one: AnnotatedSentence) -> dict[str, Any]:
@@ -229,7 +218,7 @@ def _radgraph() -> Iterable[tuple[str, bytes]]:
             else:
                 body = {"entities": _graph(one)}
             content[f"p{n}/{split}.txt"] = head | body
-        yield f"radgraph/{split}.json", _json(content)
+        yield f"radgraph/{split}.json", json_bytes(content)
 
 
 def _radsprl() -> Iterable[tuple[str, bytes]]:
@@ -267,8 +256,8 @@ def _rate_eval() -> Iterable[tuple[str, bytes]]:
     head = ["gt_report", "similar_report", "Score"]
     for seed, folder in enumerate(("Task1_sentence_rate", "Task2_paragraph_rate"), start=1):
         rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _pairs(40, seed)]
-        yield f"rate_eval/{folder}/rate_train.csv", _table([head, *rows[::2]])
-        yield f"rate_eval/{folder}/rate_test.csv", _table([head, *rows[1::2]])
+        yield f"rate_eval/{folder}/rate_train.csv", csv_bytes([head, *rows[::2]])
+        yield f"rate_eval/{folder}/rate_test.csv", csv_bytes([head, *rows[1::2]])
     triads = {
         reference: {
             "gt_report": reference,
@@ -277,7 +266,7 @@ def _rate_eval() -> Iterable[tuple[str, bytes]]:
         }
         for reference, candidate in _pairs(40, 3)
     }
-    yield "rate_eval/Task3_synthetic_rate/triads.json", _json(list(triads.values()))
+    yield "rate_eval/Task3_synthetic_rate/triads.json", json_bytes(list(triads.values()))
 
 
 def _rexval() -> Iterable[tuple[str, bytes]]:
@@ -289,7 +278,7 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
         [100 + n, reference, *(pairs[(4 * n + k) % len(pairs)][1] for k in range(4))]
         for n, reference in enumerate(references)
     ]
-    yield "rexval/50_samples_gt_and_candidates.csv", _table([["study_id", "gt_report", *origins], *rows])
+    yield "rexval/50_samples_gt_and_candidates.csv", csv_bytes([["study_id", "gt_report", *origins], *rows])
     head = [
         "study_number",
         "candidate_type",
@@ -306,7 +295,7 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
                     for significant in (True, False):
                         many = rng.choices((0, 1, 2, 3 + k), k=1)[0]
                         counts.append([study, origin, category, rater, significant, many])
-    yield "rexval/6_valid_raters_per_rater_error_categories.csv", _table([head, *counts])
+    yield "rexval/6_valid_raters_per_rater_error_categories.csv", csv_bytes([head, *counts])
 
 
 def _green_training() -> Iterable[tuple[str, bytes]]:
@@ -320,7 +309,7 @@ def _green_training() -> Iterable[tuple[str, bytes]]:
         }
         for n, one in enumerate(_generated("judged_pairs", 10))
     ]
-    yield "green_training/train.json", _json(rows)
+    yield "green_training/train.json", json_bytes(rows)
 
 
 def _primock57() -> Iterable[tuple[str, bytes]]:
@@ -335,7 +324,7 @@ def _primock57() -> Iterable[tuple[str, bytes]]:
                 lists = ["\n".join(wrong), "\n".join(left)]
                 texts = [reference, candidate, candidate]
                 rows.append([rater, f"day1_c{case:02d}", group, *texts, rng.randint(20, 90), *lists, ""])
-    yield "primock57/results.csv", _table([list(primock57.COLUMNS), *rows])
+    yield "primock57/results.csv", csv_bytes([list(primock57.COLUMNS), *rows])
 
 
 def _mts_dialog() -> Iterable[tuple[str, bytes]]:
@@ -355,9 +344,9 @@ def _mts_dialog() -> Iterable[tuple[str, bytes]]:
         "FactualPrecision", "FactualRecall", "FactualF1", "HallucinationRate", "OmissionRate",
         "Edit Distance (Correction)",
     ]  # fmt: skip
-    yield f"mts_dialog/{mts_dialog.SCORES}", _table([head, *scores])
+    yield f"mts_dialog/{mts_dialog.SCORES}", csv_bytes([head, *scores])
     head = ["ID", "Dialogue", "Reference Summary", "Automatic Summary"]
-    yield f"mts_dialog/{mts_dialog.SUMMARIES}", _table([head, *rows])
+    yield f"mts_dialog/{mts_dialog.SUMMARIES}", csv_bytes([head, *rows])
 
 
 def _mtsamples() -> Iterable[tuple[str, bytes]]:
@@ -366,7 +355,7 @@ def _mtsamples() -> Iterable[tuple[str, bytes]]:
         [n, f" {reveal(one.summary)}", f" {one.group}", f" Sample {n} ", reveal(one.text), "chest,"]
         for n, one in enumerate(_generated("descriptions", 30))
     ]
-    yield "mtsamples/mtsamples.csv", _table([head, *rows])
+    yield "mtsamples/mtsamples.csv", csv_bytes([head, *rows])
 
 
 _FILES = (

@@ -139,7 +139,7 @@ def _score(
     name: str, frame: pd.DataFrame, pairs: list[tuple[str, str]], run: Run, unfreeze: bool
 ) -> dict[str, Any]:
     """Add every metric's column to ``frame``, and what is known of each."""
-    metrics = {metric: _unfrozen(run, metric) for metric in run.declared.metrics}
+    metrics = {metric: systems_recording.metric(run, metric) for metric in run.declared.metrics}
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
     kept = _kept(name, metrics) if not unfreeze else {}
     for key, metric in metrics.items():
@@ -196,12 +196,6 @@ def _kept(name: str, metrics: dict[str, Metric]) -> dict[str, pd.Series]:
         return {}
     stale = [key for key in registry.FROZEN_METRICS if recordings.is_out_of_date(name, metrics[key])]
     return {key: recorded.load(name).table[key] for key in registry.FROZEN_METRICS} if stale else {}
-
-
-def _unfrozen(run: Run, name: str) -> Metric:
-    """A metric as it is now, whatever was recorded of it."""
-    made = run.metric(name)
-    return getattr(made, "_metric", made)
 
 
 def _column(metric: Metric) -> dict[str, Any]:
