@@ -203,6 +203,18 @@ def gains(recording: Recording, resamples: int, rng: np.random.Generator) -> pd.
     return pd.DataFrame(rows, columns=columns)
 
 
+def beside_each_other(gained: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `gains` in words: one row per metric and group of studies, one column per system."""
+    cells = [
+        f"{one.gain:.3f} [{one.low:.3f}, {one.high:.3f}] ({one.p:.2g}, {one.share:.1%})"
+        for one in gained.itertuples()
+    ]
+    named = gained.assign(metric=gained["metric"].map(titles(METRICS)), studies=gained["stratum"], cell=cells)
+    order = named[["metric", "studies"]].drop_duplicates()
+    wide = named.pivot(index=["metric", "studies"], columns="system", values="cell")
+    return wide.loc[list(order.itertuples(index=False, name=None)), gained["system"].unique()]
+
+
 def beside_released(
     recording: Recording, ours: str, theirs: str, system: str = "MoERad"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
