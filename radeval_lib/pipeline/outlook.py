@@ -68,7 +68,11 @@ def _models(found: dict[str, bool]) -> str:
     if not found:
         return "Models: the profile names none of a hub."
     missing = [name for name, here in found.items() if not here]
-    return f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}."
+    loose = [name for name in found if catalog.revision_of(name) is None]
+    told = f"Models: {_counted(len(found), 'model', 'the cache of the hub on this machine', missing)}"
+    return told + (
+        f"; without a revision, so that results say unpinned: {', '.join(loose)}." if loose else "."
+    )
 
 
 def _packages(graph: Graph) -> Iterator[str]:

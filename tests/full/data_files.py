@@ -1,7 +1,8 @@
 """Files in the exact format of every data set that `full` names, filled with generated records.
 
 The formats are those of :mod:`tests.data.samples`. The words are the generator's, so that trainings meet
-entities, relations and labels; of no data set is any word here.
+entities, relations and labels; of no data set is any word here. Between the words of a restricted data set
+stand made-up ones, which no page has, because the guard searches for its texts.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
@@ -29,6 +33,14 @@ from tests.data.samples import csv_bytes, json_bytes
 
 LABELS = Path(findings.__file__).parent / "labels"
 SIZE = 24
+_ADJOINING = 3
+"""The generator's words that stand together in a restricted text: the guard takes four for a phrase."""
+MADE_UP = tuple(
+    "".join(syllables)
+    for syllables in product(
+        ("zor", "kel", "vax", "tib", "mur", "quen"), ("ba", "mi", "lu"), ("ks", "rn", "lth")
+    )
+)
 
 
 def write(root: Path) -> None:
@@ -48,6 +60,48 @@ def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
     """References and candidates, no two alike."""
     found = [(reveal(one.reference), reveal(one.candidate)) for one in _generated("text_pairs", size, seed)]
     return list(dict.fromkeys(found))
+
+
+def _parted(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word with the made-up one before it, if any: the same ones for the same words."""
+    rng = random.Random(" ".join(words))
+    for place, word in enumerate(words):
+        yield (rng.choice(MADE_UP) if place % _ADJOINING == 1 else ""), word
+
+
+def restricted(text: str) -> str:
+    """The text with made-up words between its own, its line breaks and punctuation as they were."""
+    return " ".join(one for both in _parted(text.split(" ")) for one in both if one)
+
+
+def _restricted_sentence(sentence: AnnotatedSentence) -> AnnotatedSentence:
+    """Likewise; an entity keeps its words, with those that came between them."""
+    tokens: list[str] = []
+    places = []
+    for made_up, word in _parted(_words(sentence)):
+        tokens += [made_up] if made_up else []
+        places.append(len(tokens))
+        tokens.append(word)
+    moved = (replace(e, start=places[e.start], end=places[e.end - 1] + 1) for e in sentence.entities)
+    return replace(sentence, tokens=tuple(tokens), entities=tuple(moved))
+
+
+def _sentences(role: str, size: int, seed: int = 1) -> dict[str, list[AnnotatedSentence]]:
+    """Sentences of a restricted data set by split."""
+    return _in_splits([_restricted_sentence(one) for one in _generated(role, size, seed)])
+
+
+def _restricted_pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
+    return [(restricted(reference), restricted(candidate)) for reference, candidate in _pairs(size, seed)]
+
+
+def _restricted_analysis(analysis: str) -> str:
+    """An analysis in GREEN's layout whose findings are of a restricted report."""
+
+    def told(entry: re.Match[str]) -> str:
+        return entry[1] + "; ".join(map(restricted, entry[2].split("; ")))
+
+    return re.sub(r"(?m)((?:^|: )\d+\. )(.+)$", told, analysis)
 
 
 def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
@@ -75,14 +129,14 @@ def _openi() -> Iterable[tuple[str, bytes]]:
     yield "openi/indiana_reports.csv", csv_bytes([head, *rows])
 
 
-def _mediqa(records: Sequence[Any], first: int) -> bytes:
+def _mediqa(records: Sequence[Any], first: int, said: Callable[[str], str] = str) -> bytes:
     return json_bytes(
         [
             {
                 "study_id": str(first + n),
                 "subject_id": str(first + n),
-                "findings": reveal(pair.findings),
-                "impression": reveal(pair.impression),
+                "findings": said(reveal(pair.findings)),
+                "impression": said(reveal(pair.impression)),
                 "background": "",
             }
             for n, pair in enumerate(records)
@@ -95,14 +149,17 @@ def _mediqa2021() -> Iterable[tuple[str, bytes]]:
 
 
 def _mediqa2021_mimic_cxr() -> Iterable[tuple[str, bytes]]:
-    yield "mediqa2021/train.json", _mediqa(_generated("summaries", 40, 4), 2000)
-    yield "mediqa2021/dev.json", _mediqa(_generated("summaries", 12, 5), 3000)
+    yield "mediqa2021/train.json", _mediqa(_generated("summaries", 40, 4), 2000, restricted)
+    yield "mediqa2021/dev.json", _mediqa(_generated("summaries", 12, 5), 3000, restricted)
 
 
 def _mimic_cxr_rrs() -> Iterable[tuple[str, bytes]]:
     pairs = _generated("summaries", 40, 6)
     head = ["study", "impression", "findings", "last_paragraph", "comparison"]
-    rows = [[f"s{50 + n}", reveal(p.impression), reveal(p.findings), "", ""] for n, p in enumerate(pairs)]
+    rows = [
+        [f"s{50 + n}", *(restricted(reveal(text)) for text in (pair.impression, pair.findings)), "", ""]
+        for n, pair in enumerate(pairs)
+    ]
     yield "mimic_cxr/mimic_cxr_sectioned.csv", csv_bytes([head, *rows])
     splits = ["train" if n % 4 < 2 else "validate" if n % 4 == 2 else "test" for n in range(len(pairs))]
     rows = [[f"{n}-1", 50 + n, 10 + n, split] for n, split in enumerate(splits)]
@@ -118,7 +175,7 @@ def _mimic3() -> Iterable[tuple[str, bytes]]:
         name = f"{modality} {anatomy.replace('abdomen-pelvis', 'ABDOMEN').upper()} W/O CONTRAST"
         for report in _generated("summaries", 12, 10 + pair):
             n = len(rows) + 1
-            findings, impression = reveal(report.findings), reveal(report.impression)
+            findings, impression = (restricted(reveal(text)) for text in (report.findings, report.impression))
             text = f"FINAL REPORT\n FINDINGS: {findings}\n\n IMPRESSION: {impression}\n"
             rows.append([n, n, "", "2101-01-01", "Radiology", name, "", text])
     yield "mimic3/NOTEEVENTS.csv.gz", csv_bytes([head, *rows])
@@ -129,7 +186,7 @@ def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
     documents = _generated("procedures", 800)
     frequent = {label for label, count in Counter(one.label for one in documents).items() if count >= 10}
     kept = [one for one in documents if one.label in frequent]
-    rows = [[n, reveal(one.text), one.label] for n, one in enumerate(kept, start=1)]
+    rows = [[n, restricted(reveal(one.text)), one.label] for n, one in enumerate(kept, start=1)]
     head = ["ROW_ID", "indication", "procedure_label"]
     yield "mimic3_procedure/annotated_dataset.csv", csv_bytes([head, *rows])
 
@@ -150,7 +207,7 @@ def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
 
 
 def _stanza() -> Iterable[tuple[str, bytes]]:
-    for split, records in _in_splits(_generated("stanza_corpus", 60)).items():
+    for split, records in _sentences("stanza_corpus", 60).items():
         rows = [
             {"id": n, "tokens": _words(one), "ner_tags": _bilou(one.entities, len(one.tokens))}
             for n, one in enumerate(records, start=1)
@@ -160,7 +217,7 @@ def _stanza() -> Iterable[tuple[str, bytes]]:
 
 def _rate_ner() -> Iterable[tuple[str, bytes]]:
     for seed, folder in enumerate(("MIMIC_IV", "Radiopaedia")):
-        for split, records in _in_splits(_generated("ner_corpus", 48, seed + 20)).items():
+        for split, records in _sentences("ner_corpus", 48, seed + 20).items():
             lines = [
                 json.dumps(
                     {
@@ -205,7 +262,7 @@ def _graph(one: AnnotatedSentence) -> dict[str, Any]:
 
 
 def _radgraph() -> Iterable[tuple[str, bytes]]:
-    for split, records in _in_splits(_generated("graph_corpus", 48)).items():
+    for split, records in _sentences("graph_corpus", 48).items():
         content: dict[str, Any] = {}
         for n, one in enumerate(records):
             head = {
@@ -255,7 +312,7 @@ def _rate_eval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
     head = ["gt_report", "similar_report", "Score"]
     for seed, folder in enumerate(("Task1_sentence_rate", "Task2_paragraph_rate"), start=1):
-        rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _pairs(40, seed)]
+        rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _restricted_pairs(40, seed)]
         yield f"rate_eval/{folder}/rate_train.csv", csv_bytes([head, *rows[::2]])
         yield f"rate_eval/{folder}/rate_test.csv", csv_bytes([head, *rows[1::2]])
     triads = {
@@ -264,14 +321,14 @@ def _rate_eval() -> Iterable[tuple[str, bytes]]:
             "synonymous_report": f"Seen: {reference}",
             "opposite_report": candidate,
         }
-        for reference, candidate in _pairs(40, 3)
+        for reference, candidate in _restricted_pairs(40, 3)
     }
     yield "rate_eval/Task3_synthetic_rate/triads.json", json_bytes(list(triads.values()))
 
 
 def _rexval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
-    pairs = _pairs(60)
+    pairs = _restricted_pairs(60)
     origins = ("radgraph", "bertscore", "s_emb", "bleu")
     references = list(dict.fromkeys(reference for reference, _ in pairs))[:16]
     rows = [
@@ -303,8 +360,8 @@ def _green_training() -> Iterable[tuple[str, bytes]]:
         {
             "id": f"g{n}",
             "conversations": [
-                {"from": "human", "value": reveal(one.prompt)},
-                {"from": "gpt", "value": reveal(one.analysis)},
+                {"from": "human", "value": "\n".join(map(restricted, reveal(one.prompt).split("\n")))},
+                {"from": "gpt", "value": _restricted_analysis(reveal(one.analysis))},
             ],
         }
         for n, one in enumerate(_generated("judged_pairs", 10))

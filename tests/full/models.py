@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from transformers import PreTrainedTokenizerFast
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.models import catalog
 
+_COMMIT = re.compile("[0-9a-f]{40}")
 VOCABULARY = 700
 WIDTH, HEADS, INNER, PLACES = 16, 2, 32, 2100
 _ENCODER = {
@@ -31,32 +33,25 @@ _SEQ2SEQ = {
     "decoder_attention_heads": HEADS, "encoder_ffn_dim": INNER, "decoder_ffn_dim": INNER,
     "max_position_embeddings": PLACES, "decoder_start_token_id": 2, "forced_eos_token_id": 2,
 }  # fmt: skip
+_TAGGERS = ("Angelakeke/RaTE-NER-Deberta", "blaze999/Medical-NER")
 _RATE_LABELS = ["O", *(f"{place}-{kind.upper()}" for kind in RATE_TYPES for place in "BI")]
-
-
-def family(name: str) -> str:
-    """The architecture of a hub model, by its name."""
-    text = name.lower()
-    known = {
-        "rate-ner": "deberta_tags", "medical-ner": "deberta_tags", "deberta": "deberta", "electra": "electra",
-        "gatortron": "megatron", "biobart": "bart", "/bart": "bart", "t5": "t5", "llama": "llama",
-        "phi-2": "phi", "roberta": "roberta", "biolord": "encoder",
-    }  # fmt: skip
-    return next((kind for part, kind in known.items() if part in text), "bert")
 
 
 def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
     """A model under each name, below ``hub``, the folder that ``HF_HUB_CACHE`` names."""
     texts = list(texts)
     for number, name in enumerate(sorted(names)):
-        revision = catalog.revision_of(name) or "0" * 40
+        revision = catalog.revision_of(name) or "main"  # a commit, or a name such as refs/pr/2
         folder = hub / f"models--{name.replace('/', '--')}"
-        snapshot = folder / "snapshots" / revision
+        commit = revision if _COMMIT.fullmatch(revision) else f"{number:040x}"
+        snapshot = folder / "snapshots" / commit
         snapshot.mkdir(parents=True)
-        (folder / "refs").mkdir()
-        (folder / "refs" / "main").write_text(revision)
+        for reference in {"main", revision} - {commit}:
+            (folder / "refs" / reference).parent.mkdir(parents=True, exist_ok=True)
+            (folder / "refs" / reference).write_text(commit)
         torch.manual_seed(number)
-        kind = family(name)
+        described = next(card.family for card in catalog.cards() if card.hub == name)
+        kind = f"{described} tagger" if name in _TAGGERS else described
         tokenizer = _tokenizer(kind, texts)
         with open(os.devnull, "w") as silent, contextlib.redirect_stderr(silent):
             _model(kind, len(tokenizer)).save_pretrained(snapshot)
@@ -65,20 +60,18 @@ def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
 
 def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
     """WordPiece for BERT's kin, byte-level BPE for RoBERTa's and Phi, Unigram for SentencePiece's."""
-    if kind in ("bert", "electra", "megatron", "encoder"):
-        names = {
-            "pad_token": "[PAD]",
-            "unk_token": "[UNK]",
-            "cls_token": "[CLS]",
-            "sep_token": "[SEP]",
-            "mask_token": "[MASK]",
-        }
+    trainer: Any
+    if kind in ("bert", "electra", "megatron-bert", "mpnet"):
+        brackets = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+        angles = ("<pad>", "[UNK]", "<s>", "</s>", "<mask>")
+        parts = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+        names = dict(zip(parts, angles if kind == "mpnet" else brackets, strict=True))
         core = Tokenizer(models.WordPiece(unk_token="[UNK]"))
         core.normalizer = normalizers.BertNormalizer()
         core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
         core.decoder = decoders.WordPiece()
-        trainer: Any = trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=list(names.values()))
-        ends = ("[CLS]", "[SEP]")
+        trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=list(names.values()))
+        ends = (names["cls_token"], names["sep_token"])
     elif kind in ("roberta", "bart", "phi"):
         names = {
             "bos_token": "<s>",
@@ -115,7 +108,12 @@ def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
         core.post_processor = processors.TemplateProcessing(
             single=template, pair=pair, special_tokens=special_tokens
         )
-    return PreTrainedTokenizerFast(tokenizer_object=core, model_max_length=512, **names)
+    inputs = ["input_ids", "attention_mask"]
+    if kind.startswith(("bert", "electra", "megatron", "deberta")):
+        inputs.insert(1, "token_type_ids")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core, model_max_length=512, model_input_names=inputs, **names
+    )
 
 
 def _model(kind: str, size: int) -> Any:
@@ -126,9 +124,9 @@ def _model(kind: str, size: int) -> Any:
         "pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "norm_rel_ebd": "layer_norm",
         "share_att_key": True, "pad_token_id": 0,
     }  # fmt: skip
-    if kind == "deberta":
+    if kind == "deberta-v2":
         return t.DebertaV2Model(t.DebertaV2Config(vocab_size=size, **_ENCODER, **deberta))
-    if kind == "deberta_tags":
+    if kind == "deberta-v2 tagger":
         config = t.DebertaV2Config(
             vocab_size=size,
             **_ENCODER,
@@ -139,10 +137,10 @@ def _model(kind: str, size: int) -> Any:
         return t.DebertaV2ForTokenClassification(config)
     if kind == "electra":
         return t.ElectraForPreTraining(t.ElectraConfig(vocab_size=size, embedding_size=WIDTH, **_ENCODER))
-    if kind == "megatron":
+    if kind == "megatron-bert":
         return t.MegatronBertModel(t.MegatronBertConfig(vocab_size=size, **_ENCODER))
-    if kind == "encoder":
-        return t.BertModel(t.BertConfig(vocab_size=size, **_ENCODER))
+    if kind == "mpnet":
+        return t.MPNetModel(t.MPNetConfig(vocab_size=size, pad_token_id=0, **_ENCODER))
     if kind == "roberta":
         config = t.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **_ENCODER)
         return t.RobertaForMaskedLM(config)

@@ -12,8 +12,11 @@ import pytest
 
 from radeval_lib import registry
 from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.restricted import reveal
+from radeval_lib.paths import BOOK, NOTEBOOKS
+from radeval_lib.roles.filling import load
 from radeval_lib.study.profiles import profile
-from tests.full import tiny
+from tests.full import data_files, tiny
 from tests.full.tiny import TinyFull
 
 SETS = sorted({name for filler in profile("full").roles.values() for name in registry.datasets_of(filler)})
@@ -106,3 +109,16 @@ def test_left_out_files_come_back(tmp_path: Path) -> None:
     assert not (held.root / "one" / "a.csv").exists()
     held.without()
     assert (held.root / "one" / "a.csv").read_text() == "x"
+
+
+def test_restricted_texts_have_words_that_nothing_else_has() -> None:
+    """Of four adjoining words, which the guard takes for a phrase, one is made up, and no page says it."""
+    pages = [path.read_text("utf-8") for folder in (BOOK, NOTEBOOKS) for path in folder.rglob("*.md")]
+    generated = [reveal(one.findings) for one in load("summaries", "synthetic", size=300, seed=1, root=None)]
+    said = {word for text in (*pages, *generated) for word in re.findall("[a-z]+", text.lower())}
+    assert not said & set(data_files.MADE_UP)
+    for text in generated:
+        words = data_files.restricted(text).split(" ")
+        adjoining = [words[place : place + 4] for place in range(len(words) - 3)]
+        assert all(set(some) & set(data_files.MADE_UP) for some in adjoining)
+        assert " ".join(word for word in words if word not in data_files.MADE_UP) == text

@@ -136,11 +136,13 @@ LAYOUTS = {
     "deberta-v2": deberta_v2, "mpnet": mpnet, "distilbert": distilbert, "modernbert": modernbert,
     "bare bert": bare_bert,
 }  # fmt: skip
+WRITERS = ("bart", "t5", "llama", "phi")
+"""Families that write, and encode nothing: summarizers and judges, which have tests of their own."""
 DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
 
 
 def test_every_family_of_the_manifests_is_tried() -> None:
-    assert {card.family for card in catalog.cards()} <= set(LAYOUTS)
+    assert {card.family for card in catalog.cards()} - set(WRITERS) <= set(LAYOUTS)
     assert set(soundness.PRETRAINING) <= set(LAYOUTS)
 
 

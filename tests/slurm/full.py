@@ -29,14 +29,17 @@ from tests.data.samples import NOTES, csv_bytes, json_bytes, lines_bytes
 from tests.models.test_layouts import DEBERTA, LAYOUTS, random_model, saved
 
 SIZES = {"train": 16, "dev": 6, "test": 6}
-FAMILIES = {  # of hub models that data_manifests/models does not describe
+LAYOUT_OF = {  # where it is not the first of its family
     "blaze999/Medical-NER": "deberta-v2 tagger",
-    "FremyCompany/BioLORD-2023-C": "mpnet",
-    "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12": "bert",
-    "google-t5/t5-small": "t5", "google-t5/t5-base": "t5",
-    "facebook/bart-base": "bart", "facebook/bart-large": "bart",
-    "GanjinZero/biobart-v2-base": "bart", "GanjinZero/biobart-v2-large": "bart",
-}  # fmt: skip
+    **dict.fromkeys(
+        (
+            "ncbi/MedCPT-Query-Encoder",
+            "cambridgeltl/SapBERT-from-PubMedBERT-fulltext",
+            "microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract",
+        ),
+        "bare bert",
+    ),
+}
 _SMALL = {"encoder_attention_heads": 2, "decoder_attention_heads": 2, "d_model": 16, "pad_token_id": 0}
 _SMALL |= {"encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32}
 BEYOND: dict[str, tuple[str, dict[str, Any]]] = {
@@ -181,7 +184,6 @@ def hub_names(profile: profiles.Profile) -> list[str]:
 
 def write_models(cache: Path, names: list[str]) -> None:
     """A cache of the hub with a small random model of the right layout under each name."""
-    described = {card.hub: card.family for card in catalog.cards()}
     for name in names:
         revision = catalog.revision_of(name) or "main"
         commit = revision if len(revision) == 40 else "0" * 40
@@ -190,12 +192,17 @@ def write_models(cache: Path, names: list[str]) -> None:
         folder.mkdir(parents=True)
         (repository / "refs" / revision).parent.mkdir(parents=True)
         (repository / "refs" / revision).write_text(commit)
-        family = described.get(name, FAMILIES.get(name, "bare bert"))
-        if family in BEYOND:
-            kind, settings = BEYOND[family]
+        layout = LAYOUT_OF.get(name) or family(name)
+        if layout in BEYOND:
+            kind, settings = BEYOND[layout]
             saved(random_model(kind, **settings), folder)
         else:
-            LAYOUTS[family](folder)
+            LAYOUTS[layout](folder)
+
+
+def family(name: str) -> str:
+    """The architecture of a hub model, by its manifest."""
+    return next(card.family for card in catalog.cards() if card.hub == name)
 
 
 def write_repository(target: Path) -> None:
@@ -242,7 +249,7 @@ def kind(cell: Cell, profile: profiles.Profile) -> tuple[str, ...]:
         one = summarization.chosen_systems(profile, given["system"], rales="train_set" not in given)[
             given["system"]
         ]
-        return cell.notebook, one.kind, FAMILIES.get(one.start, "")
+        return cell.notebook, one.kind, family(one.start) if one.start else ""
     return cell.notebook, given.get("scheme", ""), given.get("task", ""), given.get("regime", "")
 
 
