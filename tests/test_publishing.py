@@ -7,6 +7,7 @@ import os
 import re
 from pathlib import Path
 
+import jsonschema
 import nbformat
 import pandas as pd
 import pytest
@@ -18,6 +19,46 @@ from radeval_lib.pipeline import describing, launching, steps
 from radeval_lib.study import cells
 from radeval_lib.study.profiles import names
 from radeval_lib.tables import table_html
+
+CODEMETA = {
+    "@context", "@type", "name", "description", "keywords", "version", "license", "programmingLanguage",
+    "runtimePlatform", "author", "codeRepository", "issueTracker",
+}  # fmt: skip
+"""Those of the terms of CodeMeta 3.0 (its context codemeta.jsonld) that are used; no other would be read."""
+_WORDS = {"type": "string", "minLength": 1}
+ZENODO = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["access_right", "creators", "description", "license", "title", "upload_type"],
+    "properties": {
+        "title": _WORDS,
+        "description": _WORDS,
+        "keywords": {"type": "array", "items": _WORDS, "uniqueItems": True},
+        "upload_type": {"const": "software"},
+        "access_right": {"enum": ["closed", "embargoed", "open", "restricted"]},
+        "license": {"const": "MIT"},
+        "creators": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"type": "object", "additionalProperties": False, "properties": {"name": _WORDS}},
+        },
+        "related_identifiers": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["identifier", "relation"],
+                "properties": {
+                    "identifier": {"type": "string", "pattern": "^https://"},
+                    "relation": {"const": "isSupplementTo"},
+                    "scheme": {"const": "url"},
+                },
+            },
+        },
+    },
+}
+"""What Zenodo's schema of deposits (zenodraft/metadata-schema-zenodo, 0.3.0) says of the keys that are used.
+Its releases take the version and the date from the tag."""
 
 
 @pytest.mark.parametrize("home", ["", "owner/study"])
@@ -36,26 +77,28 @@ def test_files_that_describe_the_study_are_of_their_formats(
     url = f"https://github.com/{home}" if home else None
     places = (citation.get("repository-code"), codemeta.get("codeRepository"), check.get("repository"))
     assert set(places) == {url}
-    # Zenodo's schema of deposits has no other keys (its releases take the version from the tag).
-    assert zenodo.keys() <= {
-        "title", "description", "keywords", "upload_type", "access_right", "license", "creators",
-        "related_identifiers",
-    }  # fmt: skip
-    assert all(one.keys() == {"name"} for one in zenodo["creators"])
-    # CODECHECK, configuration 1.0: what is mandatory and recommended.
-    assert found["codecheck.yml"].startswith("---\n")
-    assert {"version", "paper", "manifest", "codechecker", "report"} <= check.keys()
-    assert check["paper"].keys() == {"title", "authors", "reference"}
-    assert check["paper"]["reference"].startswith("https://")
-    assert all(one["name"] for one in [*check["codechecker"], *check["paper"]["authors"]])
+    jsonschema.validate(zenodo, ZENODO)
+    # The rules of severity `error` for CODECHECK's configuration 1.0 (codecheckers/register, rules-1.0.yml),
+    # by their numbers; 1, that it is YAML, was tried above, and 3 and 26 do not apply.
+    assert found["codecheck.yml"].startswith("---\n")  # 2
+    files = [entry["file"] for entry in check["manifest"]]  # 4, 5
+    assert not any(file.startswith(("/", "~")) or ".." in file.split("/") for file in files)  # 6
+    assert all(one["name"] for one in check["codechecker"])  # 8, 9
+    assert check["report"]  # 11
+    assert not re.search("FIXME|TODO|XXX", found["codecheck.yml"])  # 13, 23
+    # Of those that only warn, all but ORCIDs: the study names no person.
+    assert check["version"] == "https://codecheck.org.uk/spec/config/1.0/"  # 14, 15
+    assert check["paper"].keys() == {"title", "authors", "reference"}  # 16 to 18, 21
+    assert all(one["name"] for one in check["paper"]["authors"])  # 19
+    assert not home or check["paper"]["reference"] == url
     for entry in check["manifest"][:-1]:  # each is recorded in every build
         page, exhibit, evidence = re.fullmatch(
             r"build/embedded/results/(.+)/(.+)\.(.+)\.json", entry["file"]
         ).groups()  # type: ignore[union-attr]
         source = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
         assert f'run.exhibit("{exhibit}", "{evidence}")' in source.partition("only_with_data")[0]
-    # CodeMeta 3.0.
     assert codemeta["@context"] == "https://w3id.org/codemeta/3.0"
+    assert codemeta.keys() <= CODEMETA
     assert all(one["@type"] == "Organization" and one["name"] for one in codemeta["author"])
     assert citation["title"] == codemeta["name"] == zenodo["title"] == check["paper"]["title"]
 

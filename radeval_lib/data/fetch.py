@@ -139,11 +139,9 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
     the steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
-    wanted = [
-        entry
-        for entry in manifest.files
-        if _file_status(manifest, entry, folder).state in ("missing", "mismatch") and not entry.partial
-    ]
+    states = {entry.path: _file_status(manifest, entry, folder).state for entry in manifest.files}
+    there = [path for path, state in states.items() if state not in ("missing", "mismatch")]
+    wanted = [manifest.file(path) for path in manifest.missing(there)]
     if not wanted:
         say(f"{dataset}: every file is in place")
     elif manifest.access == "hub" and manifest.revision:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
@@ -62,7 +63,6 @@ class DataFile:
     sha256: Annotated[str | None, BeforeValidator(_digest)] = None
     size: StrictInt | None = None
     url: str = ""
-    partial: StrictBool = False
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -78,7 +78,11 @@ class PrintedCount:
 
 @dataclass(frozen=True, config=STRICT)
 class Manifest:
-    """What is known about one data set; ``identifiers`` are the columns that name patients and studies."""
+    """What is known about one data set.
+
+    ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files of
+    which each makes the data set whole, where not all are needed.
+    """
 
     name: Line
     title: Line
@@ -96,6 +100,7 @@ class Manifest:
     shows: Line
     splits: Lines
     identifiers: tuple[Line, ...] = ()
+    complete_with: tuple[tuple[Line, ...], ...] = ()
     counts: tuple[PrintedCount, ...] = ()
     needed_as: tuple[Line, ...] = ()
     hub: str = ""
@@ -106,6 +111,15 @@ class Manifest:
     def numbered_steps(self) -> list[str]:
         """The steps to get the data set, each with its number."""
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
+
+    @property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Groups of files of which each makes the data set whole; paths."""
+        return self.complete_with or (tuple(file.path for file in self.files),)
+
+    def missing(self, there: Collection[str]) -> list[str]:
+        """The fewest files that would make the data set whole beside those that are ``there``; paths."""
+        return min(([path for path in group if path not in there] for group in self.groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
         """The file of that path, or of that name alone; the first file where ``path`` is empty."""

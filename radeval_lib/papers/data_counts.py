@@ -72,11 +72,10 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
 def check_dataset(name: str, root: Path) -> list[CountCheck]:
     """The printed counts of a data set against what the data root holds; empty where it holds nothing.
 
-    Where it holds only a part of the set, nothing is compared.
+    Where it holds only a file that stands for a part of the set, nothing is compared.
     """
     manifest, records = load_manifest(name), load(name, root)
     if not records:
         return []
-    present = [file for file in manifest.files if (root / file.path).is_file()]
-    whole = not all(file.partial for file in present)
+    whole = any((root / path).is_file() for group in manifest.groups for path in group)
     return check_counts(manifest, reader(name).count(records) if whole else {})

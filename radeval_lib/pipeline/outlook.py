@@ -29,17 +29,16 @@ def outlook(graph: Graph) -> list[str]:
 
 def data_sets(graph: Graph) -> dict[str, list[fetch.FileStatus]]:
     """The data sets that a profile's roles name, each with those of its files that are not in the data root
-    as its manifest has them."""
+    as its manifest has them: files that differ, and as few as would make it whole."""
     fillers = [filler for filler in graph.settings.roles.values() if not registry.is_recorded(filler)]
     wanted = {name for filler in fillers for name in registry.datasets_of(filler)}
-    return {
-        name: [
-            one
-            for one in fetch.status(graph.data_root, name)
-            if one.state in ("missing", "mismatch") and not load_manifest(name).file(one.path).partial
-        ]
-        for name in sorted(wanted & set(names()))
-    }
+    return {name: _not_there(fetch.status(graph.data_root, name)) for name in sorted(wanted & set(names()))}
+
+
+def _not_there(files: list[fetch.FileStatus]) -> list[fetch.FileStatus]:
+    there = [one.path for one in files if one.state != "missing"]
+    missing = load_manifest(files[0].dataset).missing(there)
+    return [one for one in files if one.state == "mismatch" or one.path in missing]
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:

@@ -184,3 +184,12 @@ def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_bytes(samples.csv_bytes(samples.TASK2))
     assert restricted_in(tmp_path) == ["rate_eval"]
+
+
+@pytest.mark.parametrize("name", data.names())
+def test_what_makes_a_data_set_whole_is_among_its_files(name: str) -> None:
+    manifest = load_manifest(name)
+    every = [file.path for file in manifest.files]
+    assert {path for group in manifest.complete_with for path in group} <= set(every)
+    assert not manifest.missing(every)
+    assert manifest.missing([])

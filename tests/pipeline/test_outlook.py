@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import huggingface_hub
 import pytest
@@ -34,13 +34,21 @@ def test_missing_data_are_named_with_their_access(full: Graph) -> None:
     assert outlook.outlook(nowhere)[0].startswith("Data: no data root is named, so no data set")
 
 
-def test_a_data_set_whose_files_are_all_there_is_not_missing(full: Graph, tmp_path: Path) -> None:
-    for file in outlook.load_manifest("mimic3_rrs").files:
-        path = tmp_path / "data" / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    assert outlook.data_sets(full)["mimic3_rrs"] == []
+def test_a_data_set_with_the_files_that_make_it_whole_is_not_missing(full: Graph, tmp_path: Path) -> None:
+    def lacks() -> list[str]:
+        return [PurePosixPath(one.path).name for one in outlook.data_sets(full)["mimic3_procedure"]]
+
+    assert lacks() == ["annotated_dataset.csv"]
+    notes = tmp_path / "data" / "mimic3" / "NOTEEVENTS.csv.gz"
+    notes.parent.mkdir(parents=True)
+    notes.touch()
+    assert len(lacks()) == 1
+    assert outlook.data_sets(full)["mimic3_rrs"] == []  # with the study's own rules
     assert "mimic3_rrs" not in outlook.outlook(full)[0]
+    built = tmp_path / "data" / "mimic3_procedure" / "annotated_dataset.csv"
+    built.parent.mkdir()
+    built.touch()
+    assert lacks() == []
 
 
 def test_a_file_with_another_checksum_is_told_from_one_that_is_right(
