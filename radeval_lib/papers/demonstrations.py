@@ -127,8 +127,10 @@ class Contrast:
         return abs(self.released - self.stated) / self.scale if self.scale else math.nan
 
     def shown(self, value: float) -> str:
-        """A value with the decimals of this contrast: none for counts, else three."""
-        return f"{value:,.0f}" if self.scale is None else f"{value:,.3f}"
+        """A value with this contrast's decimals: none if both are whole, one on a scale of 100, else three."""
+        whole = float(self.stated).is_integer() and float(self.released).is_integer()
+        decimals = 0 if whole or self.scale is None else 1 if self.scale >= 10 else 3
+        return f"{value:,.{decimals}f}"
 
     def _repr_markdown_(self) -> str:
         sign = "+" if self.released >= self.stated else "−"
