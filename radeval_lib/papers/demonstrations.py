@@ -127,7 +127,7 @@ class Contrast:
         return abs(self.released - self.stated) / self.scale if self.scale else math.nan
 
     def shown(self, value: float) -> str:
-        """A value with this contrast's decimals: none if both are whole, one on a scale of 100, else three."""
+        """A value with its decimals: none if both values are whole, one on a scale of 100, else three."""
         whole = float(self.stated).is_integer() and float(self.released).is_integer()
         decimals = 0 if whole or self.scale is None else 1 if self.scale >= 10 else 3
         return f"{value:,.{decimals}f}"
