@@ -82,6 +82,21 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
         plt.setp(axes.get_xticklabels(), rotation=slant, ha="right", rotation_mode="anchor")
 
 
+def intervals(axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0]) -> None:
+    """Values with their intervals, one per line from top to bottom.
+
+    Parameters
+    ----------
+    rows : index of names; ``value``, ``low``, ``high``. Lines without a value stay empty.
+    """
+    places = range(len(rows))
+    axes.hlines(places, rows["low"], rows["high"], colors=colours)
+    axes.scatter(rows["value"], places, c=colours, zorder=3, s=22)
+    axes.set_yticks(places, rows.index)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.grid(axis="y", visible=False)
+
+
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
     """Values with their intervals, one per line from top to bottom; ``first`` stands out, with its interval
     as a band.
@@ -93,8 +108,4 @@ def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> 
     placed = rows.reindex(list(order))
     colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]
     axes.axvspan(*placed.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
-    axes.hlines(range(len(order)), placed["low"], placed["high"], colors=colours)
-    axes.scatter(placed["value"], range(len(order)), c=colours, zorder=3, s=22)
-    axes.set_yticks(range(len(order)), order)
-    axes.set_ylim(len(order) - 0.5, -0.5)
-    axes.grid(axis="y", visible=False)
+    intervals(axes, placed, colours)

@@ -137,14 +137,13 @@ def ranges(ranks: pd.DataFrame) -> list[str]:
 
 
 def draw_regimes(found: Mapping[str, PercentScores]) -> Figure:
-    """NLU score by share of labels with its interval, one line per encoder."""
-    figure, axes = plots.panels(1, 1, height=3.4)
+    """NLU score with its interval, one panel per share of labels and one row per encoder."""
     shares = [name for name in ("hundredth", "tenth", "all") if name in found]
-    rows = pd.concat({name: found[name].intervals() for name in shares})
-    for encoder, own in rows[rows["column"] == SCORE].groupby("encoder", sort=False):
-        reach = np.array([own["value"] - own["low"], own["high"] - own["value"]]).clip(min=0)
-        axes.errorbar(range(len(own)), own["value"], yerr=reach, marker="o", capsize=3, label=encoder)
-    ticks = [REGIMES[name] for name in shares]
-    axes.set(ylabel="NLU score, %", xticks=range(len(ticks)), xticklabels=ticks)
-    axes.legend()
+    figure, axes = plots.panels(len(shares), 1, height=1.3, sharex=True, squeeze=False)
+    for axis, name in zip(axes[:, 0], shares, strict=True):
+        rows = found[name].intervals()
+        own = rows[rows["column"] == SCORE].set_index("encoder")
+        plots.intervals(axis, own)
+        axis.set_title(REGIMES[name])
+    axes[-1, 0].set_xlabel("NLU score, %")
     return figure

@@ -171,24 +171,12 @@ def _filled_bins(probabilities: NDArray[np.float64], labels: NDArray[np.int64]) 
     return bins[bins["count"] > 0]
 
 
-def draw_diagrams(found: Mapping[str, Scaled]) -> Figure:
-    """Reliability diagrams before and after scaling, one row per regime, one line per encoder, draws
-    pooled."""
-    pooled: dict[str, dict[str, list[Scaled]]] = {}
-    for name, one in found.items():
-        regime = next(words for words in REGIMES.values() if f", {words}" in name)
-        pooled.setdefault(regime, {}).setdefault(name.partition(f", {regime}")[0], []).append(one)
-    figure, grid = plots.panels(len(pooled), 2, height=3.0, sharex=True, sharey=True, squeeze=False)
-    for row, (regime, encoders) in zip(grid, pooled.items(), strict=True):
-        for axis, (word, after) in zip(row, (("before", False), ("after", True)), strict=True):
-            for encoder, of in encoders.items():
-                probabilities = np.concatenate([one.probabilities(after) for one in of])
-                bins = _filled_bins(probabilities, np.concatenate([one.labels for one in of]))
-                axis.plot(bins["confidence"], bins["accuracy"], marker="o", label=encoder)
-            axis.plot([0, 1], [0, 1], color="grey", linestyle=":")
-            axis.set(title=f"{regime}, {word}", xlim=(0, 1), ylim=(0, 1))
-        row[0].set_ylabel("Accuracy")
-    for axis in grid[-1]:
-        axis.set_xlabel("Confidence")
-    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+def draw_changes(found: Mapping[str, Scaled]) -> Figure:
+    """What scaling adds to the ECE of each classifier that learned something, with its 95% interval."""
+    changed = {name: one.changes["ECE"] for name, one in found.items() if not one.constant}
+    rows = pd.DataFrame({n: (c.value, c.low, c.high) for n, c in changed.items()}, ["value", "low", "high"]).T
+    figure, axes = plots.panels(1, 1, height=0.32 * len(rows) + 0.9)
+    plots.intervals(axes, rows)
+    axes.axvline(0, color="0.4", linewidth=1)
+    axes.set_xlabel("change in ECE by temperature scaling")
     return figure
