@@ -2,7 +2,9 @@
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
 This module is the second line: it looks for sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.leak_decoders`) of all files, of their names, and of small files one after another.
+(:mod:`radeval_lib.data.leak_decoders`) of all files and of their names. It is there for accidents: whoever
+means harm has the data already. So it reads what a notebook, a library or the book writes, and refuses every
+other kind of file instead of decoding it.
 
 Words are compared without case, accents, punctuation, numbers and the labels of annotations, and of a file
 only the words that the corpus knows, so that what interrupts a text does not hide it. Sequences of letters
@@ -20,11 +22,11 @@ import os
 import random
 import re
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,7 @@ from radeval_lib import checksums
 from radeval_lib.data import leak_decoders
 from radeval_lib.data.categories import RATE_TYPES
 from radeval_lib.data.errors import DataError
+from radeval_lib.data.leak_streams import Unreadable
 from radeval_lib.data.radgraph import ENTITY_LABELS
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.errors import listed
@@ -47,8 +50,6 @@ NUMBERS = 0  # a number that the corpus names, or an identifier of letters and d
 NAMED = 1  # and a shorter number behind the name of an identifier
 _LENGTHS = range(FEWEST_WORDS, WORDS + 1)
 _KINDS = (PHRASE, NUMBERS, NAMED, *_LENGTHS, LETTERS)
-_LONG_LEAF = 8  # words; a longer line is found in its own file
-_SMALL_FILE = 40  # words that a file has for itself and that may go on in the next
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 _THEME = ("_static", "_sphinx_design_static")  # folders of a rendered book that hold the theme's own files
 _WORD = re.compile(r"[a-z]{2,}")
@@ -93,10 +94,12 @@ _PIECE = 1 << 20  # letters that are hashed at once
 _SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same ones everywhere
 
 UNSEEN = (
-    "words in pixels; pictures other than SVG are therefore refused, and so is what unpacks to over 256 MiB",
-    "text that is encrypted or in a code that it does not know, such as reversed, in base32, with digits for "
-    "letters, or packed with zstd or Brotli; text that a model holds as the values of its numbers, and of a "
-    "pickle among its weights what comes after 4 KiB and is not plain or compressed",
+    "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
+    "text nor an archive of at most 256 MiB",
+    "text in a code, such as encrypted, compressed within another file, or with letters of other scripts; "
+    "text that goes on from one file or name to the next",
+    "what does not stand as plain text in the records of Sphinx, in checkpoints and caches, and in the "
+    "weights and vocabularies of models",
     "paraphrases",
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
@@ -284,17 +287,6 @@ class Index:
         for each in self.of_place.values():
             each.append(each[place])
 
-    def add_joined(self, parts: Mapping[int, Hashes]) -> None:
-        """Index places by the sequences of words that run on from one to the next; ``parts`` are their
-        words."""
-        whole = np.concatenate([_NONE, *parts.values()])
-        ends = np.cumsum([len(part) for part in parts.values()])
-        for length, sequences in _of_words(whole).items():
-            for place, part, end in zip(parts, parts.values(), ends.tolist(), strict=True):
-                if len(part):
-                    over = sequences[max(0, end - len(part) - length + 1) : end]
-                    self.of_place[length][place] = _distinct([self.of_place[length][place], over])
-
     def allow(self, text: str, known: frozenset[str]) -> None:
         """Forget the sequences of a public text: phrases that it shares with restricted ones are no leak."""
         for kind, hashes in _of_text(text, known).items():
@@ -368,11 +360,9 @@ def scan(
     known = frozenset(word for name, texts in corpora.items() for word in _vocabulary(name, texts))
     index, refused = Index(), []
     ours = {checksums.of_file(path) for path in pictures if path.is_file()}
-    every = [path.relative_to(folder) for path in folder.rglob("*")]
-    every.sort(key=lambda path: _natural(path.as_posix()))
-    unreadable: dict[str, list[leak_decoders.Unreadable]] = {}
+    every = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    unreadable: dict[str, list[Unreadable]] = {}
     first: dict[str, int] = {}  # a build holds most pages several times
-    small: dict[int, list[bytes]] = {}
     for path in every:
         if not (folder / path).is_file():
             continue
@@ -381,14 +371,11 @@ def scan(
             first[digest] = len(index.places)
             content = (folder / path).read_bytes()
             unreadable[digest] = []
-            index.add(file, _texts(content, unreadable[digest]), known)
-            small[first[digest]] = _short_leaves(content, known)
+            index.add(file, _texts(content, file, unreadable[digest]), known)
         else:
-            small[len(index.places)] = small[first[digest]]
             index.add_same(file, first[digest])
         if unreadable[digest] and digest not in ours and not set(_THEME) & set(path.parts):
             refused.append(Leak(file, "", 0, why=unreadable[digest][0].value))
-    _join_small_files(index, small)
     _add_names(index, every, known)
     for text in public:
         index.allow(text, known)
@@ -413,57 +400,20 @@ def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
     return found
 
 
-def _texts(content: bytes, unreadable: list[leak_decoders.Unreadable]) -> Iterator[str]:
+def _texts(content: bytes, file: str, unreadable: list[Unreadable]) -> Iterator[str]:
     """The readings of a file that are texts; why it must be refused is added to ``unreadable``."""
-    for reading in leak_decoders.of_file(content):
+    for reading in leak_decoders.of_file(content, file):
         if isinstance(reading, str):
             yield reading
         else:
             unreadable.append(reading)
 
 
-def _natural(name: str) -> list[str | int]:
-    """For sorting: 10 comes after 9."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
-
-
-def _short_leaves(content: bytes, known: frozenset[str]) -> list[bytes]:
-    """The words of each short line, as the bytes of their hashes."""
-    found = (_known_words(leaf.lower(), known) for leaf in leak_decoders.leaves(content))
-    return [leaf.tobytes() for leaf in found if 0 < len(leaf) <= _LONG_LEAF]
-
-
-def _join_small_files(index: Index, small: Mapping[int, list[bytes]]) -> None:
-    """Index what goes on from file to file of a folder, of those with an ending, or of those with a name.
-
-    Lines that most of them share, such as a page's frame, are left out.
-    """
-    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for place in small:
-        path = PurePosixPath(index.places[place][0])
-        for group in ((str(path.parent), ""), (str(path.parent), path.suffix or "."), ("", path.name)):
-            groups[group].append(place)
-    for places in groups.values():
-        if len(places) < 2:
-            continue
-        times = Counter(leaf for place in places for leaf in set(small[place]))
-        shared = {leaf for leaf, count in times.items() if count > max(1, len(places) / 2)}
-        own = {place: b"".join(leaf for leaf in small[place] if leaf not in shared) for place in places}
-        parts = {place: np.frombuffer(part, np.uint64) for place, part in own.items()}
-        index.add_joined({place: part for place, part in parts.items() if len(part) <= _SMALL_FILE})
-
-
 def _add_names(index: Index, every: Sequence[Path], known: frozenset[str]) -> None:
-    """Index the path of every file and folder, and the names in a folder one after another."""
-    siblings: dict[Path, dict[int, Hashes]] = defaultdict(dict)
+    """Index the path of every file and folder."""
     for path in every:
-        siblings[path.parent][len(index.places)] = _known_words(
-            leak_decoders.decoded(path.stem).lower(), known
-        )
         texts = leak_decoders.of_text(" ".join((*path.parts, path.stem)))
         index.add(path.as_posix(), (text for text in texts if isinstance(text, str)), known, named=True)
-    for parts in siblings.values():
-        index.add_joined(parts)
 
 
 def scan_build(

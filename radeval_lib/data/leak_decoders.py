@@ -1,15 +1,12 @@
 """Every reading of a file's text, as shown, copied or decoded; used by the guard.
 
-A file is a stream of bytes in which others may be packed (:mod:`radeval_lib.data.leak_streams`). Of each
-stream the texts are decoded, and of a text there are several readings: its words may stand under one another
-in a table, between labels or in markup, and other streams may be written in it in letters and digits.
+Of each text that a file holds (:mod:`radeval_lib.data.leak_streams`) there are several readings: its words
+may stand under one another in a table, between labels or in markup.
 """
 
 from __future__ import annotations
 
-import base64
 import csv
-import enum
 import html
 import io
 import json
@@ -18,27 +15,20 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
-import numpy as np
+from radeval_lib.data import leak_streams
+from radeval_lib.data.leak_streams import Unreadable
 
-from radeval_lib.data import leak_tensors
-from radeval_lib.data.leak_streams import DEEPEST, Budget, TooMuchError, is_picture, unpacked
-
-_BLOCK = 64  # bytes of a binary file that are text or not
-_LETTERED = 0.35  # share of letters in text among other bytes; among random bytes it is a fifth
 _PERIODS = range(2, 7)  # words and labels that alternate
-_MOST_LEAVES, _LONG_LEAF = 4000, 120  # of a file that may go on in another
+_ENCODINGS = 3  # of signs, one within another
 _CHUNK = 240  # tokens, a multiple of every period
 _TAG = re.compile(r"<[^<>]*>")
 _ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[nrtbfv])"
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
-_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}(?:\s{1,2}[A-Za-z0-9+/_-]{4,})*={0,2}")
-_HEXADECIMAL = re.compile(r"[0-9a-fA-F]{40,}")
 _CELLS = re.compile(r"\s*[|,;\t]\s*|\s{2,}")
 _PAIR = re.compile(r"^[^\w\n]*(\w+)[^\w\n]*[:=](.+)$", re.MULTILINE)
 _TOKEN = re.compile(r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|([^\s,;:=|/()\[\]{}'\"]+)")
@@ -46,43 +36,21 @@ _SIDES = tuple(re.compile(one, re.DOTALL) for one in (
     r"\[-.{,999}?-\]|<del\b.{,999}?</del>", r"\{\+.{,999}?\+\}|<ins\b.{,999}?</ins>",
 ))  # fmt: skip
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-_LEAF = re.compile(r"<[^<>]*>|[\"\n]")
 _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
-_PICTURE_URL = re.compile(rf"data:\s*{_PICTURE_KIND}[^,<>\n]{{,99}},\s*[\w+/%=-]{{8,}}", re.IGNORECASE)
+_DATA_URL = re.compile(
+    rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
+)
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)
+_BLANKS = dict.fromkeys(map(ord, "ĠĊ▁"), " ")  # of tokenizers
 _VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-_ASCII_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-_NO_LETTERS = bytes(set(range(256)) - set(_ASCII_LETTERS))
-_CONTROLS = bytes(byte if byte >= 32 or byte in b"\t\n\r" else 32 for byte in range(256))
-# Letters of other scripts and the Latin ones that they look like; tokenizers' signs for a blank.
-_ALIKE = {
-    ord(theirs): ours
-    for some, plain in (
-        ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEZHIKMNOPTYX"),
-        ("αβεηικνορτυχγωϲϳ", "abenikvoptuxywcj"),
-        ("АВЕЅІЈКМНОРСТХУԌԚԜ", "ABESIJKMHOPCTXYGQW"),
-        ("аевгѕіјкмнпорстухһԁԛԝѵӏґцցսոօհ", "aebrsijkmhnopctyxhdqwvlrugunoh"),
-        ("ıɑɡɩøłđħŧƚɪᴀʙᴄᴅᴇꜰɢʜᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "iagioldhtliabcdefghjklmnoprstuvwyz"),
-        ("ĠĊ▁", "   "),
-    )
-    for theirs, ours in zip(some, plain, strict=True)
-}
-
-
-class Unreadable(enum.Enum):
-    """Why a file is refused without a text of it being known."""
-
-    PICTURE = "a picture, whose words cannot be read"
-    PACKED = "too much is packed in it to be read"
 
 
 class _Folding(dict[int, str]):
-    """For ``str.translate``: each sign as the plain letters that it is, or looks like."""
+    """For ``str.translate``: each sign as the plain letters that it is."""
 
     def __missing__(self, code: int) -> str:
-        parts = unicodedata.normalize("NFKD", _ALIKE.get(code, chr(code)))
-        shown = (sign for sign in parts if unicodedata.category(sign) not in ("Mn", "Cf"))
-        self[code] = "".join(_ALIKE.get(ord(sign), sign) for sign in shown)
+        parts = unicodedata.normalize("NFKD", _BLANKS.get(code, chr(code)))
+        self[code] = "".join(sign for sign in parts if unicodedata.category(sign) not in ("Mn", "Cf"))
         return self[code]
 
 
@@ -90,82 +58,28 @@ _FOLDING = _Folding()
 
 
 def folded(text: str) -> str:
-    """``text`` without accents, signs that do not show, and letters of other scripts that look Latin."""
+    """``text`` without accents and signs that do not show."""
     return text if text.isascii() else _NOT_ASCII.sub(lambda run: run.group().translate(_FOLDING), text)
 
 
-def of_file(content: bytes) -> Iterator[str | Unreadable]:
-    """Every reading of a file's bytes, whatever its name, and whether it must be refused."""
-    try:
-        yield from _of_stream(content, Budget(), 0)
-    except TooMuchError:
-        yield Unreadable.PACKED
+def of_file(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
+    """Every reading of a file's bytes, and why it must be refused, if it must."""
+    for text in leak_streams.texts(content, name):
+        if isinstance(text, str):
+            yield from of_text(text)
+        else:
+            yield text
 
 
-def leaves(content: bytes) -> list[str]:
-    """Lines, quoted texts and texts between tags of a file that is not packed twice, in order; none of a
-    large one."""
-    streams = [content]
-    with suppress(TooMuchError):
-        streams += unpacked(content, Budget())
-    texts = (decoded(text) for stream in streams for text in texts_of(stream))
-    split = (leaf for text in texts for leaf in _LEAF.split(text))
-    found = [leaf for leaf in split if 1 < len(leaf) < _LONG_LEAF and not leaf.isspace()]
-    return found if len(found) <= _MOST_LEAVES else []
-
-
-def _of_stream(content: bytes, budget: Budget, depth: int) -> Iterator[str | Unreadable]:
-    if is_picture(content):
-        yield Unreadable.PICTURE
-        return
-    header, _ = leak_tensors.layout(content)
-    if header:
-        yield from of_text(header, budget, depth)
-    for text in texts_of(content):
-        yield from of_text(text, budget, depth)
-    if depth < DEEPEST:
-        for inner in unpacked(content, budget):
-            yield from _of_stream(inner, budget, depth + 1)
-
-
-def texts_of(content: bytes) -> Iterator[str]:
-    """A stream as text; of a binary one, which has zeros or is not UTF-8, the parts with many letters."""
-    if b"\0" not in content:
-        with suppress(UnicodeDecodeError):
-            yield content.decode("utf-8")
-            return
-        yield _lettered(content).decode("latin-1")
-    parts = _lettered(content)
-    for kind in ("<u2", ">u2", "<u4", ">u4"):  # UTF-16 and UTF-32
-        width = int(kind[-1])
-        units = np.frombuffer(parts, kind, len(parts) // width).astype(np.uint32)
-        if len(units) and ((units | 32) - ord("a") < 26).mean() > 0.05:
-            signs = (units > 0) & (units < 0x30000) & (units - 0xD800 >= 0x800)
-            yield np.where(signs, units, 32).astype("<u4").tobytes().decode("utf-32-le")
-    yield parts.translate(_CONTROLS).decode("utf-8", "replace")
-
-
-def _lettered(content: bytes) -> bytes:
-    """The blocks of bytes that hold more letters than chance would have it, and those beside them."""
-    signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
-    blocks = signs.reshape(-1, _BLOCK)
-    letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)
-    rich = (letters > 0) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
-    rich[1:] |= rich[:-1].copy()
-    rich[:-1] |= rich[1:].copy()
-    return blocks[rich].tobytes()
-
-
-def of_text(text: str, budget: Budget | None = None, depth: int = 0) -> Iterator[str | Unreadable]:
-    """Every reading of a text: as it is, decoded, without markup, by columns, and what is encoded in it."""
-    budget = budget or Budget()
+def of_text(text: str) -> Iterator[str | Unreadable]:
+    """Every reading of a text: as it is, decoded, without markup, and by columns."""
     plain = decoded(text)
     yield plain
-    if _PICTURE_URL.search(plain):
-        yield Unreadable.PICTURE
+    if _DATA_URL.search(plain):
+        yield Unreadable.ENCODED
     parsed = _json(text)
     if parsed is None:
-        yield from _of_marked_up(plain, budget, depth)
+        yield from _of_marked_up(plain)
         return
     keys, values, every = json_texts(parsed)
     if any(_PICTURE_KEY.fullmatch(key) for key in keys):
@@ -174,10 +88,10 @@ def of_text(text: str, budget: Budget | None = None, depth: int = 0) -> Iterator
     yield decoded(every)
     yield _TAG.sub(" ", decoded(every))
     for inner in values:
-        yield from _of_marked_up(decoded(inner), budget, depth)
+        yield from _of_marked_up(decoded(inner))
 
 
-def _of_marked_up(text: str, budget: Budget, depth: int) -> Iterator[str | Unreadable]:
+def _of_marked_up(text: str) -> Iterator[str]:
     yield text
     for side in _SIDES:
         if side.search(text):
@@ -190,14 +104,11 @@ def _of_marked_up(text: str, budget: Budget, depth: int) -> Iterator[str | Unrea
         yield from column_texts(bare)
     else:
         yield from column_texts(text)
-    if depth < DEEPEST:
-        for inner in encoded(text):
-            yield from _of_stream(budget.spend(inner), budget, depth + 1)
 
 
 def decoded(text: str) -> str:
     r"""``text`` without the encodings that stand for single signs: ``&amp;``, ``\u00e9``, ``%20``; folded."""
-    for _ in range(DEEPEST):
+    for _ in range(_ENCODINGS):
         before = text
         text = unquote(html.unescape(_ESCAPE.sub(_sign, text)), errors="replace")
         if text == before:
@@ -208,36 +119,6 @@ def decoded(text: str) -> str:
 def _sign(escape: re.Match[str]) -> str:
     code = int(next(filter(None, escape.groups()), "20"), 16)
     return chr(code) if code < 0x110000 else " "
-
-
-def encoded(text: str) -> Iterator[bytes]:
-    """What stands in ``text`` as base64 or hexadecimal and may be text, a picture, or packed."""
-    for found in _BASE64.finditer(text):
-        yield from _from_base64(found.group())
-    for found in _HEXADECIMAL.finditer(text):
-        digits = found.group()
-        for start in (0, 1):
-            content = bytes.fromhex(digits[start : start + (len(digits) - start) // 2 * 2])
-            if _may_be_read(content):
-                yield content
-
-
-@lru_cache(1 << 14)
-def _from_base64(run: str) -> tuple[bytes, ...]:
-    """What a run of letters may encode; signs before it, as in an address, shift its beginning."""
-    packed = re.sub(r"\s", "", run).rstrip("=").replace("-", "+").replace("_", "/")
-    shifted = (packed[start:] for start in range(4))
-    contents = (base64.b64decode(one[: len(one) - (len(one) % 4 == 1)] + "==") for one in shifted)
-    return tuple(filter(_may_be_read, contents))
-
-
-def _may_be_read(content: bytes) -> bool:
-    letters = len(content.translate(None, _NO_LETTERS))
-    return (
-        letters > _LETTERED * (len(content) - content.count(0))
-        or is_picture(content)
-        or next(unpacked(content, Budget()), None) is not None
-    )
 
 
 def _json(text: str) -> object | None:

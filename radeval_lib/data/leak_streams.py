@@ -1,46 +1,36 @@
-"""The byte streams in a file, packed in it however deep, and whether one is a picture; used by the guard.
+"""The streams of bytes in a file, and why a file is refused; used by the guard.
 
-Nothing that a file holds is run: of a pickle the texts are read from its opcodes. What comes out of one file
-is bounded, and who packs more gets the file refused.
+A file is its own stream, or an archive of others. What no person reads, and a build leaves nonetheless, is
+searched for the text that stands plain in it; every other kind of file that is not text is refused.
 """
 
 from __future__ import annotations
 
 import bz2
+import enum
+import gzip
 import io
 import lzma
-import pickletools
 import re
-import struct
+import tarfile
 import zipfile
 import zlib
-from bisect import bisect
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import IO
 
-from radeval_lib.data import leak_tensors
+import numpy as np
 
 MOST = 1 << 28  # bytes that are unpacked of one file
-DEEPEST = 3  # packings within packings
-_STEP = 64  # packed bytes at once: what a damaged stream gave before its fault is kept
-_SHORT = 64  # bytes of a pickled value that may be a word
-# Bytes that are read of a pickle among weights, where the mark of one stands by chance every 16 KiB and may
-# seem to hold all that follows.
-_AMONG_WEIGHTS = 1 << 12
+DEEPEST = 3  # archives within archives
 _DAMAGED = (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, RuntimeError, NotImplementedError,
-            LookupError, struct.error, zipfile.BadZipFile)  # fmt: skip
-_PACKED = re.compile(  # by its first byte, which is many times faster to search for than by alternatives
-    rb"[\x1fxB\xfdP\x80](?:(?<=\x1f)\x8b\x08|(?<=x)[\x01\x5e\x9c\xda]|(?<=B)Zh[1-9]1AY&SY|(?<=\xfd)7zXZ\0"
-    rb"|(?<=P)K\x03\x04|(?<=\x80)[\x02-\x05])"
-)
-_ENGINES: dict[bytes, Callable[[], Any]] = {
-    b"\x1f": lambda: zlib.decompressobj(zlib.MAX_WBITS | 16),
-    b"x": zlib.decompressobj,
-    b"B": bz2.BZ2Decompressor,
-    b"\xfd": lzma.LZMADecompressor,
+            LookupError, zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
+_COMPRESSED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+    b"\x1f\x8b": gzip.open,  # type: ignore[dict-item]
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\0": lzma.open,
 }
+_TAR = slice(257, 262)
 _PICTURE = re.compile(
     rb"\x89PNG|\xff\xd8\xff|GIF8|8BPS|qoif|DDS |P[1-7]\s+\d+\s+\d+\s|%!PS"  # the last is PostScript
     rb"|II[*+]\0|MM\0[*+]"  # TIFF
@@ -51,114 +41,96 @@ _PICTURE = re.compile(
     rb"|.{128}DICM|.{0,1000}%PDF-\d",
     re.DOTALL,
 )
+# Sphinx's own records, weights and vocabularies of models, checkpoints and caches.
+_OWN = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
+_BLOCK = 64  # bytes of a file that is not text that hold some or not
+_LETTERED = 0.35  # share of letters in text among other bytes; among random bytes it is a fifth
+_CONTROLS = bytes(byte if byte >= 32 or byte in b"\t\n\r" else 32 for byte in range(256))
 
 
-class TooMuchError(Exception):
-    """A file in which more is packed than is read."""
+class Unreadable(enum.Enum):
+    """Why a file is refused without a text of it being known."""
+
+    PICTURE = "a picture, whose words cannot be read"
+    ENCODED = "a file is encoded in it, whose words cannot be read"
+    PACKED = "too much is packed in it to be read"
+    DAMAGED = "an archive that is damaged or encrypted"
+    OTHER = "neither text in UTF-8 nor another kind of file that is searched"
+
+
+class _RefusedError(Exception):
+    """Part of a file for which all of it is refused; its argument is :class:`Unreadable`."""
 
 
 @dataclass
-class Budget:
+class _Budget:
     """The bytes that may still be unpacked of a file."""
 
-    left: int = MOST
+    left: int
 
-    def spend(self, content: bytes) -> bytes:
+    def read(self, stream: IO[bytes]) -> bytes:
+        content = stream.read(self.left + 1)
         self.left -= len(content)
         if self.left < 0:
-            raise TooMuchError
+            raise _RefusedError(Unreadable.PACKED)
         return content
 
 
-def is_picture(content: bytes) -> bool:
-    """Whether ``content`` is a picture, a film or a document whose words cannot be read here, by how it
-    begins."""
-    return _PICTURE.match(content, 0, 1200) is not None
+def texts(content: bytes, name: str = "") -> Iterator[str | Unreadable]:
+    """The texts of a file's streams and the names of its members; at its end why it is refused, if it is."""
+    try:
+        for inner, stream in _streams(content, name, _Budget(MOST), 0):
+            yield _text(stream, inner)
+    except _RefusedError as refused:
+        yield refused.args[0]
 
 
-def unpacked(content: bytes, budget: Budget) -> Iterator[bytes]:
-    """What is packed in ``content``, wherever it begins.
-
-    That is compressed streams, members of zip archives with their names, and the texts and bytes of pickles.
-    """
-    place, zipped = 0, False
-    _, weights = leak_tensors.layout(content)
-    while found := _PACKED.search(content, place):
-        place, kind = found.end(), found.group()[:1]
-        if kind == b"P":
-            if not zipped:  # the archive's list is at its end, wherever it begins
-                yield from _members(content, budget)
-            zipped = True
-        elif kind == b"\x80":
-            start = found.start()
-            if bisect(weights, start) % 2:
-                pickled = _pickled(content[start : start + _AMONG_WEIGHTS], 0)
-            else:
-                pickled = _pickled(content, start)
-            yield from map(budget.spend, pickled)
+def _streams(content: bytes, name: str, budget: _Budget, depth: int) -> Iterator[tuple[str, bytes]]:
+    """A stream that is no archive with its name, or those of an archive's members and of their names."""
+    members: list[tuple[str, bytes]] = []
+    opener = next((opener for mark, opener in _COMPRESSED.items() if content.startswith(mark)), None)
+    try:
+        if opener:
+            members = [("", budget.read(opener(io.BytesIO(content))))]
+        elif content.startswith(b"PK\3\4"):
+            with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                members = [(one, budget.read(archive.open(one))) for one in archive.namelist()]
+        elif content[_TAR] == b"ustar":
+            with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as bundle:
+                opened = ((one.name, bundle.extractfile(one)) for one in bundle)
+                members = [(one, budget.read(stream) if stream else b"") for one, stream in opened]
         else:
-            engine = _ENGINES[kind]()
-            inner, end = _decompressed(engine, content, found.start(), budget)
-            if inner:
-                yield inner
-            if engine.eof:
-                place = end
-    if content[:3] == b"]\0\0":  # LZMA as it was before xz
-        yield _decompressed(lzma.LZMADecompressor(), content, 0, budget)[0]
-    deflated = zlib.decompressobj(-zlib.MAX_WBITS)  # nothing marks it, so only a whole stream counts
-    inner, end = _decompressed(deflated, content, 0, budget)
-    if deflated.eof and end == len(content):
-        yield inner
-    if content[:1] != b"\x80":  # pickles of the first protocols have no mark
-        yield from map(budget.spend, _pickled(content, 0))
+            yield name, content
+            return
+    except _DAMAGED:
+        raise _RefusedError(Unreadable.DAMAGED) from None
+    if depth == DEEPEST:
+        raise _RefusedError(Unreadable.PACKED)
+    yield "", "\n".join(one for one, _ in members).encode("utf-8", "replace")
+    for one, inner in members:
+        yield from _streams(inner, f"{name}/{one}" if one else name, budget, depth + 1)
 
 
-def _decompressed(engine: Any, content: bytes, start: int, budget: Budget) -> tuple[bytes, int]:
-    """What ``engine`` makes of ``content`` from ``start`` on, and where its stream ends."""
-    pieces, place = [], start
-    with suppress(*_DAMAGED):
-        while place < len(content) and not engine.eof:
-            step = content[place : place + _STEP]
-            place += len(step)
-            pieces.append(budget.spend(engine.decompress(step)))
-    return b"".join(pieces), place - len(engine.unused_data)
+def _text(content: bytes, name: str) -> str:
+    if _PICTURE.match(content, 0, 1200):
+        raise _RefusedError(Unreadable.PICTURE)
+    if _OWN.search(name):
+        return _lettered(content).translate(_CONTROLS).decode("utf-8", "replace")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _RefusedError(Unreadable.OTHER) from None
+    if "\0" in text:
+        raise _RefusedError(Unreadable.OTHER)
+    return text
 
 
-def _members(content: bytes, budget: Budget) -> Iterator[bytes]:
-    with suppress(*_DAMAGED), zipfile.ZipFile(io.BytesIO(content)) as archive:
-        yield "\n".join(archive.namelist()).encode("utf-8", "replace")
-        for member in archive.infolist():
-            pieces = []
-            with suppress(*_DAMAGED), archive.open(member) as stream:
-                while piece := stream.read(1 << 16):
-                    pieces.append(budget.spend(piece))
-            yield b"".join(pieces)
-
-
-def _pickled(content: bytes, start: int) -> Iterator[bytes]:
-    """Texts of the pickle that begins at ``start``, behind one another, and what it holds as bytes."""
-    stream = io.BytesIO(content)
-    stream.seek(start)
-    memo: dict[int, str | bytes | None] = {}
-    texts: list[str] = []
-    value: str | bytes | None = None
-    with suppress(*_DAMAGED):  # what is no pickle, or is cut
-        for opcode, argument, place in pickletools.genops(stream):
-            if opcode.name == "PROTO" and place != start:  # the next pickle
-                break
-            if opcode.name in ("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT"):
-                memo[len(memo) if argument is None else argument] = value
-                continue
-            if opcode.name in ("GET", "BINGET", "LONG_BINGET"):
-                argument = memo.get(argument or 0)
-            value = bytes(argument) if isinstance(argument, bytearray) else argument
-            if isinstance(value, bytes) and len(value) > _SHORT:
-                yield value
-            elif isinstance(value, bytes):
-                texts.append(value.decode("utf-8", "replace"))
-            elif isinstance(value, str):
-                texts.append(value)
-            else:
-                value = None
-    if texts:
-        yield " ".join(texts).encode("utf-8", "replace")
+def _lettered(content: bytes) -> bytes:
+    """The blocks of bytes that hold more letters than chance would have it, and those beside them."""
+    signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
+    blocks = signs.reshape(-1, _BLOCK)
+    letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)
+    rich = (letters > 0) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
+    rich[1:] |= rich[:-1].copy()
+    rich[:-1] |= rich[1:].copy()
+    return blocks[rich].tobytes()

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import json
+import lzma
 import pickle
 import re
+import tarfile
 import time
+import zipfile
+import zlib
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -256,6 +263,7 @@ def test_a_build_of_pictures_alone(tmp_path: Path) -> None:
         "![figure](data:image/tiff;base64,SUkqAAAA)",
         "<object data='data&colon;application/pdf;base64,JVBERi0xLjc='>",
         "<a href='data:text/plain;base64,iVBORw0KGgoAAAANSUhEUgAAAAAAAAAA'>",
+        "<img src='data:image/svg+xml;charset=utf-8;base64,PHN2Zz48L3N2Zz4='>",
     ],
 )
 def test_pictures_in_a_page(build: Path, page: str) -> None:
@@ -266,13 +274,94 @@ def test_pictures_in_a_page(build: Path, page: str) -> None:
 
 
 def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leak_streams.Budget, "__init__", lambda self: setattr(self, "left", 1000))
-    (build / "a.gz").write_bytes(gzip.compress(bytes(900)))
+    monkeypatch.setattr(leak_streams, "MOST", 1000)
+    (build / "a.gz").write_bytes(gzip.compress(b" " * 900))
     assert not scan(build, CORPORA)
-    (build / "b.gz").write_bytes(gzip.compress(bytes(2000) + SECRET.encode()))
+    (build / "b.gz").write_bytes(gzip.compress(b" " * 2000 + SECRET.encode()))
     assert [str(leak) for leak in scan(build, CORPORA)] == ["b.gz (too much is packed in it to be read)"]
     with pytest.raises(LeakError, match=r"^what cannot be searched: b\.gz"):
         scan_build(build, CORPORA)
+
+
+def _zipped(members: dict[str, bytes]) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+def _tarred(mode: Literal["w", "w:gz", "w:xz"], name: str, content: bytes) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode=mode) as bundle:
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        bundle.addfile(member, io.BytesIO(content))
+    return stream.getvalue()
+
+
+ARCHIVES = {
+    "gzip": gzip.compress(SECRET.encode()),
+    "bzip2": bz2.compress(SECRET.encode()),
+    "xz": lzma.compress(SECRET.encode()),
+    "zip": _zipped({"a.txt": b"nothing", "b.txt": SECRET.encode()}),
+    "name in a zip": _zipped({SECRET: b"nothing"}),
+    "tar": _tarred("w", "a.txt", SECRET.encode()),
+    "tar.gz": _tarred("w:gz", "a.txt", SECRET.encode()),
+    "tar.xz": _tarred("w:xz", SECRET.replace(" ", "-")[:90], b"nothing"),
+    "zip in a gzip": gzip.compress(_zipped({"b.txt": SECRET.encode()})),
+}
+
+
+@pytest.mark.parametrize("kind", ARCHIVES)
+def test_archives_are_searched(build: Path, kind: str) -> None:
+    (build / "archive").write_bytes(ARCHIVES[kind])
+    assert [(leak.file, leak.corpus) for leak in scan(build, CORPORA)] == [("archive", "mimic3_rrs")]
+
+
+OTHER_KINDS = {
+    "pickle": pickle.dumps(SECRET.split()),
+    "UTF-16": SECRET.encode("utf-16"),
+    "UTF-32": SECRET.encode("utf-32-be"),
+    "Latin-1": "Über".encode("latin-1"),
+    "zlib": zlib.compress(SECRET.encode()),
+    "zeros": b"text\0text",
+    "pickle in an archive": _zipped({"a.pickle": pickle.dumps([SECRET])}),
+}
+BROKEN = {
+    "cut gzip": gzip.compress(SECRET.encode())[:-9],
+    "cut zip": _zipped({"b.txt": SECRET.encode()})[:-9],
+    "cut tar": _tarred("w", "a.txt", SECRET.encode())[:600],
+}
+
+
+@pytest.mark.parametrize("kind", [*OTHER_KINDS, *BROKEN])
+def test_every_other_kind_of_file_is_refused(build: Path, kind: str) -> None:
+    (build / "a.bin").write_bytes({**OTHER_KINDS, **BROKEN}[kind])
+    expected = leak_streams.Unreadable.OTHER if kind in OTHER_KINDS else leak_streams.Unreadable.DAMAGED
+    assert [leak.why for leak in scan(build, CORPORA)] == [expected.value]
+
+
+@pytest.mark.parametrize("levels", [3, 4])
+def test_archives_within_archives(build: Path, levels: int) -> None:
+    content = b"nothing"
+    for _ in range(levels):
+        content = gzip.compress(content)
+    (build / "a.gz").write_bytes(content)
+    refused = [leak_streams.Unreadable.PACKED.value] if levels > leak_streams.DEEPEST else []
+    assert [leak.why for leak in scan(build, CORPORA)] == refused
+
+
+@pytest.mark.parametrize(
+    "name", ["_build/.doctrees/a.doctree", "_build/html/objects.inv", "a/model.safetensors", "a/state.pt"]
+)
+def test_plain_text_is_found_in_what_else_a_build_leaves(build: Path, name: str) -> None:
+    weights = np.random.default_rng(1).normal(0, 0.02, 1 << 16).astype("float32").tobytes()
+    (build / name).parent.mkdir(parents=True, exist_ok=True)
+    (build / name).write_bytes(weights)
+    assert not scan(build, CORPORA)
+    (build / name).write_bytes(weights[:999] + pickle.dumps({"text": SECRET}) + weights)
+    assert [leak.corpus for leak in scan(build, CORPORA)] == ["mimic3_rrs"]
 
 
 def test_what_cannot_be_removed_is_counted_and_the_leak_told(
@@ -288,23 +377,7 @@ def test_what_cannot_be_removed_is_counted_and_the_leak_told(
         scan_build(build, CORPORA)
 
 
-@pytest.mark.parametrize("kind", ["<U60", ">U60", "S99", "O"])
-def test_arrays_whose_words_stand_far_apart(build: Path, kind: str) -> None:
-    np.save(build / "words.npy", np.array(SECRET.split(), kind), allow_pickle=True)
-    assert [leak.file for leak in scan(build, CORPORA)] == ["words.npy"]
-
-
-def test_a_pickle_is_not_run(build: Path) -> None:
-    class Runs:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return Path.touch, (build / "ran",)  # type: ignore[return-value]
-
-    (build / "a.pickle").write_bytes(pickle.dumps([Runs(), *SECRET.split()]))
-    assert [leak.file for leak in scan(build, CORPORA)] == ["a.pickle"]
-    assert not (build / "ran").exists()
-
-
-@pytest.mark.parametrize("piece", ["<", "---\n", "PK\3\4", "\x80\4", "'", "x^", "[-", "&", '{"a":', "ab+/"])
+@pytest.mark.parametrize("piece", ["<", "---\n", "'", "[-", "&", '{"a":', "data:a"])
 def test_no_file_takes_long(piece: str) -> None:
     begin = time.process_time()
     assert list(leak_decoders.of_file(f"{piece * 50_000}>".encode("latin-1")))
@@ -316,24 +389,10 @@ def test_json_of_any_depth_is_read(build: Path) -> None:
     assert [leak.file for leak in scan(build, CORPORA)] == ["a.json"]
 
 
-def test_words_that_go_on_in_the_next_file_of_a_folder(build: Path) -> None:
-    words = SECRET.replace(" a ", " ").split()[:12]
-    for number, word in enumerate(words):
-        (build / "rales" / f"{number}.html").write_text(f"<h1>Old clips</h1><p>{word}</p>")
-    (build / "rales" / "3.txt").write_text("between them")
-    leaks = scan(build, CORPORA)
-    assert {leak.file for leak in leaks} == {f"rales/{number}.html" for number in range(12)}
-
-
-@pytest.mark.parametrize(
-    "name", [f"a/{SECRET}", f"{SECRET}/a/b.txt", SECRET.replace(" ", "/"), "one word each"]
-)
-def test_names_are_read_and_not_told(build: Path, name: str) -> None:
-    words = SECRET.replace(".", "").replace(" a ", " ").split()
-    each = [f"a/{n} {word}" for n, word in enumerate(words)] if name == "one word each" else [name]
-    for one in each:
-        (build / one).parent.mkdir(parents=True, exist_ok=True)
-        (build / one).write_text("1")
+@pytest.mark.parametrize("name", [f"a/{SECRET}", f"{SECRET}/a/b.txt", SECRET.replace(" ", "/")])
+def test_names_are_read_and_not_repeated(build: Path, name: str) -> None:
+    (build / name).parent.mkdir(parents=True, exist_ok=True)
+    (build / name).write_text("1")
     with pytest.raises(LeakError, match="the name of a file or folder") as caught:
         scan_build(build, CORPORA)
     assert not {"nodular", "March", "seventh", "rib"} & set(re.findall(r"\w+", str(caught.value)))
@@ -384,10 +443,8 @@ def test_numbers_and_days_that_the_corpus_names(build: Path, text: str, leaks: b
     assert not scan(build, corpus, public=["50414267 2131-05-02 00041204"])
 
 
-@pytest.mark.parametrize(
-    "text", ["ｎｏｄｕｌａｒ", "nódulár", "nоdulаr", "no\u00addu\u200blar", "𝐧𝐨𝐝𝐮𝐥𝐚𝐫", "NΟDULΑR", "ɴᴏᴅᴜʟᴀʀ"]
-)
-def test_letters_that_look_alike_are_one(text: str) -> None:
+@pytest.mark.parametrize("text", ["ｎｏｄｕｌａｒ", "nódulár", "no\u00addu\u200blar", "𝐧𝐨𝐝𝐮𝐥𝐚𝐫"])
+def test_forms_of_letters_are_one(text: str) -> None:
     assert guard.words(text) == ["nodular"]
 
 

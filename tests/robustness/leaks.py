@@ -100,11 +100,6 @@ def percent_encoding(text: AnnotatedText) -> Files:
     return {"_build/html/page.html": _page(link)}
 
 
-def base64_in_an_address(text: AnnotatedText) -> Files:
-    packed = base64.b64encode(text.text.encode()).decode()
-    return {"_build/html/page.html": _page(f'<a href="data:text/plain;base64,{packed}">the file</a>')}
-
-
 def another_ending(text: AnnotatedText) -> Files:
     return {"cells/a/notes.backup": text.text.encode()}
 
@@ -159,14 +154,6 @@ def words_cut_by_markup(text: AnnotatedText) -> Files:
     return {"_build/html/page.html": _page(" ".join(words))}
 
 
-def utf_16(text: AnnotatedText) -> Files:
-    return {"cells/a/report.txt": text.text.encode("utf-16")}
-
-
-def utf_32_without_a_mark(text: AnnotatedText) -> Files:
-    return {"cells/a/report.txt": text.text.encode(_one_of(text, "utf-32-le", "utf-32-be"))}
-
-
 def words_of_a_drawing(text: AnnotatedText) -> Files:
     words = (f'<text x="{9 * i}" y="5">{escape(w)}</text>' for i, w in enumerate(text.text.split()))
     return {"_build/html/_images/figure.svg": f"<svg>{''.join(words)}</svg>".encode()}
@@ -192,11 +179,6 @@ def name_of_a_folder(text: AnnotatedText) -> Files:
     return {f"{_name(text)}/facts.json": b"{}"}
 
 
-def one_word_a_name(text: AnnotatedText) -> Files:
-    words = (word.strip(".,/") for word in text.text.split())
-    return {f"cells/a/{number}-{word}.json": b"{}" for number, word in enumerate(words)}
-
-
 def one_word_a_folder_in_the_next(text: AnnotatedText) -> Files:
     return {f"cells/{'/'.join(word.strip('.,/') for word in text.text.split()[:30])}/facts.json": b"{}"}
 
@@ -204,28 +186,6 @@ def one_word_a_folder_in_the_next(text: AnnotatedText) -> Files:
 def _parts(text: AnnotatedText, length: int) -> list[str]:
     words = text.text.split()
     return [" ".join(words[start : start + length]) for start in range(0, len(words), length)]
-
-
-def one_word_a_file(text: AnnotatedText) -> Files:
-    name = _one_of(text, "cells/a/{}.txt", "cells/{}/word.txt", "cells/a/part.{}")
-    return {name.format(number): word.encode() for number, word in enumerate(_parts(text, 1))}
-
-
-def five_words_a_file(text: AnnotatedText) -> Files:
-    return {f"cells/a/{number}.md": part.encode() for number, part in enumerate(_parts(text, 5))}
-
-
-def one_word_a_page(text: AnnotatedText) -> Files:
-    pages = (f"<h1>The left lung</h1><p>As found:</p><p>{escape(word)}</p>" for word in text.text.split())
-    return {f"_build/html/{number}.html": _page(page) for number, page in enumerate(pages)}
-
-
-def one_word_a_result(text: AnnotatedText) -> Files:
-    rows = enumerate(_parts(text, 1))
-    return {
-        f"results/rales/a/t{number}.json": json.dumps({"note": "see left", "is": word}).encode()
-        for number, word in rows
-    }
 
 
 def _notebook(outputs: list[dict[str, object]]) -> Files:
@@ -252,33 +212,6 @@ def five_words_an_output(text: AnnotatedText) -> Files:
             for part in _parts(text, 5)
         ]
     )
-
-
-def pickled_words(text: AnnotatedText) -> Files:
-    known: dict[str, str] = {}  # a word that stands twice is one object, to which a pickle points back
-    words = [known.setdefault(word, word) for word in text.text.split()]
-    return {"cells/a/words.pickle": pickle.dumps(words, int(_one_of(text, "0", "2", "4", "5")))}
-
-
-def pickled_array(text: AnnotatedText) -> Files:
-    array = np.array(text.text.split(), _one_of(text, "U", "S", "O"))
-    return {"cells/a/words.pickle": pickle.dumps({"words": array, "scores": np.zeros(9)})}
-
-
-def pickled_table(text: AnnotatedText) -> Files:
-    return {"cells/a/table.pkl": pickle.dumps(pd.DataFrame(_labels(text), columns=["word", "label"]))}
-
-
-def array_of_words(text: AnnotatedText) -> Files:
-    stream, array = io.BytesIO(), np.array(text.text.split(), _one_of(text, "U", "S", "O", ">U40", "S60"))
-    np.save(stream, array, allow_pickle=True)
-    return {"cells/a/words.npy": stream.getvalue()}
-
-
-def packed_array_of_words(text: AnnotatedText) -> Files:
-    stream, array = io.BytesIO(), np.array(text.text.split(), _one_of(text, "U", "S"))
-    np.savez_compressed(stream, words=array, scores=np.zeros(9))
-    return {"cells/a/words.npz": stream.getvalue()}
 
 
 def _pieces(text: AnnotatedText) -> list[tuple[str, str]]:
@@ -349,48 +282,6 @@ def yaml_lists(text: AnnotatedText) -> Files:
     return {"cells/a/words.yml": shown[_one_of(text, *shown)].encode()}
 
 
-def base64_in_a_path(text: AnnotatedText) -> Files:
-    pack = base64.b64encode if _one_of(text, "plain", "safe") == "plain" else base64.urlsafe_b64encode
-    before = ("/", "/a/", "/ab/", "/abc/")[crc32(text.text.encode()[::-1]) % 4]
-    return {"build.log": f"see https://example.org{before}{pack(text.text.encode()).decode()}\n".encode()}
-
-
-def _compress(text: AnnotatedText) -> tuple[str, bytes]:
-    content, way = text.text.encode(), _one_of(text, "bz2", "xz", "lzma", "zlib", "deflate")
-    if way == "deflate":
-        engine = zlib.compressobj(wbits=-15)
-        return way, engine.compress(content) + engine.flush()
-    if way == "lzma":
-        return way, lzma.compress(content, lzma.FORMAT_ALONE)
-    return way, {"bz2": bz2.compress, "xz": lzma.compress, "zlib": zlib.compress}[way](content)
-
-
-def compressed_otherwise(text: AnnotatedText) -> Files:
-    way, content = _compress(text)
-    return {f"cells/a/report.{way}": content}
-
-
-def compressed_in_base64(text: AnnotatedText) -> Files:
-    packed = base64.b64encode(_compress(text)[1]).decode()
-    return {"_build/html/page.html": _page(f"<script>var rows = unpack('{packed}')</script>")}
-
-
-def compressed_within_a_file(text: AnnotatedText) -> Files:
-    pack = {"bz2": bz2.compress, "xz": lzma.compress, "zlib": zlib.compress, "gzip": gzip.compress}
-    content = pack[_one_of(text, *pack)](text.text.encode())
-    return {"cells/a/model.bin": bytes(range(256)) * 9 + content + bytes(500)}
-
-
-def compressed_and_damaged(text: AnnotatedText) -> Files:
-    content = gzip.compress(text.text.encode() + b" and so on" * 200)
-    return {"cells/a/report.gz": content[:-8] + b"sevenmen"}
-
-
-def packed_three_times(text: AnnotatedText) -> Files:
-    inner = base64.b64encode(zlib.compress(text.text.encode()))
-    return {"cells/a/report.gz": gzip.compress(b'{"report": "' + inner + b'"}')}
-
-
 def member_of_an_archive(text: AnnotatedText) -> Files:
     stream = io.BytesIO()
     if _one_of(text, "zip", "tar") == "zip":
@@ -402,6 +293,32 @@ def member_of_an_archive(text: AnnotatedText) -> Files:
             member.size = len(text.text.encode())
             bundle.addfile(member, io.BytesIO(text.text.encode()))
     return {"cells/a/reports": stream.getvalue()}
+
+
+def other_kind_of_file(text: AnnotatedText) -> Files:
+    stream, words = io.BytesIO(), text.text.split()
+    np.savez_compressed(stream, words=np.array(words), scores=np.zeros(9))
+    kinds = {
+        "words.npz": stream.getvalue(),
+        "words.pickle": pickle.dumps(words),
+        "table.pkl": pickle.dumps(pd.DataFrame(_labels(text), columns=["word", "label"])),
+        "report.txt": text.text.encode("utf-16"),
+        "report.zlib": zlib.compress(text.text.encode()),
+        "report.gz": gzip.compress(text.text.encode() + b" and so on" * 200)[:-8] + b"sevenmen",
+    }
+    name = _one_of(text, *kinds)
+    return {f"cells/a/{name}": kinds[name]}
+
+
+def accents(text: AnnotatedText) -> Files:
+    marked = text.text.translate(str.maketrans({"a": "á", "e": "ë", "u": "u\u0300", "s": "s\u00ad"}))
+    return {"cells/a/notes.txt": marked.encode()}
+
+
+def file_in_an_address(text: AnnotatedText) -> Files:
+    kind = _one_of(text, "text/plain", "text/csv", "image/svg+xml", "text/html;charset=utf-8")
+    packed = base64.b64encode(text.text.encode()).decode()
+    return {"_build/html/page.html": _page(f'<a href="data:{kind};base64,{packed}">the file</a>')}
 
 
 PICTURES = {
@@ -456,26 +373,10 @@ def picture_behind_a_sign(text: AnnotatedText) -> Files:
     return {"_build/html/page.html": _page(f"<img alt='>' src='{_picture_url(text)}'>")}
 
 
-def picture_under_another_kind(text: AnnotatedText) -> Files:
-    url = _picture_url(text).replace("image/", "text/")
-    return {"_build/html/page.html": _page(f"<object data='{url}'></object>")}
-
-
 def picture_packed(text: AnnotatedText) -> Files:
     pack = {"gz": gzip.compress, "xz": lzma.compress, "bz2": bz2.compress}
     way = _one_of(text, *pack)
     return {f"cells/a/figure.{way}": pack[way](_picture(text)[1])}
-
-
-def _letters_alike(text: AnnotatedText) -> str:
-    alike = str.maketrans("aeopcxyAEOPCTH", "аеорсхуАЕОРСТН")  # the second in Cyrillic
-    accents = str.maketrans({"a": "á", "e": "ë", "o": "ø", "n": "ñ", "u": "u\u0300", "s": "s\u200b"})
-    return text.text.translate(alike if _one_of(text, "alike", "accents") == "alike" else accents)
-
-
-def letters_that_look_alike(text: AnnotatedText) -> Files:
-    coding = "utf-8" if crc32(text.text.encode()[::-1]) % 2 else "utf-16"
-    return {"cells/a/notes.txt": _letters_alike(text).encode(coding)}
 
 
 def letters_apart_or_joined(text: AnnotatedText) -> Files:
@@ -625,20 +526,16 @@ def day_of_a_study(text: AnnotatedText) -> Files:
 
 KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     page, entities_shown, words_and_labels_in_a_table, one_word_a_row_in_a_result, escaped_signs,
-    percent_encoding, base64_in_an_address, another_ending, log, rows_of_seven_words, notebook, traceback,
-    compressed, pickled, columns_of_csv, columns_of_markdown, words_cut_by_markup, utf_16,
-    utf_32_without_a_mark, words_of_a_drawing, tagged_lines, name_of_a_file, name_of_a_folder,
-    one_word_a_name, one_word_a_folder_in_the_next, one_word_a_file, five_words_a_file, one_word_a_page,
-    one_word_a_result, one_word_an_output, five_words_an_output, pickled_words, pickled_array, pickled_table,
-    array_of_words, packed_array_of_words, word_pieces, word_pieces_with_labels, tuples_as_shown,
-    differences_by_word, yaml_lists, base64_in_a_path, compressed_otherwise, compressed_in_base64,
-    compressed_within_a_file, compressed_and_damaged, packed_three_times, member_of_an_archive, picture,
+    percent_encoding, another_ending, log, rows_of_seven_words, notebook, traceback, compressed, pickled,
+    columns_of_csv, columns_of_markdown, words_cut_by_markup, words_of_a_drawing, tagged_lines,
+    name_of_a_file, name_of_a_folder, one_word_a_folder_in_the_next, one_word_an_output,
+    five_words_an_output, word_pieces, word_pieces_with_labels, tuples_as_shown, differences_by_word,
+    yaml_lists, member_of_an_archive, other_kind_of_file, accents, file_in_an_address, picture,
     picture_of_another_name, picture_in_an_output, picture_in_a_style_sheet, picture_in_markdown,
-    picture_in_a_drawing, picture_behind_a_sign, picture_under_another_kind, picture_packed,
-    letters_that_look_alike, letters_apart_or_joined, colours_of_a_terminal, study_number,
-    study_number_in_another_form, number_in_a_name, day_of_a_study, day_in_words_or_figures,
-    patient_number, accession_number, phrase_of_four_words, phrase_of_five_words, phrase_of_six_words,
-    phrase_of_seven_words,
+    picture_in_a_drawing, picture_behind_a_sign, picture_packed, letters_apart_or_joined,
+    colours_of_a_terminal, study_number, study_number_in_another_form, number_in_a_name, day_of_a_study,
+    day_in_words_or_figures, patient_number, accession_number, phrase_of_four_words, phrase_of_five_words,
+    phrase_of_six_words, phrase_of_seven_words,
 )  # fmt: skip
 
 
@@ -667,26 +564,26 @@ def _numbers_of_a_build(folder: Path) -> None:
     (folder / "record.txt").write_text(
         f"{rng.getrandbits(256):064x} 2026-11-22 10:00:00 0.50123456789\n" * 99
     )
-    (folder / "model.bin").write_bytes(rng.randbytes(1 << 20))
-    (folder / "weights.bin").write_bytes(
+    (folder / "model.safetensors").write_bytes(rng.randbytes(1 << 20))
+    (folder / "weights.safetensors").write_bytes(
         np.random.default_rng(0).normal(size=1 << 17).astype("<f4").tobytes()
     )
 
 
 def _words_of_a_build(folder: Path) -> None:
-    """Single words of the trade in many small files, in names, and under labels."""
+    """Single words of the trade in small files, in names, and under labels."""
     trade = ("left", "lung", "effusion", "no", "right", "small", "opacity", "heart", "is", "the", "size")
     rng = Random(0)
     for number in range(60):
         (folder / f"{number}-{rng.choice(trade)}.txt").write_text(" ".join(rng.choices(trade, k=3)))
     cells = [{"outputs": [{"text": [rng.choice(trade)]}], "source": ["show()"]} for _ in range(60)]
-    drawing = base64.b64encode(b"<svg><text>small left effusion</text></svg>").decode()
     (folder / "a.ipynb").write_text(json.dumps({"cells": cells, "data": {"image/svg+xml": "<svg></svg>"}}))
     (folder / "a.html").write_text(
-        f"<img src='data:image/svg+xml;base64,{drawing}'>data:image/png is not shown"
+        "<img src='data:image/svg+xml;utf8,%3Csvg/%3E'>data:image/png is not shown"
     )
-    (folder / "a.pickle").write_bytes(pickle.dumps([rng.choice(trade) for _ in range(99)]))
-    (folder / "a.npy.gz").write_bytes(gzip.compress(np.array(trade).tobytes()))
+    (folder / ".doctrees").mkdir()
+    (folder / ".doctrees" / "a.pickle").write_bytes(pickle.dumps([rng.choice(trade) for _ in range(99)]))
+    (folder / "a.csv.gz").write_bytes(gzip.compress("\n".join(trade).encode()))
 
 
 def _reports_of_a_build(folder: Path) -> None:
