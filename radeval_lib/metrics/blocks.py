@@ -8,16 +8,14 @@ import multiprocessing
 import os
 import signal
 import threading
-import traceback
 import zlib
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from itertools import cycle
-from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from typing import NamedTuple, TypeVar
 
 from radeval_lib import atomic, checksums
@@ -128,74 +126,52 @@ def in_order(
         for beside, block in blocks:
             yield beside, block, scorer(block)
         return
-    with _workers(workers, scorer) as connections:
-        waiting: deque[tuple[T, Block, Connection]] = deque()
-        for (beside, block), worker in zip(blocks, cycle(connections), strict=False):
-            with _ended_from_outside():
-                worker.send(block)
-            waiting.append((beside, block, worker))
+    waiting: deque[tuple[T, Block, Future[ScoredBlock]]] = deque()
+    with _pool(workers, scorer) as pool:
+        for beside, block in blocks:
+            waiting.append((beside, block, pool.submit(_score, block)))
             if len(waiting) == 2 * workers:
                 yield _done(*waiting.popleft())
-        for task in waiting:
-            yield _done(*task)
+        while waiting:
+            yield _done(*waiting.popleft())
 
 
-def _done(beside: T, block: Block, worker: Connection) -> tuple[T, Block, ScoredBlock]:
-    with _ended_from_outside():
-        found = worker.recv()
-    if isinstance(found, Exception):
-        raise found
-    return beside, block, found
+def _done(beside: T, block: Block, under_way: Future[ScoredBlock]) -> tuple[T, Block, ScoredBlock]:
+    return beside, block, under_way.result()
 
 
 @contextmanager
-def _ended_from_outside() -> Iterator[None]:
+def _pool(workers: int, scorer: BlockScorer) -> Iterator[ProcessPoolExecutor]:
+    """Processes that score what they are sent, with the cores shared out among them."""
+    before = os.environ.get(_THREADS)
+    os.environ.setdefault(_THREADS, str(max(1, cores() // workers)))
+    # Spawned, because torch's threads do not survive a fork.
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin, (scorer,))
     try:
-        yield
-    except (EOFError, ConnectionError):
+        yield pool
+    except BrokenProcessPool:
         remedy = "Where memory was short, give a smaller number."
         raise MetricError("a process that scores was ended from outside", "workers", remedy) from None
-
-
-@contextmanager
-def _workers(number: int, scorer: BlockScorer) -> Iterator[list[Connection]]:
-    """Processes that score what they are sent, with the cores shared out among them."""
-    context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    before = os.environ.get(_THREADS)
-    os.environ.setdefault(_THREADS, str(max(1, cores() // number)))
-    with ExitStack() as stack:
-        connections = []
-        for _ in range(number):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(scorer, theirs), daemon=True)
-            process.start()
-            theirs.close()
-            stack.callback(process.join)
-            connections.append(stack.enter_context(ours))
+    finally:
+        pool.shutdown(cancel_futures=True)
         if before is None:
             del os.environ[_THREADS]
-        yield connections
 
 
-def _work(scorer: BlockScorer, parent: Connection) -> None:
-    """Score what comes, in its order, until the parent hangs up or dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal too, and says so
-    blocks: SimpleQueue[Block] = SimpleQueue()
+_scorer: BlockScorer
+"""Of a worker, with the models that it loaded."""
 
-    def receive() -> None:  # also while a block is scored, so that the parent never waits for that to send
-        with suppress(EOFError, ConnectionError):
-            while True:
-                blocks.put(parent.recv())
-        os._exit(1)
 
-    threading.Thread(target=receive, daemon=True).start()
-    while True:
-        try:
-            found: ScoredBlock | Exception = scorer(blocks.get())
-        except Exception as error:
-            error.add_note(traceback.format_exc())
-            found = error
-        parent.send(found)
+def _begin(scorer: BlockScorer) -> None:
+    global _scorer
+    _scorer = scorer
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # end without a word; the parent gets it too, and reports it
+    if parent := multiprocessing.parent_process():
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
+def _score(block: Block) -> ScoredBlock:
+    return _scorer(block)
 
 
 def cores() -> int:
