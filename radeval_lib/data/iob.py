@@ -2,47 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.iob_tags import decode
 from radeval_lib.data.readers import SPLIT_FILES, Reader, by_split, each
-from radeval_lib.data.records import AnnotatedSentence, Entity
+from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import mark
-
-_PREFIXES = frozenset("BIES")
-
-
-def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
-
-    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
-    begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
-    """
-    entities: list[Entity] = []
-    start, open_label = 0, ""
-
-    def close(end: int) -> None:
-        if open_label:
-            entities.append(Entity(start, end, open_label))
-
-    for position, tag in enumerate(tags):
-        prefix, _, label = tag.partition("-")
-        if tag != "O" and not (prefix in _PREFIXES and label):
-            raise ValueError(f"the tag of token {position} is not an IOB tag")
-        if tag == "O":
-            close(position)
-            open_label = ""
-        elif prefix in "BS" or label != open_label:
-            close(position)
-            start, open_label = position, label
-        if prefix in "ES" and open_label:
-            close(position + 1)
-            open_label = ""
-    close(len(tags))
-    return tuple(entities)
 
 
 def load(path: Path) -> list[AnnotatedSentence]:

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib.papers.printed_numbers import Printed
 from radeval_lib.stats.estimates import Estimate
-
-FloatArray = NDArray[np.float64]
+from radeval_lib.stats.inputs import FloatArray
 
 
 def rounding_range(

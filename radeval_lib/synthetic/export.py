@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from radeval_lib.data import iob_tags
 from radeval_lib.data.radgraph import Annotation, annotation
 from radeval_lib.lexicon.markup import tokenize
 from radeval_lib.synthetic.records import AnnotatedText
@@ -43,9 +44,5 @@ def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple
 def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
     """Each sentence's tokens and IOB tags, types in capitals as in RaTE-NER ("B-NON-ABNORMALITY")."""
     for tokens, entities in sentence_tokens(text):
-        tags = ["O"] * len(tokens)
-        for first, last, label in entities:
-            tags[first] = f"B-{label.upper()}"
-            for index in range(first + 1, last + 1):
-                tags[index] = f"I-{label.upper()}"
-        yield tokens, tags
+        spans = ((first, last + 1, label.upper()) for first, last, label in entities)
+        yield tokens, iob_tags.encode(spans, len(tokens))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.data import iob
+from radeval_lib.data import iob_tags
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -20,7 +20,6 @@ from radeval_lib.data.records import (
     Report,
     ReportPair,
 )
-from radeval_lib.models.ner.entities import iob as labelled
 
 
 @pytest.mark.parametrize(
@@ -66,13 +65,13 @@ def test_record_refuses(make, message: str) -> None:  # type: ignore[no-untyped-
     ],
 )
 def test_decode(tags: str, spans: list[tuple[int, int, str]]) -> None:
-    assert [(one.start, one.end, one.label) for one in iob.decode(tags.split())] == spans
+    assert [(one.start, one.end, one.label) for one in iob_tags.decode(tags.split())] == spans
 
 
 @pytest.mark.parametrize("tag", ["A", "X-A", "B-", ""])
 def test_decode_refuses(tag: str) -> None:
     with pytest.raises(ValueError, match="not an IOB tag"):
-        iob.decode([tag])
+        iob_tags.decode([tag])
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(1, 3), st.sampled_from(["A", "NON-A"])), max_size=8))
@@ -81,5 +80,5 @@ def test_labels_are_decoded_to_what_they_stand_for(pieces: list[tuple[int, int, 
     for gap, length, label in pieces:
         entities.append(Entity(position + gap, position + gap + length, label))
         position += gap + length
-    labels = labelled([(one.start, one.end, one.label) for one in entities], position)
-    assert list(iob.decode(labels)) == entities
+    labels = iob_tags.encode([(one.start, one.end, one.label) for one in entities], position)
+    assert list(iob_tags.decode(labels)) == entities

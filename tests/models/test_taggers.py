@@ -11,9 +11,10 @@ import pytest
 import torch
 from nervaluate import Evaluator
 
+from radeval_lib.data import iob_tags
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.models.batching import buckets
-from radeval_lib.models.ner.entities import Counts, agreement, gold_spans, iob, plain_words, words_of
+from radeval_lib.models.ner.entities import Counts, agreement, gold_spans, plain_words, words_of
 from radeval_lib.models.ner.iob import IobScheme, IobTagger, iob_labels
 from radeval_lib.models.ner.span_scheme import SpanScheme, SpanSettings, SpanTagger
 from radeval_lib.models.ner.training import open_tagger, scheme_of
@@ -65,7 +66,7 @@ def test_strict_counts_as_nervaluate_has_them() -> None:
 
     gold, predicted = ([drawn() for _ in range(60)] for _ in range(2))
     ours = agreement(gold, predicted, [12] * 60).overall
-    tags = [[iob(row, 12) for row in rows] for rows in (gold, predicted)]
+    tags = [[iob_tags.encode(row, 12) for row in rows] for rows in (gold, predicted)]
     theirs = Evaluator(*tags, tags=kinds, loader="list").evaluate()["overall"]["strict"]
     assert (ours.precision, ours.recall) == pytest.approx((theirs.precision, theirs.recall))
 

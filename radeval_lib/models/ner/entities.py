@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
 
+from radeval_lib.data import iob_tags
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import reveal
 
@@ -54,17 +56,8 @@ def decode(labels: Sequence[str], skipped: Sequence[bool], how: Decoding = "rele
 
 def decode_standard(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
     """Spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
-    spans: list[Span] = []
-    inside = False  # the last span may go on
-    for position, (label, special) in enumerate(zip(labels, skipped, strict=True)):
-        prefix, _, kind = ("O", "", "") if special else label.partition("-")
-        if inside and prefix == "I" and kind == spans[-1].type:
-            spans[-1] = spans[-1]._replace(end=position)
-            continue
-        inside = prefix in ("B", "I")
-        if inside:
-            spans.append(Span(position, position, kind))
-    return spans
+    kept = ["O" if special else label for label, special in zip(labels, skipped, strict=True)]
+    return [Span(one.start, one.end - 1, one.label) for one in iob_tags.decode(kept)]
 
 
 def decode_released(labels: Sequence[str], skipped: Sequence[bool]) -> list[Span]:
@@ -121,10 +114,6 @@ class Counts:
         return 2 * self.matched / total if total else 0.0
 
 
-WordSpan = tuple[int, int, str]
-"""First word, one past the last word, type."""
-
-
 @dataclass
 class EntityAgreement:
     """Strict agreement over a corpus."""
@@ -149,17 +138,7 @@ def agreement(
         truth = {(start, end, kind.upper()) for start, end, kind in wanted}
         guess = {(start, end, kind.upper()) for start, end, kind in found}
         result.overall += Counts(len(truth & guess), len(guess), len(truth))
-        labels = zip(iob(truth, length), iob(guess, length), strict=True)
+        labels = zip(iob_tags.encode(truth, length), iob_tags.encode(guess, length), strict=True)
         result.correct_words += sum(a == b for a, b in labels)
         result.words += length
     return result
-
-
-def iob(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """IOB labels of the words; where spans overlap, the one that begins first, then the longer, keeps its
-    words."""
-    labels = ["O"] * length
-    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
-        if all(label == "O" for label in labels[start:end]):
-            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-    return labels

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.data.categories import TYPES
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import check_choice
 from radeval_lib.models.batching import (
@@ -23,7 +24,6 @@ from radeval_lib.models.encoders import well_formed
 from radeval_lib.models.ner.entities import (
     Decoding,
     EntityAgreement,
-    WordSpan,
     agreement,
     decode,
     decode_standard,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.data.categories import TYPES
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.models.batching import IGNORED, in_batches, of_distinct, padded, stacked
 from radeval_lib.models.encoders import (
     MAX_PIECES,
@@ -22,7 +23,7 @@ from radeval_lib.models.encoders import (
     places_of_spans,
     well_formed,
 )
-from radeval_lib.models.ner.entities import WordSpan, words_of
+from radeval_lib.models.ner.entities import words_of
 from radeval_lib.models.ner.iob import Scheme, fast_tokenizer
 from radeval_lib.models.pretrained import (
     Precision,

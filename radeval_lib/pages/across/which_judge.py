@@ -23,11 +23,10 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
 from radeval_lib.stats import meta_evaluation
 from radeval_lib.stats.correlations import Resampled, resample
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
-
-FloatArray = NDArray[np.float64]
 
 PERSON = "one grader"
 COMPOSITE = "the composite"

@@ -9,15 +9,13 @@ from typing import Literal, get_args
 import krippendorff
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib.papers.printed_numbers import all_in
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, Key, check_value
-
-FloatArray = NDArray[np.float64]
 
 ALL = "E1-E2-E3"
 RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}

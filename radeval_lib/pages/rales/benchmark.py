@@ -16,7 +16,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from radeval_lib import plots, wording
 from radeval_lib.pages.rales.leaderboard import SCORE, PercentScores, micro_f1, scores
@@ -25,11 +24,11 @@ from radeval_lib.pages.rales.results import joined as joined
 from radeval_lib.pages.rales.search import trials_before_tpe as trials_before_tpe
 from radeval_lib.pages.rales.tasks import tasks
 from radeval_lib.papers.printed_numbers import released
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.study.checks import Check, check_setting, check_statement
 from radeval_lib.study.runs import Run
 
-FloatArray = NDArray[np.float64]
 _FOLDS = 10
 _GAINS = ["advantage", "optimism"]
 

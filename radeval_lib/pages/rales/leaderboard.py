@@ -12,13 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib.pages.rales.tasks import BenchmarkTask, Column
 from radeval_lib.stats.estimates import Estimate
+from radeval_lib.stats.inputs import FloatArray
 from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws, ratio
 
-FloatArray = NDArray[np.float64]
 SCORE = "NLU score"
 _STATISTICS = ["matched", "predicted", "gold"]
 

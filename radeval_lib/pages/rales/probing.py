@@ -13,10 +13,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.data import iob_tags
+from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.classifiers import FrozenEncoder, Probe, fit_probe
-from radeval_lib.models.ner.entities import WordSpan, agreement, decode_standard, gold_spans, iob, plain_words
+from radeval_lib.models.ner.entities import agreement, decode_standard, gold_spans, plain_words
 
 
 class ProbedDocuments:
@@ -55,7 +57,7 @@ class ProbedWords:
     ) -> float:
         """Solve the probe on the training words; the micro F1 of its spans on validation."""
         features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
-        targets = [label for row in train for label in iob(gold_spans(row), len(row.tokens))]
+        targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
         words = [plain_words(row) for row in dev]
         return agreement(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).overall.f1

@@ -1,0 +1,51 @@
+"""Spans of tokens as IOB tags, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from radeval_lib.data.records import Entity
+
+WordSpan = tuple[int, int, str]
+"""First word, one past the last word, type."""
+_PREFIXES = frozenset("BIES")
+
+
+def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
+    """IOB2 tags of ``length`` words; where spans overlap, the one that begins first, then the longer, keeps
+    its words."""
+    tags = ["O"] * length
+    for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
+        if all(tag == "O" for tag in tags[start:end]):
+            tags[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+    return tags
+
+
+def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
+    """Entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
+
+    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
+    begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
+    """
+    entities: list[Entity] = []
+    start, open_label = 0, ""
+
+    def close(end: int) -> None:
+        if open_label:
+            entities.append(Entity(start, end, open_label))
+
+    for position, tag in enumerate(tags):
+        prefix, _, label = tag.partition("-")
+        if tag != "O" and not (prefix in _PREFIXES and label):
+            raise ValueError(f"the tag of token {position} is not an IOB tag")
+        if tag == "O":
+            close(position)
+            open_label = ""
+        elif prefix in "BS" or label != open_label:
+            close(position)
+            start, open_label = position, label
+        if prefix in "ES" and open_label:
+            close(position + 1)
+            open_label = ""
+    close(len(tags))
+    return tuple(entities)
